@@ -1,4 +1,4 @@
-//! The names of the ways a delivery proves whence it comes. How each is checked is in `verify`.
+//! The verification modes and their names. The `verify` module implements the checks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! auth_modes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal $(, alias $alias:literal)?;)+) => {
-        /// How a webhook's deliveries are verified. Written under its own name, read under that or
-        /// the vendor's.
+        /// How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
+        /// the vendor's name.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
         )]
@@ -18,15 +18,15 @@ macro_rules! auth_modes {
         }
 
         impl AuthMode {
-            /// Every mode, in the order of the documents.
+            /// Every mode, in documentation order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name in storage and in every answer.
+            /// The name used in storage and in API responses.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The vendor's name for it, which is taken on input.
+            /// The vendor's name for this mode, accepted on input.
             pub const fn alias(self) -> Option<&'static str> {
                 match self {
                     $($(Self::$variant => Some($alias),)?)+
@@ -38,41 +38,41 @@ macro_rules! auth_modes {
 }
 
 auth_modes! {
-    /// Nothing is checked; for tests only.
+    /// No verification; for testing only.
     None = "none";
-    /// A header of the owner's choice carries the secret.
+    /// The secret is sent in a header that the owner chooses.
     StaticHeader = "static_header";
-    /// `Authorization: Bearer <secret>`.
+    /// The secret is sent as `Authorization: Bearer <secret>`.
     Bearer = "bearer";
     /// `X-Hub-Signature-256`: HMAC-SHA256 of the body.
     CodehostAHmacSha256 = "codehost_a_hmac_sha256", alias "github_hmac_sha256";
-    /// `X-Codehost-B-Token` carries the secret.
+    /// The secret is sent in `X-Codehost-B-Token`.
     CodehostBToken = "codehost_b_token", alias "gitlab_token";
-    /// `Payments-Signature`: HMAC-SHA256 of time and body.
+    /// `Payments-Signature`: HMAC-SHA256 of the timestamp and body.
     PaymentsWebhookSignature = "payments_webhook_signature", alias "stripe_webhook_signature";
-    /// `Tracker-A-Signature`: HMAC-SHA256 of the body, which has the time in it.
+    /// `Tracker-A-Signature`: HMAC-SHA256 of the body, which contains the timestamp.
     TrackerAWebhookSignature = "tracker_a_webhook_signature", alias "linear_webhook_signature";
-    /// `X-Incident-Signature`: a list of HMAC-SHA256 of the body.
+    /// `X-Incident-Signature`: a list of HMAC-SHA256 signatures of the body.
     IncidentV2Signature = "incident_v2_signature", alias "pagerduty_v2_signature";
     /// `Errors-Hook-Signature`: HMAC-SHA256 of the body.
     ErrorsWebhookSignature = "errors_webhook_signature", alias "sentry_webhook_signature";
-    /// Standard Webhooks: HMAC-SHA256 of id, time and body.
+    /// Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.
     StandardWebhooks = "standard_webhooks";
-    /// `X-Slack-Signature`: HMAC-SHA256 of version, time and body.
+    /// `X-Slack-Signature`: HMAC-SHA256 of the version, timestamp and body.
     SlackSignature = "slack_signature";
-    /// `X-Shopify-Hmac-Sha256`: HMAC-SHA256 of the body, in Base64.
+    /// `X-Shopify-Hmac-Sha256`: Base64-encoded HMAC-SHA256 of the body.
     ShopifyHmacSha256 = "shopify_hmac_sha256";
-    /// `X-Twilio-Signature`: HMAC-SHA1 of the address and the form's fields, in Base64.
+    /// `X-Twilio-Signature`: Base64-encoded HMAC-SHA1 of the URL and the form fields.
     TwilioSignature = "twilio_signature";
 }
 
 impl AuthMode {
-    /// Whether a webhook in this mode has a secret.
+    /// Whether this mode requires a secret.
     pub const fn needs_secret(self) -> bool {
         !matches!(self, Self::None)
     }
 
-    /// Whether the webhook says which header carries the secret.
+    /// Whether the webhook configures which header contains the secret.
     pub const fn takes_header(self) -> bool {
         matches!(self, Self::StaticHeader)
     }
@@ -84,7 +84,7 @@ impl fmt::Display for AuthMode {
     }
 }
 
-/// There is no mode of this name.
+/// The error for an unknown auth mode name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an auth mode")]
 pub struct UnknownAuthMode;

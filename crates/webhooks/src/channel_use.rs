@@ -1,4 +1,4 @@
-//! Deleting a channel that webhooks or waiting deliveries need.
+//! Deletes channels that webhooks or waiting deliveries still use.
 
 use crate::handle::Webhooks;
 use crate::record::StoredConfig;
@@ -7,8 +7,8 @@ use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_store::Conn;
 
 impl Webhooks {
-    /// Deletes a channel account. While deliveries wait for it or webhooks name it, only with `force`: then those
-    /// deliveries fail, and say why.
+    /// Deletes a channel account. If a waiting delivery or a webhook uses it, deletion requires `force`;
+    /// the waiting deliveries then fail with an explanation.
     pub async fn delete_channel(
         &self,
         actor: &Actor,

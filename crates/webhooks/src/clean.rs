@@ -1,16 +1,16 @@
-//! Makes strangers' text fit to stand in keys, in lists and in what a person or an agent reads. Owns
-//! which characters go and how a text is cut; must not know where the text comes from.
+//! Sanitizes untrusted text for keys, lists, and text read by people or agents. Owns which characters are
+//! removed and how text is truncated; must not know where the text comes from.
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-/// What takes the place of the end of a text that was cut.
+/// Replaces the end of truncated text.
 const CUT: char = '…';
-/// Characters of a SHA-256 in hex.
+/// Length of a hex-encoded SHA-256.
 const DIGEST_CHARS: usize = 64;
 
-/// Characters that nobody sees, or that turn the order of others: controls, directional marks, zero
-/// widths, tags. Text that hides behind them reads differently to a machine than to a person.
+/// Whether a character is invisible or reorders its neighbors: controls, directional marks, zero-width
+/// characters, tags. Such characters make a machine read a different text than a person sees.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -20,8 +20,8 @@ fn is_hidden(character: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Without hidden characters and outer white space, cut after so many characters; none if nothing
-/// is left.
+/// Removes hidden characters and surrounding white space, and truncates to `max_chars`. Returns `None` if
+/// nothing remains.
 pub(crate) fn plain(text: &str, max_chars: usize) -> Option<String> {
     let kept: String = text
         .chars()
@@ -33,8 +33,8 @@ pub(crate) fn plain(text: &str, max_chars: usize) -> Option<String> {
     (!kept.is_empty()).then(|| kept.to_owned())
 }
 
-/// As [`plain`], and two texts that differ stay different: one that had to be cut or cleaned ends in
-/// its SHA-256.
+/// Like [`plain`], but keeps distinct texts distinct: a text that was truncated or cleaned ends in the
+/// SHA-256 of the original.
 pub(crate) fn key(text: &str, max_chars: usize) -> Option<String> {
     let text = text.trim();
     let fits = text.chars().count() <= max_chars && !text.chars().any(is_hidden);
@@ -49,8 +49,8 @@ pub(crate) fn key(text: &str, max_chars: usize) -> Option<String> {
     }
 }
 
-/// As one line: white space of any kind becomes one blank, hidden characters go. Cut with `…`; none
-/// if nothing is left.
+/// Formats text as one line: collapses white space to single spaces, removes hidden characters, and
+/// truncates with `…`. Returns `None` if nothing remains.
 pub(crate) fn line(text: &str, max_chars: usize) -> Option<String> {
     let mut line = String::new();
     let mut chars = 0;
@@ -77,8 +77,8 @@ pub(crate) fn line(text: &str, max_chars: usize) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// As lines: hidden characters, comments of HTML, and repeated empty lines go, tabs become blanks. Cut
-/// with `…` after so many characters or lines.
+/// Splits text into lines: removes hidden characters, HTML comments and repeated empty lines, and replaces
+/// tabs with spaces. Truncates with `…` after `max_chars` or `max_lines`.
 pub(crate) fn lines(text: &str, max_chars: usize, max_lines: usize) -> Vec<String> {
     let shown = without_comments(text);
     let mut lines: Vec<String> = Vec::new();
@@ -114,7 +114,7 @@ pub(crate) fn lines(text: &str, max_chars: usize, max_lines: usize) -> Vec<Strin
     lines
 }
 
-/// So many characters at most, the last one `…` if it had more.
+/// Truncates to `max_chars`. A truncated text ends in `…`, which counts toward the limit.
 pub(crate) fn cut(mut text: String, max_chars: usize) -> String {
     if text.chars().nth(max_chars).is_none() {
         return text;
@@ -129,7 +129,7 @@ pub(crate) fn cut(mut text: String, max_chars: usize) -> String {
     text
 }
 
-/// What a reader of the rendered text sees: a comment of HTML is not shown to people.
+/// Removes HTML comments, which a person does not see in rendered text.
 fn without_comments(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;

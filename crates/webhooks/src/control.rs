@@ -1,4 +1,4 @@
-//! What the owner does with single deliveries of the queue: cancel one, or have a waiting one tried now.
+//! Operations on single queued deliveries: cancel one, or retry a waiting one now.
 
 use crate::delivery::Delivery;
 use crate::error::WebhooksError;
@@ -8,8 +8,8 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_store::{Conn, DeliveryRow};
 
 impl Webhooks {
-    /// Ends a delivery that waits or runs as `failed`. A run on another node ends when it renews its lease; what it
-    /// writes changes nothing.
+    /// Ends a waiting or running delivery as `failed`. A run on another node stops when it next renews its
+    /// lease, and its results are discarded.
     pub async fn cancel_delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let inner = &self.0;
         let (id, now) = (DeliveryId::from_text(id), inner.now());
@@ -33,8 +33,8 @@ impl Webhooks {
         Ok(Delivery::from(row))
     }
 
-    /// Makes a waiting delivery due now. One that an older delivery of its session, its webhook or its channel
-    /// holds back goes on waiting for that; a channel that does not answer is tried at once.
+    /// Makes a waiting delivery due now. An older delivery of the same session, webhook or channel can
+    /// still hold it back. If the channel's circuit is open, it is probed immediately.
     pub async fn retry_delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let inner = &self.0;
         let (wanted, now) = (DeliveryId::from_text(id), inner.now());

@@ -1,5 +1,5 @@
-//! A delivery as its owner sees it: in lists, in answers and, shortened, in the event
-//! `webhooks.delivery`.
+//! A delivery as shown to its owner: in lists, in responses and, shortened, in the `webhooks.delivery`
+//! event.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::DeliveryRow;
@@ -7,143 +7,128 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One thing that the agent did in answer to a delivery.
+/// A tool call that the agent made while processing a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseAction {
-    /// Which tool it called.
     pub tool: String,
     /// `ok`, `error` or `denied`.
     pub status: String,
-    /// When.
     pub at: Timestamp,
 }
 
-/// One delivery.
+/// A webhook delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Delivery {
-    /// Its id.
     pub id: DeliveryId,
-    /// To which webhook.
     pub webhook_id: WebhookId,
-    /// Where it stands.
     pub status: DeliveryStatus,
-    /// What happened at the sender.
+    /// The event type. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
-    /// What it is about.
+    /// The entity that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_key: Option<String>,
-    /// What the sender knows it by.
+    /// The sender's key for this delivery, used for deduplication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_key: Option<String>,
-    /// The delivery that came first with the same key.
+    /// The first delivery with the same key, if this one is a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<DeliveryId>,
-    /// The delivery that this one repeats.
+    /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<DeliveryId>,
-    /// When it came.
     pub received_at: Timestamp,
-    /// When work on it last began.
+    /// When the latest attempt started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// How long the work took that ended it.
+    /// Duration of the final attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
-    /// How often work on it was begun.
+    /// How many attempts have started.
     pub attempts: i64,
-    /// When it is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
-    /// Tokens read by the model.
+    /// Input tokens that the model used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<i64>,
-    /// Tokens written by the model.
+    /// Output tokens that the model generated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<i64>,
-    /// The headers that may be kept: event type, delivery id, content type.
+    /// The recorded headers: event type, delivery id and content type only.
     pub headers: BTreeMap<String, String>,
-    /// The size of its body in bytes.
+    /// The size of the body in bytes.
     pub body_size: i64,
-    /// How the body begins, at most 2 KiB.
+    /// The start of the body, at most 2 KiB.
     pub body_preview: String,
-    /// The chat session that it ran in.
+    /// The chat session that the delivery ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// That session's key.
+    /// The key of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// Why it did not end well.
+    /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the agent did.
+    /// The tool calls that the agent made.
     pub response_actions: Vec<ResponseAction>,
 }
 
-/// A change of a delivery, as the event `webhooks.delivery` tells it: the record without what may be long.
+/// The payload of the `webhooks.delivery` event: a delivery without its potentially long fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeliveryChange<'a> {
-    /// Its id.
     pub id: &'a DeliveryId,
-    /// To which webhook.
     pub webhook_id: &'a WebhookId,
-    /// Where it stands.
     pub status: DeliveryStatus,
-    /// What happened at the sender.
+    /// The event type. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<&'a str>,
-    /// What it is about.
+    /// The entity that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_key: Option<&'a str>,
-    /// What the sender knows it by.
+    /// The sender's key for this delivery, used for deduplication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_key: Option<&'a str>,
-    /// The delivery that came first with the same key.
+    /// The first delivery with the same key, if this one is a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<&'a DeliveryId>,
-    /// The delivery that this one repeats.
+    /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<&'a DeliveryId>,
-    /// When it came.
     pub received_at: Timestamp,
-    /// When work on it last began.
+    /// When the latest attempt started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// How long the work took that ended it.
+    /// Duration of the final attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
-    /// How often work on it was begun.
+    /// How many attempts have started.
     pub attempts: i64,
-    /// When it is tried again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
-    /// Tokens read by the model.
+    /// Input tokens that the model used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<i64>,
-    /// Tokens written by the model.
+    /// Output tokens that the model generated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<i64>,
-    /// The size of its body in bytes.
+    /// The size of the body in bytes.
     pub body_size: i64,
-    /// The chat session that it ran in.
+    /// The chat session that the delivery ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<&'a str>,
-    /// That session's key.
+    /// The key of that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<&'a str>,
-    /// Why it did not end well.
+    /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a str>,
 }
 
 impl<'a> DeliveryChange<'a> {
-    /// What is told of a delivery.
     pub fn of(delivery: &'a Delivery) -> Self {
         Self {
             id: &delivery.id,
@@ -180,7 +165,7 @@ impl From<DeliveryRow> for Delivery {
         Self {
             duration_ms: row.started_at.zip(row.finished_at).map(took),
             next_attempt_at: row.next_attempt_at.filter(|_| waits),
-            // What is stored there was written by us; a damaged text shows as nothing.
+            // Gatehouse wrote these columns itself, so damaged text falls back to the default.
             headers: serde_json::from_str(&row.headers).unwrap_or_default(),
             response_actions: serde_json::from_str(&row.response_actions).unwrap_or_default(),
             session_key: Some(row.session_key).filter(|key| !key.is_empty()),

@@ -1,22 +1,22 @@
-//! Ids of deliveries, in the order in which they were made: also within a millisecond, when the clock is set
-//! back, and after a restart. Deliveries of a session run in the order of their ids.
+//! Generates delivery ids that sort in creation order, including within one millisecond, after the clock is
+//! set back, and across restarts. Deliveries of a session run in id order.
 
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The milliseconds in the last id, and its number among those.
+/// The timestamp of an id, and its counter within that millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     millis: u64,
     number: u16,
 }
 
-/// Makes ids.
+/// Generates increasing delivery ids.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveryIds(Mutex<Place>);
 
-/// Where the 12 bits stand in an id that RFC 9562 (section 6.2, method 1) lets count: behind `del_`,
-/// 12 digits of milliseconds and the version.
+/// The layout of an id: `del_`, 12 hex digits of milliseconds, the version digit, then the 12 bits that RFC
+/// 9562 (section 6.2, method 1) allows as a counter.
 const PREFIX: &str = "del_";
 const MILLIS: std::ops::Range<usize> = 4..16;
 const COUNTER: std::ops::Range<usize> = 17..20;
@@ -24,7 +24,7 @@ const COUNTER_MAX: u16 = 0xfff;
 const LENGTH: usize = 36;
 
 impl Place {
-    /// The place of an id that was made here; none for any other text.
+    /// Parses an id generated here; returns `None` for any other text.
     fn of(id: &str) -> Option<Self> {
         if id.len() != LENGTH || !id.starts_with(PREFIX) {
             return None;
@@ -55,7 +55,7 @@ impl DeliveryIds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All ids from now on come after this one.
+    /// Ensures that every later id sorts after this one.
     pub(crate) fn go_on_after(&self, id: &DeliveryId) {
         if let Some(place) = Place::of(id.as_str()) {
             let mut last = self.lock();
@@ -63,10 +63,9 @@ impl DeliveryIds {
         }
     }
 
-    /// The next one.
     pub(crate) fn next(&self, clock: &dyn Clock, random: &dyn Random) -> DeliveryId {
         let mut last = self.lock();
-        // Under the lock: a time read before it could lie behind that of a later id.
+        // Read the clock under the lock: an earlier reading could be older than the last id.
         let mut text = DeliveryId::generate(clock, random).as_str().to_owned();
         let now = Place::of(&text).map_or(0, |place| place.millis);
         let place = if now > last.millis {
@@ -85,7 +84,7 @@ impl DeliveryIds {
         DeliveryId::from_text(text)
     }
 
-    /// How far the ids are ahead of a moment, in milliseconds: after the clock was set back.
+    /// How far the ids are ahead of `now`, in milliseconds. Nonzero after the clock was set back.
     pub(crate) fn ahead_of(&self, now: Timestamp) -> u64 {
         let now = u64::try_from(now.as_millis()).unwrap_or(0);
         self.lock().millis.saturating_sub(now)
@@ -135,7 +134,7 @@ mod tests {
         }
         assert!(all.is_sorted_by(|one, other| one < other), "{all:?}");
         assert_eq!(ids.ahead_of(clock.now()), 5_000 + 86_400_000 - 3_600_000);
-        // What was not made here is no place to go on from.
+        // Ids that were not generated here are ignored.
         ids.go_on_after(&DeliveryId::from_text("del_zzzz"));
         ids.go_on_after(&DeliveryId::from_text(format!("del_{}", "z".repeat(32))));
         assert!(ids.next(&clock, &random) > all[all.len() - 1]);

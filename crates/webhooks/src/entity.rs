@@ -1,12 +1,12 @@
-//! What an event is about, as a key that later events about the same thing share. Owns how a profile's
-//! rules are applied; the rules themselves are data of the profiles.
+//! Computes the entity key of an event, which events about the same thing share. Applies the rules that the
+//! profiles define.
 
 use crate::clean;
 use crate::event::MAX_VALUE_CHARS;
 use crate::payload::Node;
 use crate::profile::Profile;
 
-/// The key by the profile's first rule that applies.
+/// The key from the profile's first rule that matches and has all its values.
 pub(crate) fn key(profile: &Profile, event_type: Option<&str>, body: Node<'_>) -> Option<String> {
     profile
         .entities
@@ -19,7 +19,8 @@ pub(crate) fn key(profile: &Profile, event_type: Option<&str>, body: Node<'_>) -
         .find_map(|rule| fill(rule.key, body))
 }
 
-/// Puts values of the body in place of `{paths}`; none, if one of them has no text and no number.
+/// Replaces each `{path}` with its value from the body. Returns `None` if a value is missing or is neither
+/// text nor a number.
 fn fill(template: &str, body: Node<'_>) -> Option<String> {
     let mut filled = String::new();
     let mut rest = template;

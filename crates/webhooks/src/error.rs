@@ -1,36 +1,34 @@
-//! What can go wrong with webhooks, and what a caller is told.
+//! The errors of webhook operations and their mapping to API problems.
 
 use gatehouse_domain::Problem;
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 
-/// An operation on webhooks was refused or failed.
+/// A webhook operation was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhooksError {
-    /// The caller's input is not acceptable.
+    /// The caller's input is invalid.
     #[error("invalid {field}: {reason}")]
     Invalid {
-        /// Which field.
         field: &'static str,
-        /// Why, for a person.
+        /// A human-readable reason.
         reason: String,
     },
-    /// There is no such thing; the text is a noun.
+    /// Contains the noun for what was not found.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// It needs a secret, and the vault is sealed.
+    /// The operation needs a secret, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
-    /// Another room refused, in words for the caller.
+    /// Another crate refused, with a message for the caller.
     #[error("{0}")]
     Refused(Problem),
     /// A secret could not be read or written.
     #[error(transparent)]
     Secrets(SecretsError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The work ended before its time.
+    /// The task was aborted or panicked.
     #[error("the work was broken off")]
     BrokenOff,
 }

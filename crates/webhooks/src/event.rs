@@ -1,6 +1,6 @@
-//! Reads a delivery by its profile: the event's type, the key that tells a repeated delivery, what the
-//! event is about, and which headers may be kept. Owns how a profile's data is used for that; must not
-//! know a vendor, and trusts nothing: what it returns is bounded and free of control characters.
+//! Reads a delivery according to its profile: event type, deduplication key, entity key, and the headers
+//! that may be recorded. Contains no vendor-specific code. All input is untrusted; every result is bounded
+//! in length and free of control characters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::entity;
 use crate::payload::{Node, Payload};
 use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
 
-/// No value taken from a delivery is longer, in characters.
+/// Maximum length of any value taken from a delivery, in characters.
 pub const MAX_VALUE_CHARS: usize = 200;
-/// No handshake sends back more, in characters.
+/// Maximum length of a handshake's echoed value, in characters.
 const MAX_ECHO_CHARS: usize = 2_000;
-/// Words in names of headers whose values nobody should keep.
+/// Words in header names whose values must not be stored.
 const CREDENTIAL_WORDS: [&str; 11] = [
     "auth",
     "authentication",
@@ -34,19 +34,19 @@ const CREDENTIAL_WORDS: [&str; 11] = [
     "token",
 ];
 
-/// What a delivery says of itself.
+/// What was read from a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// As filters name it.
+    /// In the form that filters use.
     pub event_type: Option<String>,
-    /// The same for each attempt to deliver the same thing. None: no deduplication.
+    /// Identical for every attempt to deliver the same event. `None` disables deduplication.
     pub delivery_key: Option<String>,
-    /// What it is about. None: nothing that deliveries are grouped by.
+    /// What the event is about. `None` if deliveries cannot be grouped by entity.
     pub entity_key: Option<String>,
 }
 
-/// Reads a delivery. `event_header` is the webhook's own choice, used where the profile allows one;
-/// `body` are the bytes as sent.
+/// Reads a delivery. `event_header` is the header configured on the webhook, used where the profile allows
+/// one. `body` is the raw body.
 pub fn read(
     profile: &Profile,
     event_header: Option<&str>,
@@ -66,12 +66,12 @@ pub fn read(
     }
 }
 
-/// The delivery key of an id that the sender signed; none when nothing is in it.
+/// The delivery key for an id that the signature covers. Returns `None` if the id is empty.
 pub(crate) fn signed_key(id: &str) -> Option<String> {
     clean::key(id, MAX_VALUE_CHARS)
 }
 
-/// The headers that a delivery's record may keep: event type, delivery id, content type.
+/// The headers that may be recorded: event type, delivery id and content type.
 pub fn safe_headers(
     profile: &Profile,
     event_header: Option<&str>,
@@ -90,8 +90,8 @@ pub fn safe_headers(
         .collect()
 }
 
-/// The headers without those of these names, in any case: what proves who sends is no event, no key and
-/// nothing to keep.
+/// Removes the named headers, ignoring case. Headers that carry a secret or signature must not be used as
+/// an event type or key, and must not be stored.
 pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap> {
     let mut left = Cow::Borrowed(headers);
     for name in names {
@@ -102,7 +102,7 @@ pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap>
     left
 }
 
-/// The answer to a request that only proves that the address is ours. Only after verification.
+/// The response to a request that only verifies the endpoint. Call it after verification.
 pub fn handshake(profile: &Profile, payload: &Payload) -> Option<Value> {
     let handshake = profile.handshake.as_ref()?;
     let (path, text) = handshake.when;
@@ -113,8 +113,8 @@ pub fn handshake(profile: &Profile, payload: &Payload) -> Option<Value> {
     (echo.chars().count() <= MAX_ECHO_CHARS).then(|| json!({ handshake.echo: echo }))
 }
 
-/// Whether a header's name says that it carries a credential. Such a header is never read as an event
-/// type and never kept.
+/// Whether a header's name suggests that it carries a credential. Such a header is never read as an event
+/// type and never stored.
 pub fn carries_credential(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
     header
@@ -206,7 +206,7 @@ fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     clean::plain(&raw_header(headers, name)?, MAX_VALUE_CHARS)
 }
 
-/// The first value of a header. Bytes that are not UTF-8 become replacement characters.
+/// The first value of a header, with invalid UTF-8 replaced.
 fn raw_header(headers: &HeaderMap, name: &str) -> Option<String> {
     let value = headers.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())

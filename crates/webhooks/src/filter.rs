@@ -1,30 +1,29 @@
-//! Which event types a webhook takes. Must not know where an event type comes from.
+//! Filters deliveries by event type. Must not know where an event type comes from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The owner's lists. An entry is an event type, or ends in `.*` and stands for every type that
-/// begins with what is before the star (`issues.*` for `issues.opened`, not for `issues`).
+/// Allow and deny lists of event types. An entry ending in `.*` matches every type with that prefix:
+/// `issues.*` matches `issues.opened` but not `issues`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventFilter {
-    /// Event types to take; every one when empty.
+    /// Event types to accept. Empty accepts all.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// Event types to leave out, whatever `allow` says.
+    /// Event types to reject. Takes precedence over `allow`.
     #[serde(default)]
     pub deny: Vec<String>,
 }
 
 impl EventFilter {
-    /// Whether a delivery of this type is processed. One whose type is not known passes only an empty
-    /// allow list: nobody listed it. Nor did anybody deny it.
+    /// Whether a delivery of this type is processed. An unknown type passes only if `allow` is empty;
+    /// `deny` never matches it.
     pub fn admits(&self, event_type: Option<&str>) -> bool {
         let allowed = self.allow.is_empty() || Self::lists(&self.allow, event_type);
         allowed && !Self::lists(&self.deny, event_type)
     }
 
-    /// Whether there is nothing to filter.
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty()
     }
@@ -36,7 +35,7 @@ impl EventFilter {
 
 fn matches(entry: &str, event: &str) -> bool {
     match entry.strip_suffix(".*") {
-        // The dot itself must be there, and something behind it.
+        // Require the dot and at least one character after it.
         Some(family) => event
             .strip_prefix(family)
             .and_then(|rest| rest.strip_prefix('.'))
@@ -108,7 +107,7 @@ mod tests {
             );
         }
         assert!(filter(&["iss*"], &[]).admits(Some("iss*")));
-        // `.*` alone: what begins with a dot.
+        // `.*` alone matches only types that start with a dot.
         assert!(!filter(&[".*"], &[]).admits(Some("push")));
     }
 }

@@ -1,5 +1,5 @@
-//! The handle of this room: what it is made of, its settings, and opening it. The operations are in
-//! the other modules, each on the same type.
+//! The crate's handle: its dependencies, its settings, and how it is opened. Other modules implement the
+//! operations on the same type.
 
 use crate::delivery::Delivery;
 use crate::delivery_ids::DeliveryIds;
@@ -23,55 +23,40 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How many changes of deliveries a listener may be behind.
+/// How many delivery changes a subscriber may lag behind.
 const EVENTS: usize = 1024;
 
-/// The rooms that this one uses.
+/// The dependencies of this crate.
 #[derive(Clone, Debug)]
 pub struct WebhooksParts {
-    /// The database.
     pub store: Store,
-    /// Secrets and their vault.
     pub secrets: Secrets,
-    /// Who works on deliveries.
     pub agents: Agents,
-    /// Where deliveries are sent on to.
     pub channels: Channels,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
 }
 
-/// What the settings say of this room.
+/// The settings of this crate, by their names in the section `webhooks` unless noted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhooksSettings {
-    /// `webhooks.agent_workers`: turns of agents at a time.
+    /// `webhooks.agent_workers`: concurrent agent turns.
     pub agent_workers: usize,
-    /// `webhooks.send_workers`: sends to channels at a time.
+    /// `webhooks.send_workers`: concurrent sends to channels.
     pub send_workers: usize,
-    /// `webhooks.per_webhook_concurrency`.
     pub per_webhook_concurrency: usize,
-    /// `webhooks.per_account_concurrency`.
     pub per_account_concurrency: usize,
     /// `server.drain_seconds`.
     pub drain_seconds: u64,
-    /// `webhooks.lease_seconds`.
     pub lease_seconds: u64,
-    /// `webhooks.max_attempts`.
     pub max_attempts: u32,
-    /// `webhooks.retry_base_ms`.
     pub retry_base_ms: u64,
-    /// `webhooks.global_rate_limit_per_minute`.
     pub global_rate_limit_per_minute: u32,
-    /// `webhooks.retention_days`.
     pub retention_days: u32,
-    /// `webhooks.retry_agent_errors`.
     pub retry_agent_errors: bool,
-    /// `webhooks.tracker_tolerance_seconds`.
     pub tracker_tolerance_seconds: i64,
-    /// Where senders reach this server, such as `https://gate.example`: `server.external_url`, else
-    /// the address it listens on.
+    /// The base URL that senders use, such as `https://gate.example`: `server.external_url`, otherwise the
+    /// listen address.
     pub base_url: String,
 }
 
@@ -95,18 +80,18 @@ impl Default for WebhooksSettings {
     }
 }
 
-/// The runs in progress, so that they can be ended.
+/// Cancellation tokens of the runs in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Cancels(
     Mutex<HashMap<DeliveryId, (gatehouse_domain::WebhookId, CancellationToken)>>,
 );
 
-/// Removes its run from the list when it is dropped.
+/// Removes its run from [`Cancels`] when dropped.
 #[derive(Debug)]
 pub(crate) struct Running {
     inner: Arc<Inner>,
     delivery: DeliveryId,
-    /// Cancelled when the webhook is deleted.
+    /// Cancelled when the delivery is cancelled or its webhook is deleted.
     pub(crate) cancel: CancellationToken,
 }
 
@@ -123,14 +108,12 @@ impl Cancels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run of a delivery.
     pub(crate) fn cancel_delivery(&self, delivery: &DeliveryId) {
         if let Some((_, cancel)) = self.lock().get(delivery) {
             cancel.cancel();
         }
     }
 
-    /// Ends every run of a webhook.
     pub(crate) fn cancel_webhook(&self, webhook: &gatehouse_domain::WebhookId) {
         for (whose, cancel) in self.lock().values() {
             if whose == webhook {
@@ -140,7 +123,7 @@ impl Cancels {
     }
 }
 
-/// What this room holds.
+/// The shared state behind [`Webhooks`].
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) secrets: Secrets,
@@ -149,31 +132,31 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<WebhooksSettings>,
-    /// The webhooks, in memory.
+    /// The in-memory copy of all webhooks.
     pub(crate) live: LiveWebhooks,
-    /// What is told at each change of a delivery's status.
+    /// Publishes every change of a delivery's status.
     pub(crate) events: broadcast::Sender<Arc<Delivery>>,
-    /// Told when there may be work.
+    /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
-    /// The name of this life of this process, which leases carry.
+    /// Random id of this process, recorded in its leases.
     pub(crate) node: String,
-    /// How often the worker has looked at everything.
+    /// How many passes the worker has completed.
     pub(crate) turns: tokio::sync::watch::Sender<u64>,
     pub(crate) cancels: Cancels,
-    /// Accounts that did not answer lately.
+    /// Circuit breakers of the channel accounts.
     pub(crate) circuits: Mutex<Circuits>,
-    /// Configurations of deliveries, parsed.
+    /// Parsed configuration snapshots of deliveries.
     pub(crate) snapshots: Snapshots,
     pub(crate) limits: Arc<Limits>,
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
     pub(crate) guesses: Guesses,
     pub(crate) delivery_ids: DeliveryIds,
-    /// The time that sweeps go by.
+    /// The clock that sweeps use.
     pub(crate) sweep_clock: SweepClock,
-    /// Changes that must run to their end.
+    /// Tasks that must run to completion even if the caller disconnects.
     pub(crate) tasks: TaskTracker,
-    /// Held over a change of webhooks and what follows from it in memory.
+    /// Held during a webhook change and the update of memory that follows it.
     pub(crate) changing: tokio::sync::Mutex<()>,
     /// Held while deliveries of deleted webhooks are removed.
     pub(crate) purging: tokio::sync::Mutex<()>,
@@ -190,12 +173,12 @@ impl Inner {
         self.clock.now()
     }
 
-    /// The id of a new delivery: after every one before it.
+    /// Generates a delivery id that sorts after all previous ids.
     pub(crate) fn new_delivery_id(&self) -> DeliveryId {
         self.delivery_ids.next(&*self.clock, &*self.random)
     }
 
-    /// Ids go on after the last one in the database, also if the clock was set back since.
+    /// Continues after the last id in the database, even if the clock was set back since.
     async fn remember_last_id(&self) -> Result<(), StoreError> {
         let last = self
             .store
@@ -206,22 +189,22 @@ impl Inner {
         Ok(())
     }
 
-    /// The time up to which sweeps may remove what is old.
+    /// The time that sweeps use to decide what has expired.
     pub(crate) async fn sweep_now(&self) -> Result<Timestamp, StoreError> {
         self.sweep_clock.now(&self.store, &*self.clock).await
     }
 
-    /// Tells whoever listens where a delivery stands now.
+    /// Publishes the current state of a delivery to subscribers.
     pub(crate) fn publish(&self, row: DeliveryRow) {
         publish(&self.events, || row);
     }
 
-    /// The same, without making the row when nobody listens.
+    /// Like `publish`, but builds the row only if there are subscribers.
     pub(crate) fn publish_with(&self, row: impl FnOnce() -> DeliveryRow) {
         publish(&self.events, row);
     }
 
-    /// Notes that a delivery is being worked on, until what is returned is dropped.
+    /// Registers a run for cancellation until the returned guard is dropped.
     pub(crate) fn running(
         self: &Arc<Self>,
         delivery: &DeliveryId,
@@ -239,7 +222,7 @@ impl Inner {
     }
 }
 
-/// Tells whoever listens; nobody listening is no error and costs nothing.
+/// Publishes a delivery. Does nothing if there are no subscribers.
 pub(crate) fn publish(
     events: &broadcast::Sender<Arc<Delivery>>,
     row: impl FnOnce() -> DeliveryRow,
@@ -249,12 +232,12 @@ pub(crate) fn publish(
     }
 }
 
-/// Inbound webhooks. Cheap to clone.
+/// Handle to the webhooks subsystem. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Webhooks(pub(crate) Arc<Inner>);
 
 impl Webhooks {
-    /// Reads every webhook into memory. Work begins with [`Webhooks::background`].
+    /// Loads every webhook into memory. Processing starts with [`Webhooks::background`].
     pub async fn open(
         parts: WebhooksParts,
         settings: WebhooksSettings,
@@ -297,13 +280,12 @@ impl Webhooks {
         Ok(webhooks)
     }
 
-    /// Puts new settings in force.
     pub fn update_settings(&self, settings: WebhooksSettings) {
         self.0.settings.store(Arc::new(settings));
         self.0.wake.notify_one();
     }
 
-    /// Where deliveries stand, at each change. A listener that falls behind misses some.
+    /// Subscribes to delivery status changes. A subscriber that falls behind misses some.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Delivery>> {
         self.0.events.subscribe()
     }

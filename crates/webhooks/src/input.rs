@@ -1,5 +1,5 @@
-//! What a caller may say of a webhook, and turning it into what is stored. Pure; the bounds are in
-//! `checks`.
+//! The input for creating and changing webhooks, and its conversion to the stored form. Pure; `checks`
+//! contains the limits.
 
 mod checks;
 mod patch;
@@ -27,37 +27,36 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Filter lists, or a list of event types to take.
+/// Allow and deny lists, or a plain list of event types to allow.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "stands for the schema only")]
 enum Events {
-    /// Event types to take.
+    /// Event types to allow.
     Allow(Vec<String>),
-    /// Both lists.
     Lists(Lists),
 }
 
-/// Two lists of names. With a `null` in it the object clears that list and leaves the other, if that is
-/// absent; without one it replaces both.
+/// Allow and deny lists of names. If either is `null`, that list is cleared and an absent list is kept.
+/// Without a `null`, the object replaces both lists.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "stands for the schema only")]
 struct Lists {
-    /// These.
+    /// Names to allow.
     allow: Option<Vec<String>>,
-    /// But never these.
+    /// Names to deny. Takes precedence over `allow`.
     deny: Option<Vec<String>>,
 }
 
-/// Members of `auth` that may be given. What only a record says is taken, so that a record can be sent
-/// back, and changes nothing.
+/// The `auth` member of the input. Read-only members of a record are accepted and ignored, so a record can
+/// be sent back unchanged.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuthInput {
-    /// As the member `header`.
+    /// Same as the top-level `header`.
     #[serde(default)]
     pub header: Patch<String>,
-    /// As the member `secret`.
+    /// Same as the top-level `secret`.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub secret: Patch<SecretString>,
@@ -75,95 +74,95 @@ pub struct AuthInput {
     pub previous_secret_expires_at: IgnoredAny,
 }
 
-/// What a caller says of a webhook. `null` goes back to the default.
+/// Settings of a webhook. `null` resets a setting to its default.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookInput {
-    /// Its name.
+    /// Display name. Required for a new webhook.
     #[serde(default)]
     pub name: Patch<String>,
-    /// The sender's profile, by id or alias; `generic` when absent.
+    /// The sender's profile, by id or alias. Default: `generic`.
     #[serde(default, alias = "sourceProfile")]
     pub source_profile: Patch<String>,
-    /// How deliveries are verified; the profile's way when absent.
+    /// How deliveries are verified. Default: the profile's mode.
     #[serde(default, alias = "authMode")]
     pub auth_mode: Patch<AuthMode>,
-    /// The secret; made when absent and needed.
+    /// The shared secret. Generated if the mode needs one and none is given.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub secret: Patch<SecretString>,
-    /// Which header carries the secret, in the mode `static_header`.
+    /// The header that contains the secret. For the mode `static_header` only.
     #[serde(default)]
     pub header: Patch<String>,
-    /// `header` and `secret` as in a record.
+    /// `header` and `secret`, in the form that a record uses.
     #[serde(default)]
     pub auth: Patch<AuthInput>,
-    /// Which event types are processed: lists `allow` and `deny`, or one list, which is `allow`.
+    /// Event types to process: an object with `allow` and `deny` lists, or a plain list to allow.
     #[serde(default)]
     #[schemars(with = "Option<Events>")]
     pub events: Patch<Value>,
-    /// The agent that runs.
+    /// The agent that processes deliveries.
     #[serde(default)]
     pub agent: Patch<String>,
-    /// A model other than the agent's.
+    /// The model to use instead of the agent's.
     #[serde(default)]
     pub model: Patch<String>,
-    /// What is added to the agent's system prompt.
+    /// Text appended to the agent's system prompt.
     #[serde(default, alias = "systemPromptSuffix")]
     pub system_prompt_suffix: Patch<String>,
-    /// Which tools a turn may use; none at all when absent.
+    /// Tools that a turn may use. Default: none.
     #[serde(default, rename = "toolPolicy", alias = "tool_policy")]
     #[schemars(with = "Option<Lists>")]
     pub tool_policy: Patch<Value>,
     /// Which deliveries share a session.
     #[serde(default, alias = "sessionMode")]
     pub session_mode: Patch<SessionMode>,
-    /// The session of the mode `named_session`.
+    /// The session key for the mode `named_session`.
     #[serde(default, alias = "sessionKey")]
     pub session_key: Patch<String>,
-    /// Whether the payload goes to a channel instead of an agent.
+    /// Whether to send the payload to a channel instead of an agent.
     #[serde(default, alias = "deliverOnly")]
     pub deliver_only: Patch<bool>,
-    /// The text that goes to the channel.
+    /// Template of the text sent to the channel.
     #[serde(default, alias = "promptTemplate")]
     pub prompt_template: Patch<String>,
     /// The channel, as `type` or `type:account`.
     #[serde(default, alias = "deliverTo")]
     pub deliver_to: Patch<String>,
-    /// What else the channel is told; values are templates. With a `null` in it the object drops that
-    /// key and leaves the others; without one it replaces them all.
+    /// Extra fields for the channel; values are templates. If any value is `null`, those keys are removed
+    /// and the other keys are kept. Without a `null`, the object replaces all fields.
     #[serde(default, alias = "deliverExtra")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>")]
     pub deliver_extra: Patch<Value>,
-    /// How many deliveries any 60 seconds admit.
+    /// Maximum number of deliveries in any 60 seconds.
     #[serde(default, alias = "rateLimitPerMinute")]
     pub rate_limit_per_minute: Patch<i64>,
-    /// The longest body.
+    /// Maximum size of a body in bytes.
     #[serde(default, alias = "maxBodyBytes")]
     pub max_body_bytes: Patch<i64>,
-    /// From where deliveries may come; empty is from everywhere.
+    /// Networks that deliveries may come from. Empty allows all.
     #[serde(default, alias = "allowedCidrs")]
     pub allowed_cidrs: Patch<Vec<Cidr>>,
-    /// The header that names the event type, for the profile `generic`.
+    /// The header that contains the event type. For the profile `generic`.
     #[serde(default, alias = "eventHeader")]
     pub event_header: Patch<String>,
-    /// What tells that a delivery came before: `key`, or `bytes` for the verified bytes as well.
+    /// How duplicates are detected: `key` compares delivery keys; `bytes` also compares the verified bytes.
     #[serde(default, alias = "replayGuard")]
     pub replay_guard: Patch<ReplayGuard>,
-    /// Whether a duplicate of a delivery that failed runs again, at most 5 times.
+    /// Whether a duplicate of a failed delivery runs it again, at most 5 times.
     #[serde(default, alias = "redeliverFailed")]
     pub redeliver_failed: Patch<bool>,
-    /// What happens to a delivery over the rate limit: `refuse` answers 429, `queue` stores it and
-    /// starts deliveries at that rate.
+    /// What happens to a delivery over the rate limit: `refuse` responds with 429; `queue` stores it and
+    /// starts deliveries at the configured rate.
     #[serde(default, alias = "onLimit")]
     pub on_limit: Patch<OnLimit>,
-    /// Whether it takes deliveries.
+    /// Whether the webhook accepts deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
 }
 
-/// Event types and the headers of a profile are stored with a delivery; the header that carries the secret
-/// must be none of these.
+/// Rejects a secret header that is also the event header or a header recorded with each delivery. The
+/// secret would be stored in plain text.
 fn secret_stays_apart(stored: &StoredConfig) -> Checked<()> {
     let Some(carrier) = stored.auth.header.as_deref() else {
         return Ok(());
@@ -185,7 +184,7 @@ fn secret_stays_apart(stored: &StoredConfig) -> Checked<()> {
 }
 
 impl WebhookInput {
-    /// The secret that the caller supplies, wherever it stands.
+    /// The supplied secret, from either `secret` or `auth.secret`.
     pub(crate) fn secret(&self) -> &Patch<SecretString> {
         match &self.auth {
             Patch::Set(auth) if !self.secret.is_said() => &auth.secret,
@@ -200,7 +199,6 @@ impl WebhookInput {
         }
     }
 
-    /// The name, for a new webhook.
     pub(crate) fn required_name(&self) -> Checked<String> {
         match &self.name {
             Patch::Set(name) => line("name", name, MAX_NAME),
@@ -208,7 +206,6 @@ impl WebhookInput {
         }
     }
 
-    /// The name after a change.
     pub(crate) fn name_after(&self, before: &str) -> Checked<String> {
         match &self.name {
             Patch::Absent => Ok(before.to_owned()),
@@ -216,7 +213,6 @@ impl WebhookInput {
         }
     }
 
-    /// Whether it is enabled after a change.
     pub(crate) const fn enabled_after(&self, before: bool) -> bool {
         match self.enabled {
             Patch::Absent => before,
@@ -225,7 +221,6 @@ impl WebhookInput {
         }
     }
 
-    /// What is stored for a new webhook.
     pub(crate) fn first_config(&self) -> Checked<StoredConfig> {
         let profile = match &self.source_profile {
             Patch::Set(name) => find_profile(name)?,
@@ -242,7 +237,6 @@ impl WebhookInput {
         self.config_after(fresh)
     }
 
-    /// What is stored after a change.
     pub(crate) fn config_after(&self, mut stored: StoredConfig) -> Checked<StoredConfig> {
         let config = &mut stored.webhook;
         let default_before = config.profile().default_auth_mode;
@@ -253,7 +247,7 @@ impl WebhookInput {
             |name| Ok(find_profile(name)?.id.to_owned()),
         )?;
         let default = stored.webhook.profile().default_auth_mode;
-        // A mode that the profile before brought goes with it.
+        // If the auth mode was the old profile's default, switch to the new profile's default.
         if !self.auth_mode.is_said() && stored.auth.mode == default_before {
             stored.auth.mode = default;
         }
@@ -278,7 +272,8 @@ impl WebhookInput {
             header_name("header", name)
         })?;
         let header = auth.header.get_or_insert_with(|| DEFAULT_HEADER.to_owned());
-        // What was stored before this rule stays editable in everything else.
+        // Check the header only if something related changed, so that records stored before this rule
+        // remain editable.
         if self.header().is_said() || self.auth_mode.is_said() || self.source_profile.is_said() {
             secret_header(header)?;
         }

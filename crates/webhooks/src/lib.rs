@@ -1,8 +1,8 @@
 //! Inbound webhooks: profiles, verification, filters, templates, ingest and the worker.
 //!
-//! A request goes through the steps of `ingest` and is on disk before its sender is answered; the worker
-//! takes it from there to an agent or a channel. Everything that a vendor does in its own way is data in
-//! [`profile`]. This room must not know HTTP servers, RPC or who may do something.
+//! The `ingest` module stores a request on disk before it responds to the sender. The worker then passes
+//! the delivery to an agent or a channel. Everything vendor-specific is data in [`profile`]. This crate
+//! must not know about HTTP servers, RPC or authorization.
 
 pub mod auth_mode;
 mod channel_use;

@@ -1,6 +1,6 @@
-//! How often deliveries are accepted: for each webhook, then over all of them, in exact sliding
-//! windows. A place is taken before a delivery is stored and given back when it was not, so that
-//! duplicates and failures do not count. Knows nothing of requests.
+//! Rate limits for accepted deliveries, per webhook and overall, as exact sliding windows. A permit is
+//! reserved before a delivery is stored and released if storing fails, so duplicates and failures do not
+//! count. Must not know about requests.
 
 use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
 use std::collections::HashMap;
@@ -8,20 +8,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// How many deliveries of a webhook may wait for its rate.
+/// Maximum number of deliveries of a webhook that wait for its rate.
 pub(crate) const MAX_WAITING: u64 = 10_000;
-/// A minute in microseconds.
 const MINUTE_US: u64 = 60_000_000;
 
 /// The window of both limits.
 pub(crate) const WINDOW_MS: u32 = 60_000;
 
-/// Which limits hold for a delivery now; the owner may change them at any time.
+/// The limits that apply to a delivery. The owner can change them at any time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PerMinute {
-    /// The webhook's own.
     pub(crate) webhook: u32,
-    /// Over all webhooks.
     pub(crate) global: u32,
 }
 
@@ -30,20 +27,20 @@ struct Windows {
     own: HashMap<WebhookId, SlidingWindow>,
     global: SlidingWindow,
     swept_at_ms: u64,
-    /// Places taken by deliveries of which it is not known yet whether they will be stored: of each
-    /// webhook that has some, and of all.
+    /// Undecided permits: reserved, but the delivery is neither stored nor rejected yet. Counted per
+    /// webhook and overall.
     open: HashMap<WebhookId, usize>,
     all_open: usize,
     /// When the last delivery that waits for its webhook's rate would start, in microseconds of the
-    /// monotonic clock: an estimate of how many wait.
+    /// monotonic clock. Estimates how many deliveries wait.
     waiting: HashMap<WebhookId, u64>,
 }
 
-/// The limits of this process.
+/// The rate limits of this process.
 pub(crate) struct Limits {
     clock: Arc<dyn Clock>,
     windows: Mutex<Windows>,
-    /// Told whenever an open place is kept or given back.
+    /// Notified whenever an undecided permit is kept or released.
     settled: Notify,
 }
 
@@ -53,17 +50,15 @@ impl fmt::Debug for Limits {
     }
 }
 
-/// Too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// How long until a place may be free, at least 1.
+    /// Milliseconds until a permit may be free, at least 1.
     pub(crate) wait_ms: u64,
-    /// Whether some places under the limit that refused are open: one of them may come back at any
-    /// moment.
+    /// Whether the limit that refused has undecided permits, which may be released at any moment.
     pub(crate) undecided: bool,
 }
 
-/// A place that was taken; given back when it is dropped, unless it was kept.
+/// A reserved permit. Released on drop unless kept.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     limits: Arc<Limits>,
@@ -72,17 +67,17 @@ pub(crate) struct Reservation {
     kept: bool,
 }
 
-/// Where a place was taken.
+/// Where a permit was reserved.
 #[derive(Clone, Copy, Debug)]
 enum Taken {
-    /// In the windows, at this moment in milliseconds.
+    /// In the windows, at this time in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
-    /// In the queue of the webhook: so much of its time, in microseconds.
+    /// In the webhook's queue; one step is the interval between starts, in microseconds.
     Waiting { step_us: u64 },
 }
 
 impl Reservation {
-    /// The delivery is stored: it counts.
+    /// Counts the delivery, because it was stored.
     pub(crate) fn keep(mut self) {
         self.kept = true;
     }
@@ -115,7 +110,8 @@ impl Drop for Reservation {
 }
 
 impl Windows {
-    /// Forgets windows that have passed, once per window, so that none grows old enough to mislead.
+    /// Discards expired windows, at most once per window, before their truncated timestamps become
+    /// ambiguous.
     fn tick(&mut self, now_ms: u64) {
         let since = now_ms.saturating_sub(self.swept_at_ms);
         if since < u64::from(WINDOW_MS) {
@@ -132,7 +128,7 @@ impl Windows {
         self.swept_at_ms = now_ms;
     }
 
-    /// The limit that refuses, if one does. Only what counts under that limit can still make room.
+    /// The limit that refuses, if any. `undecided` considers only permits of that limit.
     fn refusal(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<Refused> {
         let own = self.own.get(webhook);
         if let Some(wait_ms) = own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms)) {
@@ -192,18 +188,18 @@ impl Limits {
     }
 
     fn lock(&self) -> MutexGuard<'_, Windows> {
-        // Counts stay usable whatever a panicking holder left half done.
+        // The counts remain usable even if a thread panicked while it held the lock.
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for one delivery, or says how long to wait. A refused one is not counted.
+    /// Reserves a permit, or returns how long to wait. A refused attempt does not count.
     pub(crate) fn reserve(
         self: &Arc<Self>,
         webhook: &WebhookId,
         limits: PerMinute,
     ) -> Result<Reservation, Refused> {
         let mut windows = self.lock();
-        // Read under the lock: a time read before it could lie behind a newer stamp.
+        // Read the clock under the lock: an earlier reading could be older than a recorded timestamp.
         let now_ms = self.clock.monotonic_ms();
         windows.tick(now_ms);
         if let Some(refused) = windows.refusal(webhook, limits, now_ms) {
@@ -220,8 +216,7 @@ impl Limits {
         })
     }
 
-    /// Takes a place among the deliveries that wait for their webhook's rate, at most
-    /// [`MAX_WAITING`] of them.
+    /// Reserves a permit in the webhook's queue, which holds at most [`MAX_WAITING`] deliveries.
     pub(crate) fn reserve_waiting(
         self: &Arc<Self>,
         webhook: &WebhookId,
@@ -249,8 +244,8 @@ impl Limits {
         })
     }
 
-    /// As [`Limits::reserve`], but a refusal is final: a place that a duplicate or a failed write gives
-    /// back meanwhile is taken. Waits for writes that are on their way, a few times at most.
+    /// Like [`Limits::reserve`], but waits for undecided permits and retries, at most three times. This
+    /// reuses permits that a duplicate or a failed write releases.
     pub(crate) async fn reserve_decided(
         self: &Arc<Self>,
         webhook: &WebhookId,
@@ -264,7 +259,7 @@ impl Limits {
                 _ => break,
             }
             let settled = self.settled.notified();
-            // Between the look and the wait the last one may have been decided.
+            // Retry first: the last undecided permit may have been decided before `notified` was created.
             outcome = self.reserve(webhook, limits);
             if matches!(
                 outcome,
@@ -280,15 +275,15 @@ impl Limits {
         outcome
     }
 
-    /// Counts a delivery that was accepted by an earlier life of this process, so long ago.
+    /// Counts a delivery that a previous process accepted `age_ms` ago.
     pub(crate) fn remember(&self, webhook: &WebhookId, age_ms: u64) {
         let mut windows = self.lock();
         let now_ms = self.clock.monotonic_ms();
-        // The windows know the low bits only: a moment before the clock's zero is one like any other.
+        // Wrapping is fine: the windows only store the low bits of a timestamp.
         windows.record(webhook, now_ms.wrapping_sub(age_ms));
     }
 
-    /// Forgets a webhook that was deleted.
+    /// Discards the counts of a deleted webhook.
     pub(crate) fn forget(&self, webhook: &WebhookId) {
         let mut windows = self.lock();
         windows.own.remove(webhook);

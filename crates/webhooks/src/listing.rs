@@ -1,4 +1,4 @@
-//! Looking at deliveries: lists, one of them, its payload, and counts by the hour.
+//! Queries for deliveries: lists, single deliveries, payloads, and counts per hour or day.
 
 use crate::delivery::Delivery;
 use crate::error::WebhooksError;
@@ -12,66 +12,61 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The longest text to search for.
+/// Maximum length of a search text, in characters.
 const MAX_QUERY: usize = 200;
-/// The most hours that are counted one by one: 30 days.
+/// Maximum number of hourly buckets: 30 days.
 pub const MAX_HOURS: i64 = 720;
-/// The most days that are counted one by one.
+/// Maximum number of daily buckets.
 pub const MAX_DAYS: i64 = 366;
-/// The period of counts unless the caller says otherwise.
+/// Default period of the counts.
 const DEFAULT_HOURS: i64 = 24;
 const HOUR_MS: i64 = 3_600_000;
 
-/// Which deliveries to list.
+/// Filter and page of a delivery list.
 #[derive(Debug, Default)]
 pub struct DeliveryQuery {
-    /// Only of this webhook, by either of its ids.
+    /// The webhook, by id or public id.
     pub webhook: Option<String>,
-    /// Only with this status.
     pub status: Option<DeliveryStatus>,
-    /// Only of this event type.
     pub event: Option<String>,
-    /// Only where the event type, the entity, the error or the preview contains this text.
+    /// Text to find in the event type, entity, error or body preview.
     pub text: Option<String>,
-    /// Only those that came at this moment or later.
+    /// Earliest time of receipt, inclusive.
     pub from: Option<Timestamp>,
-    /// Only those that came before this moment.
+    /// Latest time of receipt, exclusive.
     pub until: Option<Timestamp>,
-    /// How many at most.
     pub limit: usize,
-    /// Where the page begins.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// A page of deliveries, the newest first.
+/// A page of deliveries, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeliveryPage {
-    /// The deliveries.
     pub deliveries: Vec<Delivery>,
-    /// Where the next page begins; absent on the last. A search looks through so many deliveries for
-    /// a page; one without deliveries but with a cursor says that there are more to look through.
+    /// Cursor of the next page. Absent on the last page. A search examines a limited number of deliveries
+    /// per page, so a page can be empty and still have a cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// What a sender sent.
+/// The stored payload of a delivery.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredPayload {
-    /// As JSON: key order and the spelling of numbers as they were sent.
+    /// The payload as JSON, with key order and number spelling unchanged.
     Payload(#[schemars(with = "serde_json::Value")] Box<RawValue>),
-    /// As Base64, when it is not JSON.
+    /// The payload in Base64, if it is not JSON.
     Raw(String),
 }
 
-/// What a count is of.
+/// The period that one count covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BucketSize {
-    /// An hour.
     #[default]
     Hour,
-    /// A day of UTC.
+    /// A day in UTC.
     Day,
 }
 
@@ -91,40 +86,39 @@ impl BucketSize {
     }
 }
 
-/// Which deliveries to count.
+/// Filter and period of delivery counts.
 #[derive(Clone, Debug, Default)]
 pub struct StatsQuery {
-    /// Only of this webhook, by either of its ids.
+    /// The webhook, by id or public id.
     pub webhook: Option<String>,
-    /// So many hours up to now, this one included; not together with `from` and `until`.
+    /// The last N hours including the current one. Not allowed together with `from` and `until`.
     pub hours: Option<i64>,
-    /// Those that came at this moment or later; 24 hours before `until` when absent.
+    /// Start of the period, inclusive. Default: 24 hours before `until`.
     pub from: Option<Timestamp>,
-    /// Those that came before this moment; now when absent.
+    /// End of the period, exclusive. Default: the end of the current hour.
     pub until: Option<Timestamp>,
-    /// What each count is of.
     pub bucket: BucketSize,
 }
 
-/// The deliveries of an hour or day.
+/// Delivery counts of one hour or day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bucket {
-    /// When the hour or day began.
+    /// Start of the hour or day.
     pub at: Timestamp,
-    /// How many came in it, by the status that they have now.
+    /// Number of deliveries received in it, by their current status.
     #[serde(flatten)]
     pub counts: BTreeMap<DeliveryStatus, i64>,
 }
 
-/// Counts of deliveries by the hour or day, the oldest first.
+/// Delivery counts, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeliveryStats {
-    /// One for each hour or day, also where nothing came.
+    /// One bucket per hour or day, including empty ones.
     pub buckets: Vec<Bucket>,
 }
 
 impl Webhooks {
-    /// A page of deliveries, the newest first.
+    /// Lists deliveries, newest first.
     pub async fn deliveries(&self, query: DeliveryQuery) -> Result<DeliveryPage, WebhooksError> {
         let too_long = |text: &Option<String>| {
             text.as_ref()
@@ -167,7 +161,6 @@ impl Webhooks {
         })
     }
 
-    /// One delivery.
     pub async fn delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let id = id.to_owned();
         let read = self
@@ -179,7 +172,8 @@ impl Webhooks {
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 
-    /// What was sent. `NotFound` also for a delivery that keeps none.
+    /// Returns the payload of a delivery. Fails with `NotFound` if the delivery or its payload is not
+    /// stored.
     pub async fn payload(&self, id: &str) -> Result<StoredPayload, WebhooksError> {
         let id = id.to_owned();
         let read = self
@@ -193,7 +187,7 @@ impl Webhooks {
         })
     }
 
-    /// Counts of a period, of one webhook or of all.
+    /// Counts the deliveries of a period, for one webhook or all.
     pub async fn stats(&self, query: StatsQuery) -> Result<DeliveryStats, WebhooksError> {
         let (since, until) = period(&query, self.0.now())?;
         let (size, most) = (query.bucket.ms(), query.bucket.most());
@@ -204,7 +198,8 @@ impl Webhooks {
             return Err(WebhooksError::invalid("from", reason));
         }
         let webhook = self.webhook_of(query.webhook.as_deref()).await?;
-        // Ids are ahead of the clock after it was set back; without an end all of them are looked at.
+        // After the clock was set back, ids are ahead of it. Without an explicit end, count those
+        // deliveries as well.
         let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
@@ -235,7 +230,6 @@ impl Webhooks {
         })
     }
 
-    /// The id of the webhook that a caller names.
     async fn webhook_of(&self, name: Option<&str>) -> Result<Option<WebhookId>, WebhooksError> {
         match name {
             Some(name) => self.0.id_of(name).await.map(Some),
@@ -244,7 +238,7 @@ impl Webhooks {
     }
 }
 
-/// From when and until when deliveries are counted.
+/// The start (inclusive) and end (exclusive) of the counted period.
 fn period(query: &StatsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), WebhooksError> {
     let hour = |number: i64| Timestamp::from_millis(number.saturating_mul(HOUR_MS));
     let next_hour = now.as_millis().div_euclid(HOUR_MS).saturating_add(1);
@@ -271,7 +265,7 @@ fn period(query: &StatsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), 
     Ok((from, until))
 }
 
-/// Whether a text can be the id that a page was ended with.
+/// Whether `text` has the form of a page cursor.
 pub(crate) fn is_cursor(prefix: &str, text: &str) -> bool {
     text.strip_prefix(prefix)
         .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|b| b.is_ascii_hexdigit()))

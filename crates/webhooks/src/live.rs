@@ -1,6 +1,6 @@
-//! The webhooks in memory, with their secrets while the vault is open, so that a request needs no look
-//! into the database. What the database holds is brought here at the start, after each change, at each
-//! unseal, and when another node changed something; at a seal the secrets go.
+//! The in-memory copy of all webhooks, including their secrets while the vault is unsealed, so that
+//! requests need no database query. Reloaded at startup, after each change, on each unseal, and when
+//! another node reports a change. Sealing the vault removes the secrets.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -21,24 +21,23 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How many accepted deliveries the limits remember over a restart.
+/// Maximum number of accepted deliveries that the rate limits restore at startup.
 const REMEMBERED: i64 = 100_000;
 
-/// A secret, and until when it is good.
+/// A secret and its expiry. The current secret has none.
 struct LiveSecret {
     value: SecretString,
     expires_at: Option<Timestamp>,
 }
 
-/// The secrets of a webhook.
 enum LiveSecrets {
-    /// Those that could be read.
+    /// The secrets that could be decrypted.
     Known(Vec<LiveSecret>),
-    /// They are encrypted, and the vault was sealed when they were read.
+    /// The secrets are encrypted, and the vault was sealed when they were loaded.
     Sealed,
 }
 
-/// One webhook, ready for requests.
+/// A webhook, ready to serve requests.
 pub(crate) struct LiveWebhook {
     pub(crate) id: WebhookId,
     pub(crate) public_id: String,
@@ -46,9 +45,9 @@ pub(crate) struct LiveWebhook {
     pub(crate) auth: AuthConfig,
     pub(crate) config: WebhookConfig,
     pub(crate) profile: &'static Profile,
-    /// The copy that goes into each delivery, as JSON text.
+    /// The snapshot that is copied into each delivery, as JSON.
     pub(crate) snapshot: Arc<str>,
-    /// Where its deliveries go: a channel target, or empty for an agent's turn.
+    /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
     pub(crate) target: Arc<str>,
     secrets: LiveSecrets,
 }
@@ -63,12 +62,12 @@ impl fmt::Debug for LiveWebhook {
 }
 
 impl LiveWebhook {
-    /// Whether its secrets could not be read because the vault was sealed.
+    /// Whether the secrets could not be loaded because the vault was sealed.
     pub(crate) const fn is_sealed(&self) -> bool {
         matches!(self.secrets, LiveSecrets::Sealed)
     }
 
-    /// The secrets that are good now; the current one first.
+    /// The unexpired secrets, current one first.
     pub(crate) fn secrets(&self, now: Timestamp) -> Vec<&str> {
         let LiveSecrets::Known(secrets) = &self.secrets else {
             return Vec::new();
@@ -108,14 +107,13 @@ impl LiveWebhook {
     }
 }
 
-/// Opens the secrets of a webhook. One that is damaged is told in the log and left out: nothing is
-/// verified by it.
+/// Decrypts the secrets of a webhook. A damaged secret is logged and skipped, so it verifies nothing.
 async fn open_secrets(
     secrets: &Secrets,
     public_id: &str,
     mut rows: Vec<WebhookSecretRow>,
 ) -> LiveSecrets {
-    // The current one, which has no end, first.
+    // The current secret has no expiry and sorts first.
     rows.sort_by_key(|row| row.expires_at.is_some());
     let mut known = Vec::with_capacity(rows.len());
     for row in rows {
@@ -133,7 +131,7 @@ async fn open_secrets(
 
 type ByPublicId = HashMap<String, Arc<LiveWebhook>>;
 
-/// Every webhook, by what senders know it by.
+/// All webhooks by public id.
 #[derive(Debug, Default)]
 pub(crate) struct LiveWebhooks(ArcSwap<ByPublicId>);
 
@@ -147,14 +145,14 @@ impl LiveWebhooks {
         all.values().find(|live| live.id == *id).map(Arc::clone)
     }
 
-    /// The webhooks that are disabled: their queues are held.
+    /// The disabled webhooks. Their queues are on hold.
     pub(crate) fn disabled(&self) -> HashSet<WebhookId> {
         let all = self.0.load();
         let disabled = all.values().filter(|live| !live.enabled);
         disabled.map(|live| live.id.clone()).collect()
     }
 
-    /// The webhooks whose deliveries start at a rate, and how many a minute.
+    /// The webhooks whose queues are rate limited, with their deliveries per minute.
     pub(crate) fn paced(&self) -> Vec<(WebhookId, u32)> {
         let all = self.0.load();
         all.values()
@@ -163,7 +161,7 @@ impl LiveWebhooks {
             .collect()
     }
 
-    /// Only under the lock that orders all changes, as the two below.
+    /// Call this, `put` and `remove` only while `changing` is held.
     fn replace_all(&self, all: ByPublicId) {
         self.0.store(Arc::new(all));
     }
@@ -182,7 +180,7 @@ impl LiveWebhooks {
 }
 
 impl Inner {
-    /// Brings one webhook from the database into memory. Only while `changing` is held.
+    /// Reloads one webhook from the database. Call it only while `changing` is held.
     pub(crate) async fn reload_one(&self, id: &WebhookId) -> Result<(), WebhooksError> {
         let wanted = id.clone();
         let read = self.store.read(move |conn| {
@@ -203,7 +201,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Lets the limits know what was accepted in the minute before this start.
+    /// Restores the rate limits from deliveries accepted in the minute before startup.
     pub(crate) async fn remember_recent(&self) -> Result<(), WebhooksError> {
         let now = self.now();
         let since = Timestamp::from_millis(now.as_millis() - i64::from(WINDOW_MS));
@@ -220,15 +218,15 @@ impl Inner {
 }
 
 impl Webhooks {
-    /// Brings every webhook from the database into memory: at the start, after an unseal, and when
-    /// another node changed some (subject `webhooks` of the change feed).
+    /// Reloads every webhook from the database: at startup, after an unseal, and when another node changed
+    /// webhooks (subject `webhooks` of the change feed).
     pub async fn reload(&self) -> Result<(), WebhooksError> {
         let _turn = self.0.changing.lock().await;
         self.reload_all().await
     }
 
-    /// The same, unless somebody has done it meanwhile: of many requests that meet secrets which were
-    /// read under seal, one brings them all.
+    /// Like [`Webhooks::reload`], unless another request has already reloaded. Many requests can find
+    /// sealed secrets at once; only one of them reloads.
     pub(crate) async fn reload_sealed(&self, public_id: &str) -> Result<(), WebhooksError> {
         let _turn = self.0.changing.lock().await;
         match self.0.live.find(public_id) {
@@ -237,7 +235,7 @@ impl Webhooks {
         }
     }
 
-    /// Only while `changing` is held.
+    /// Call it only while `changing` is held.
     async fn reload_all(&self) -> Result<(), WebhooksError> {
         let read = self.0.store.read(|conn| {
             Box::pin(async move {
@@ -256,7 +254,7 @@ impl Webhooks {
             let its = secrets.remove(&id).unwrap_or_default();
             match LiveWebhook::of(&self.0.secrets, row, its).await {
                 Ok(live) => drop(all.insert(live.public_id.clone(), Arc::new(live))),
-                // One damaged row must not take the others with it.
+                // One damaged row must not prevent the others from loading.
                 Err(error) => tracing::error!(%error, %id, "a webhook is left out"),
             }
         }
@@ -265,12 +263,12 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Follows the vault: secrets come into memory when it opens and leave it when it is sealed.
+    /// Reloads the webhooks whenever the vault is sealed or unsealed.
     pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
         const AGAIN: Duration = Duration::from_secs(1);
         let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());
         let follow = async move {
-            // A webhook was opened before: what changed since then is looked at first.
+            // The webhooks were loaded before this task subscribed, so reload once for changes in between.
             status.mark_changed();
             while status.changed().await.is_ok() {
                 let _: Status = *status.borrow_and_update();

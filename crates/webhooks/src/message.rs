@@ -1,36 +1,32 @@
-//! The message that tells an agent of a delivery: three layers with lines of three hyphens between.
-//! What a stranger wrote is fenced, and can break neither the fence nor the layers.
+//! Composes the message that an agent receives for a delivery: three parts separated by lines of three
+//! hyphens. Text from the sender is fenced and can break neither the fence nor the separators.
 
 use std::borrow::Cow;
 
 use gatehouse_domain::Timestamp;
 
-/// The tool by which an agent reads the rest.
+/// The tool that returns the full payload.
 pub const PAYLOAD_TOOL: &str = "webhook_get_full_payload";
 
-/// Longer names and event types are cut: they stand in one line each.
+/// Longer names and event types are cut; each occupies one line.
 const MAX_LINE_CHARS: usize = 200;
 
-/// What the message is made of.
+/// The content of the message.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageInput<'a> {
-    /// The webhook's name, as the owner wrote it.
+    /// The webhook's name, as its owner wrote it.
     pub name: &'a str,
-    /// The webhook's public id.
     pub public_id: &'a str,
-    /// The source profile.
     pub source: &'a str,
-    /// The event type, if it is known. From the sender.
+    /// The event type, if known. Untrusted.
     pub event: Option<&'a str>,
-    /// Our id of the delivery.
     pub delivery_id: &'a str,
-    /// When it arrived.
     pub received_at: Timestamp,
-    /// The event in words. From the sender, for the most part.
+    /// The event in words. Mostly untrusted.
     pub summary: &'a str,
 }
 
-/// The message: header, summary, and how to get at the rest.
+/// Composes the message: header, summary, and how to read the full payload.
 pub fn compose(input: MessageInput<'_>) -> String {
     let MessageInput {
         name,
@@ -62,7 +58,7 @@ pub fn compose(input: MessageInput<'_>) -> String {
     )
 }
 
-/// A text that stays within its line: breaks and other control characters become spaces.
+/// Keeps text on one line: replaces line breaks, control characters and invisible characters with spaces.
 fn one_line(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() || is_line_break(c) || is_invisible(c);
     if text.chars().nth(MAX_LINE_CHARS).is_none() && !text.contains(odd) {
@@ -75,7 +71,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// The text with a space before each line that somebody could take for a separator.
+/// Inserts a space before each line that could be mistaken for a separator.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in text.trim_end().split_inclusive(is_line_break) {
@@ -87,7 +83,7 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Every character that some reader of text begins a new line after.
+/// Every character that some reader treats as a line break.
 fn is_line_break(c: char) -> bool {
     matches!(
         c,
@@ -95,14 +91,14 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Characters without a width, and those that turn the direction of writing.
+/// Zero-width characters, and characters that change the writing direction.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Every character that looks like a hyphen or a piece of a rule.
+/// Every character that looks like a hyphen or part of a horizontal rule.
 fn is_dash(c: char) -> bool {
     matches!(
         c,
@@ -118,7 +114,7 @@ fn is_dash(c: char) -> bool {
     )
 }
 
-/// Three dashes or more and nothing else that is seen, as in `---`, `- - -` or `———`.
+/// Whether a line shows nothing but three or more dashes, as in `---`, `- - -` or `———`.
 fn is_separator(line: &str) -> bool {
     let mut dashes = 0_usize;
     for c in line.chars() {
@@ -131,7 +127,7 @@ fn is_separator(line: &str) -> bool {
     dashes >= 3
 }
 
-/// The most of this character in a row.
+/// Length of the longest run of a character.
 fn longest_run(text: &str, wanted: char) -> usize {
     let (longest, _) = text.chars().fold((0, 0), |(longest, run), c| {
         let run = if c == wanted { run + 1 } else { 0 };
@@ -205,7 +201,7 @@ mod tests {
         assert!(message("n", None, "a\n———\nb").contains("a\n ———\nb"));
         assert!(message("n", None, "a\n- - -\nb").contains("a\n - - -\nb"));
         assert!(message("n", None, "a\n-\u{200b}--\nb").contains("a\n -\u{200b}--\nb"));
-        // Two hyphens, and hyphens beside text, are text.
+        // Two hyphens, or hyphens next to text, are not separators.
         assert!(message("n", None, "a\n--\n--- a/b.rs\nb").contains("a\n--\n--- a/b.rs\nb"));
     }
 

@@ -1,6 +1,6 @@
-//! The metrics of this room: every name, and the one place that counts. Labels have few values: what a
-//! sender can choose freely (an event type that no profile lists, a reason, a tool's name) is `other`.
-//! Knows no delivery and no worker.
+//! The metrics of this crate: all names, and the functions that record them. Labels have few values:
+//! anything a sender or model can choose freely (unlisted event types, tool names) becomes `other`. Must
+//! not know about deliveries or the worker.
 
 use crate::profile;
 use gatehouse_domain::DeliveryStatus;
@@ -17,7 +17,7 @@ const RATE_LIMITED: &str = "webhooks_rate_limited_total";
 const REFUSALS_DROPPED: &str = "webhooks_refusals_dropped_total";
 const QUEUE_DEPTH: &str = "webhooks_worker_queue_depth";
 
-/// The names of all metrics of this room.
+/// The names of all metrics of this crate.
 pub const NAMES: [&str; 8] = [
     DELIVERIES,
     REJECTED,
@@ -29,17 +29,16 @@ pub const NAMES: [&str; 8] = [
     QUEUE_DEPTH,
 ];
 
-/// What a label is when its value is not one of a known few.
+/// The label for any value that is not in a known list.
 const OTHER: &str = "other";
 
-/// The tools that a webhook's turn can call at all.
+/// The tools that a webhook's turn can call.
 const TOOLS: [&str; 3] = ["calc", "web_search", "web_fetch"];
 
-/// How a tool call ends.
+/// The possible outcomes of a tool call.
 const ACTION_STATUSES: [&str; 3] = ["ok", "error", "denied"];
 
-/// Every event type that a profile lists, offered or not: a table of ours, so that no sender can make it
-/// longer.
+/// Every event type of every profile. The fixed list prevents senders from adding label values.
 static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let profiles = profile::all().iter();
     profiles
@@ -47,8 +46,7 @@ static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Says what each metric is, and makes all of them exist before the first delivery. Call it once the
-/// recorder is installed.
+/// Describes and initializes all metrics. Call it once, after the recorder is installed.
 pub fn describe() {
     describe_counter!(DELIVERIES, "Deliveries by webhook, status and event type.");
     describe_counter!(REJECTED, "Rejected deliveries by reason.");
@@ -67,7 +65,7 @@ pub fn describe() {
         "Refused deliveries that were not stored because too many came at once."
     );
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
-    // Without a label: the series that say "there were none yet".
+    // Initialize the series without labels, so that each metric exists with value 0.
     for name in [
         DELIVERIES,
         REJECTED,
@@ -82,14 +80,14 @@ pub fn describe() {
     gauge!(QUEUE_DEPTH).set(0.0);
 }
 
-/// The label of an event type.
+/// The label for an event type.
 pub fn event_label(event_type: Option<&str>) -> &'static str {
     event_type
         .and_then(|name| EVENT_TYPES.get(name).copied())
         .unwrap_or(OTHER)
 }
 
-/// A delivery reached a status: each status that it passes is counted once.
+/// Counts a delivery that reached a status. Each status that a delivery passes through counts once.
 pub fn delivery(public_id: &str, status: DeliveryStatus, event_type: Option<&str>) {
     counter!(
         DELIVERIES,
@@ -100,40 +98,39 @@ pub fn delivery(public_id: &str, status: DeliveryStatus, event_type: Option<&str
     .increment(1);
 }
 
-/// A request was rejected. The reason is one of the few that the code knows.
+/// Counts a rejected request. `reason` is one of a few constants.
 pub fn rejected(reason: &'static str) {
     counter!(REJECTED, "reason" => reason).increment(1);
 }
 
-/// A delivery was filtered.
+/// Counts a filtered delivery.
 pub fn filtered(public_id: &str) {
     counter!(FILTERED, "webhook" => public_id.to_owned()).increment(1);
 }
 
-/// A request was refused by a rate limit.
+/// Counts a request refused by a rate limit.
 pub fn rate_limited(public_id: &str) {
     counter!(RATE_LIMITED, "webhook" => public_id.to_owned()).increment(1);
 }
 
-/// A row about a refusal was not stored.
+/// Counts a refusal that was not recorded in the database.
 pub fn refusal_dropped() {
     counter!(REFUSALS_DROPPED).increment(1);
 }
 
-/// An agent worked this long on a delivery.
+/// Records how long an agent worked on a delivery.
 pub fn processing_duration(milliseconds: u64) {
-    // An hour is 3.6 million milliseconds: far below what a float holds exactly.
+    // A delivery takes hours at most, which a float represents exactly in milliseconds.
     let seconds = std::time::Duration::from_millis(milliseconds).as_secs_f64();
     histogram!(DURATION).record(seconds);
 }
 
-/// An agent called a tool.
+/// Counts a tool call by an agent.
 pub fn response_action(tool: &str, status: &str) {
     let (tool, status) = action_labels(tool, status);
     counter!(ACTIONS, "tool" => tool, "status" => status).increment(1);
 }
 
-/// The labels of a tool call.
 pub(crate) fn action_labels(tool: &str, status: &str) -> (&'static str, &'static str) {
     (known(&TOOLS, tool), known(&ACTION_STATUSES, status))
 }
@@ -143,8 +140,8 @@ fn known(values: &[&'static str], value: &str) -> &'static str {
     values.find(|known| *known == value).unwrap_or(OTHER)
 }
 
-/// How many deliveries wait.
+/// Sets the number of waiting deliveries.
 pub fn queue_depth(depth: i64) {
-    // A queue of more than four thousand million is told as that.
+    // Saturates at `u32::MAX`.
     gauge!(QUEUE_DEPTH).set(f64::from(u32::try_from(depth).unwrap_or(u32::MAX)));
 }

@@ -1,9 +1,9 @@
-//! What a sender sent, as JSON text with an index over it. Owns reading bodies (JSON, or a form made
-//! into JSON), look-ups by path and writing values back; must not know what any vendor's fields mean.
+//! A sender's payload as JSON text with an index. Owns body parsing (JSON, or a form converted to JSON),
+//! lookups by path, and serialization of values; must not know the meaning of vendor fields.
 //!
-//! The text is kept as it was sent, so key order and the spelling of numbers (`1.0`, `1e400`,
-//! `12345678901234567890`) survive. Of a key that is there twice the last value counts, as in
-//! JavaScript; it stands where the first one stood.
+//! The original text is kept, so key order and number spelling (`1.0`, `1e400`, `12345678901234567890`)
+//! survive. If a key occurs twice, the last value wins and takes the position of the first, as in
+//! JavaScript.
 
 pub(crate) mod form;
 mod node;
@@ -22,51 +22,49 @@ pub use node::{Kind, Node};
 use crate::profile::Profile;
 use tree::Tree;
 
-/// How deep objects and arrays may be nested. Deeper is refused before anything recurses.
+/// Maximum nesting depth of objects and arrays. Deeper bodies are rejected before any recursive code runs.
 pub const MAX_DEPTH: usize = 128;
 
-/// How a profile's senders put JSON into a body.
+/// How a body encodes the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// The body is JSON.
+    /// JSON.
     Json,
-    /// The body is JSON, or a form with the JSON in its field `payload`.
+    /// JSON, or a form whose field `payload` contains JSON.
     JsonOrFormPayload,
-    /// The body is a form whose fields are the payload. JSON is taken too.
+    /// A form whose fields are the payload. JSON is accepted as well.
     Form,
 }
 
-/// A body that was read.
+/// A parsed body.
 #[derive(Clone)]
 pub struct Payload {
     text: String,
     tree: Tree,
 }
 
-/// Why a body could not be read. Says nothing of its content.
+/// Why a body could not be parsed. Contains none of the body's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
-    /// There is none.
     #[error("The body is empty.")]
     Empty,
-    /// Some byte is not UTF-8.
     #[error("The body is not UTF-8.")]
     NotUtf8,
-    /// It is not one JSON value.
+    /// The body is not exactly one JSON value.
     #[error("The body is not JSON (line {line}, column {column}).")]
     NotJson {
-        /// From 1.
+        /// 1-based.
         line: usize,
-        /// From 1; 0 before the first byte of a line.
+        /// 1-based; 0 before the first byte of a line.
         column: usize,
     },
-    /// It is a form without the field that carries the payload.
+    /// The form has no `payload` field.
     #[error("The form has no field payload.")]
     NoPayloadField,
     /// Objects and arrays are nested deeper than [`MAX_DEPTH`].
     #[error("The body is nested deeper than {MAX_DEPTH} levels.")]
     TooDeep,
-    /// It has four gibibytes or more.
+    /// The body is 4 GiB or larger.
     #[error("The body is too large.")]
     TooLarge,
 }
@@ -92,8 +90,8 @@ impl From<PayloadError> for Problem {
 }
 
 impl Payload {
-    /// Reads a body as the profile's senders write it. Headers do not decide: a content type that
-    /// does not fit the body is common, and the body itself leaves no doubt.
+    /// Parses a body in the profile's format. Ignores the headers: senders often send a wrong content type,
+    /// and the body is unambiguous.
     pub fn parse(
         profile: &Profile,
         _headers: &HeaderMap,
@@ -102,7 +100,7 @@ impl Payload {
         Self::read(profile.body, body)
     }
 
-    /// As [`Payload::parse`], for those who know only the kind of body.
+    /// Like [`Payload::parse`], for callers that have only the body kind.
     pub fn read(kind: BodyKind, body: &[u8]) -> Result<Self, PayloadError> {
         if body.is_empty() {
             return Err(PayloadError::Empty);
@@ -119,7 +117,6 @@ impl Payload {
         }
     }
 
-    /// Reads JSON text.
     pub fn from_json(text: &str) -> Result<Self, PayloadError> {
         Self::from_text(Cow::Borrowed(text))
     }
@@ -128,7 +125,7 @@ impl Payload {
         if text.is_empty() {
             return Err(PayloadError::Empty);
         }
-        // serde_json decides what is JSON, without recursion; the index then only follows brackets.
+        // Let serde_json validate the text, without recursion. The index then only needs to match brackets.
         serde_json::from_str::<IgnoredAny>(&text).map_err(|error| PayloadError::NotJson {
             line: error.line(),
             column: error.column(),
@@ -140,44 +137,42 @@ impl Payload {
         })
     }
 
-    /// The JSON text: the body as it was sent, a form's field `payload`, or an object made of a
-    /// form's fields.
+    /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
+    /// the form's fields.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text, when nothing else is needed any more.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The whole value.
     pub fn root(&self) -> Node<'_> {
         Node::new(&self.text, &self.tree)
     }
 
-    /// The value at a path of keys and array indexes with dots between (`pull_request.labels.0`).
+    /// The value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
     pub fn get(&self, path: &str) -> Option<Node<'_>> {
         self.root().at(path)
     }
 
-    /// The text at a path, if there is a string. A number or anything else is none.
+    /// The string at a path. Returns `None` for any other type.
     pub fn string(&self, path: &str) -> Option<Cow<'_, str>> {
         self.get(path)?.as_str()
     }
 
-    /// The whole as JSON with an indent of two spaces; non-ASCII characters as themselves.
+    /// Formats the payload as JSON with two-space indentation. Non-ASCII characters are not escaped.
     pub fn pretty(&self) -> String {
         self.root().pretty(usize::MAX)
     }
 
-    /// The whole as JSON without white space; non-ASCII characters as themselves.
+    /// Formats the payload as JSON without white space. Non-ASCII characters are not escaped.
     pub fn compact(&self) -> String {
         self.root().compact(usize::MAX)
     }
 }
 
-/// Payloads are strangers' data: a log shows their size only.
+/// Payloads are untrusted data, so logs show only their size.
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Payload")

@@ -1,18 +1,18 @@
-//! How many rows one write of a long removal takes, so that other writes wait a short time only.
+//! Chooses the batch size for long removals, so that other writes wait only briefly.
 
 use std::time::Duration;
 
-/// A write that took longer was too large.
+/// A write that takes longer halves the batch size.
 const LONG_MS: u64 = 30;
-/// One that took less may be larger.
+/// A write that takes less doubles the batch size.
 const SHORT_MS: u64 = 10;
 const LEAST_ROWS: i64 = 25;
 const FIRST_ROWS: i64 = 250;
 const MOST_ROWS: i64 = 2000;
 const LONGEST_PAUSE_MS: u64 = 250;
 
-/// The size of the next piece. It follows the time that the last one took, the wait for the writer
-/// included: on a busy or slow disk pieces are small.
+/// The size of the next batch. It adapts to the duration of the last write, including the wait for the
+/// writer, so a busy or slow disk gets small batches.
 #[derive(Debug)]
 pub(crate) struct Pieces(i64);
 
@@ -23,12 +23,13 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    /// How many rows the next piece may have.
+    /// Maximum number of rows in the next batch.
     pub(crate) const fn rows(&self) -> i64 {
         self.0
     }
 
-    /// Notes how long a piece took. The result is the pause after it: others have the writer for as long.
+    /// Records the duration of a batch in milliseconds. Returns how long to pause, which is about as long,
+    /// so that other writes get their turn.
     pub(crate) fn took(&mut self, ms: u64) -> Duration {
         if ms > LONG_MS {
             self.0 = (self.0 / 2).max(LEAST_ROWS);

@@ -1,6 +1,6 @@
-//! What we know of each vendor that sends webhooks, as data: one file per profile, one line in [`ALL`].
-//! Owns the shape of that data and the list; must not know how it is used: events are read by
-//! `event`, summaries written by `summary`, signatures checked by `verify`.
+//! Vendor profiles, as data: one file per profile and one entry in [`ALL`]. Owns the data types and the
+//! list; must not know how the data is used. The `event` module reads events, `summary` writes summaries,
+//! and `verify` checks signatures.
 
 mod codehost_a;
 mod codehost_b;
@@ -23,151 +23,146 @@ use crate::rules::ReplayGuard;
 use crate::sample::SampleKind;
 use crate::summary::Summary;
 
-/// A vendor's way of sending webhooks.
+/// How one vendor sends webhooks.
 #[derive(Debug)]
 pub struct Profile {
-    /// Neutral id, as stored and answered.
+    /// The neutral id, as stored and returned by the API.
     pub id: &'static str,
     /// The vendor's own name, accepted on input.
     pub alias: Option<&'static str>,
-    /// For people.
     pub name: &'static str,
-    /// How its deliveries are verified unless the webhook says otherwise.
+    /// How deliveries are verified unless the webhook sets a mode.
     pub default_auth_mode: AuthMode,
-    /// How JSON is put into the body.
+    /// How the body encodes the payload.
     pub body: BodyKind,
-    /// Where an event's type stands.
+    /// Where the event type is found.
     pub event: EventSource,
-    /// Where the key stands that tells a repeated delivery; the first that is there. None of them: no
-    /// deduplication.
+    /// Where the deduplication key is found; the first source with a value wins. Without a value,
+    /// deliveries are not deduplicated.
     pub delivery_key: &'static [KeySource],
-    /// What keeps a captured delivery from running again.
+    /// Protection against replay of a captured delivery.
     pub replay: Replay,
-    /// What an event is about, for a session per entity; the first rule that applies.
+    /// Rules for the entity key, used by one-session-per-entity mode; the first matching rule wins.
     pub entities: &'static [EntityRule],
-    /// The event types that a filter is offered.
+    /// Event types offered for filters.
     pub events: &'static [EventType],
-    /// Further event types that the vendor documents; a filter takes them as well.
+    /// Other event types that the vendor documents. Filters accept them too.
     pub more_events: &'static [EventType],
-    /// Headers that may be kept: event type and delivery id, lower case. Content-Type always may.
+    /// Lower-case names of the event type and delivery id headers, which may be recorded. `Content-Type`
+    /// always may.
     pub headers: &'static [&'static str],
-    /// What a person does at the vendor to send webhooks here. `{url}` and `{secret}` stand for the
-    /// webhook's own.
+    /// Setup instructions for the vendor's site. `{url}` and `{secret}` are replaced with the webhook's
+    /// values.
     pub guide: &'static str,
-    /// A request that proves the address instead of delivering something.
+    /// The request that verifies the endpoint instead of delivering an event.
     pub handshake: Option<Handshake>,
-    /// How an event is told to a person.
+    /// How events are summarized for people.
     pub summary: Summary,
-    /// What a test delivery is made of.
+    /// How test deliveries are built.
     pub sample: SampleKind,
 }
 
-/// One event type of a catalog.
+/// An event type that a vendor documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct EventType {
-    /// As it stands in filters and deliveries.
+    /// The name used in filters and deliveries.
     pub name: &'static str,
-    /// What happened, for people.
+    /// What happened, in words.
     pub description: &'static str,
 }
 
-/// Shortens the catalogs.
+/// Short constructor for the event tables.
 const fn event(name: &'static str, description: &'static str) -> EventType {
     EventType { name, description }
 }
 
-/// Where an event's type stands: headers before body, and what is added to it.
+/// Where an event's type is found (headers before body), and what is appended to it.
 #[derive(Debug)]
 pub struct EventSource {
-    /// Whether the webhook may name a header of its own, which then comes first.
+    /// Whether the webhook can configure its own header, which is read first.
     pub own_header: bool,
-    /// The first of these headers that is there, neutral names first; lower case.
+    /// Headers to read, lower case, neutral names first; the first one present wins.
     pub headers: &'static [&'static str],
-    /// Without a header: the first of these that holds text, and what to put before it.
+    /// Body fields to read if no header is present; the first one with text wins.
     pub body: &'static [BodyEvent],
-    /// The vendor's words for ours.
+    /// Maps the vendor's names to ours.
     pub names: Option<Names>,
-    /// A header whose value is added after a dot; lower case.
+    /// A header whose value is appended after a dot; lower case.
     pub detail_header: Option<&'static str>,
-    /// Without that header, what is added after a dot: the first rule that fits and finds text.
+    /// What to append after a dot if that header is absent: the first rule that matches and finds text.
     pub detail: &'static [Detail],
 }
 
 /// An event type in the body.
 #[derive(Debug)]
 pub struct BodyEvent {
-    /// Put before it (`message.`).
+    /// Prepended to the text, such as `message.`.
     pub prefix: &'static str,
-    /// Path of the text.
     pub path: &'static str,
 }
 
-/// How a vendor's words become event types. A value that is in the catalog already is kept as it is.
+/// How vendor names become event types. A value that is already in the profile's list is unchanged.
 #[derive(Debug)]
 pub struct Names {
-    /// Theirs and ours.
+    /// Pairs of the vendor's name and ours.
     pub known: &'static [(&'static str, &'static str)],
-    /// An unknown one loses this ending and is put in lower case with `_` between its words.
+    /// Unknown names lose this suffix and are converted to snake case.
     pub ending: &'static str,
 }
 
-/// What is added to an event's type.
+/// A suffix for an event type.
 #[derive(Debug)]
 pub struct Detail {
-    /// Only for these types; empty: for all.
+    /// The event types that this applies to. Empty applies to all.
     pub of: &'static [&'static str],
-    /// Path of the text.
     pub path: &'static str,
 }
 
-/// Where a delivery's key stands.
+/// Where a delivery's deduplication key is found.
 #[derive(Clone, Copy, Debug)]
 pub enum KeySource {
-    /// In a header, lower case.
+    /// A header, lower case.
     Header(&'static str),
-    /// In a header, and only together with the event's type unique.
+    /// A header, lower case, whose value is unique only in combination with the event type.
     EventAndHeader(&'static str),
-    /// At a path of the body.
     Body(&'static str),
-    /// SHA-256 of the body, in lower-case hex.
+    /// The lower-case hex SHA-256 of the body.
     BodyHash,
 }
 
-/// What keeps a captured delivery from running again, in the profile's own auth mode.
+/// Protection against replay of a captured delivery, in the profile's default auth mode.
 #[derive(Clone, Copy, Debug)]
 pub struct Replay {
     /// Whether the signature covers the id that `delivery_key` reads.
     pub id_is_signed: bool,
-    /// The guard that is proposed for a new webhook.
+    /// The guard suggested for new webhooks.
     pub guard: ReplayGuard,
-    /// Why, for people.
+    /// The reason, shown to people.
     pub note: &'static str,
 }
 
-/// What an event is about.
+/// How the entity key of an event is built.
 #[derive(Debug)]
 pub struct EntityRule {
-    /// All of these must hold.
+    /// All of these must match.
     pub when: &'static [Condition],
-    /// The key, with `{paths}` of the body; a path without text or number: the rule does not apply.
+    /// The key, with `{path}` placeholders for body values. The rule does not apply if a path has no text
+    /// or number.
     pub key: &'static str,
 }
 
-/// A question about an event.
+/// A condition on an event.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
-    /// Its type is this or begins with this and a dot.
+    /// The event type equals this or starts with this and a dot.
     Event(&'static str),
-    /// Its type is one of these.
     OneOf(&'static [&'static str]),
-    /// There is an object at this path.
     Object(&'static str),
-    /// There is this text at this path.
+    /// This path contains this text.
     Is(&'static str, &'static str),
 }
 
 impl Condition {
-    /// The answer.
     pub fn holds(self, event_type: Option<&str>, body: Node<'_>) -> bool {
         match self {
             Self::Event(family) => event_type.is_some_and(|event| in_family(event, family)),
@@ -180,23 +175,23 @@ impl Condition {
     }
 }
 
-/// Whether an event type is this family or one of it.
+/// Whether an event type equals `family` or starts with it and a dot.
 pub(crate) fn in_family(event: &str, family: &str) -> bool {
     event
         .strip_prefix(family)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// A request that only proves that the address is ours: answered with what it carries.
+/// A request that only verifies the endpoint. The response echoes one of its members.
 #[derive(Debug)]
 pub struct Handshake {
-    /// Text at a path that tells it from a delivery.
+    /// A path and the text there that identify the handshake.
     pub when: (&'static str, &'static str),
-    /// The member that is sent back, under its own name.
+    /// The member to echo, under the same name.
     pub echo: &'static str,
 }
 
-/// Every profile, in the order in which they are offered.
+/// Every profile, in display order.
 static ALL: [&Profile; 10] = [
     &generic::PROFILE,
     &codehost_a::PROFILE,
@@ -210,29 +205,29 @@ static ALL: [&Profile; 10] = [
     &twilio::PROFILE,
 ];
 
-/// Every profile, in the order in which they are offered.
+/// Returns every profile, in display order.
 pub fn all() -> &'static [&'static Profile] {
     &ALL
 }
 
-/// The profile of senders that no other profile knows.
+/// Returns the profile for senders without a profile.
 pub fn generic() -> &'static Profile {
     &generic::PROFILE
 }
 
-/// The profile of an id or alias.
+/// Finds a profile by id or alias.
 pub fn find(id_or_alias: &str) -> Option<&'static Profile> {
     ALL.into_iter()
         .find(|profile| profile.id == id_or_alias || profile.alias == Some(id_or_alias))
 }
 
 impl Profile {
-    /// Whether the vendor documents this event type; others are `other` in metrics.
+    /// Whether the vendor documents this event type. Metrics label others `other`.
     pub fn knows(&self, event_type: &str) -> bool {
         self.catalog().any(|known| known.name == event_type)
     }
 
-    /// All event types we know: those that a filter is offered, then the further ones.
+    /// All known event types: those offered for filters, then the rest.
     pub fn catalog(&self) -> impl Iterator<Item = &'static EventType> {
         self.events.iter().chain(self.more_events)
     }

@@ -1,5 +1,5 @@
-//! A webhook as its owner sees it, and what of it is stored and copied into each delivery. Knows no
-//! secret: those are rows of their own.
+//! A webhook as shown to its owner, and the part of it that is stored and copied into each delivery.
+//! Contains no secrets; they have their own table.
 
 use crate::AuthMode;
 use crate::filter::EventFilter;
@@ -12,96 +12,89 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Requests a minute that a webhook takes unless its owner says otherwise.
+/// Default rate limit, in deliveries per minute.
 pub const DEFAULT_RATE_LIMIT: u32 = 60;
-/// Bytes of a body unless its owner says otherwise: 1 MiB.
+/// Default maximum body size, in bytes: 1 MiB.
 pub const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
-/// The header of the mode `static_header` unless its owner says otherwise.
+/// Default header for the mode `static_header`.
 pub const DEFAULT_HEADER: &str = "X-Webhook-Secret";
-/// The template of a webhook that only delivers, unless its owner says otherwise.
+/// Default template for webhooks that send to a channel.
 pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
-/// Where a webhook that only delivers sends, unless its owner says otherwise.
+/// Default target for webhooks that send to a channel.
 pub const DEFAULT_TARGET: &str = "inbox";
 
 /// Which deliveries share a chat session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionMode {
-    /// None: each has its own.
+    /// Each delivery has its own session.
     #[default]
     PerDelivery,
-    /// Those about the same thing at the sender, such as one pull request.
+    /// Deliveries about the same entity, such as a pull request, share a session.
     PerEntity,
-    /// All of them.
+    /// All deliveries share one session.
     NamedSession,
 }
 
-/// What the owner chose, without how deliveries are verified. A copy goes into each delivery, so that
-/// later edits do not reach it.
+/// The owner's settings, except verification. Each delivery stores a copy, so later edits do not affect it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookConfig {
-    /// The sender's profile, by its neutral id.
+    /// The neutral id of the sender's profile.
     pub source_profile: String,
-    /// Which event types are processed.
     #[serde(default)]
     pub events: EventFilter,
-    /// The agent that runs; the default one when absent.
+    /// The agent that processes deliveries. Default: the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// A model other than the agent's.
+    /// The model to use instead of the agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is added to the agent's system prompt.
+    /// Text appended to the agent's system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt_suffix: Option<String>,
-    /// Which tools a turn may use; none at all when absent.
+    /// Tools that a turn may use. Default: none.
     #[serde(
         default,
         rename = "toolPolicy",
         skip_serializing_if = "Option::is_none"
     )]
     pub tool_policy: Option<ToolPolicy>,
-    /// Which deliveries share a session.
     #[serde(default)]
     pub session_mode: SessionMode,
-    /// The session of the mode `named_session`.
+    /// The session key for the mode `named_session`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// Whether the payload goes to a channel instead of an agent.
+    /// Whether to send the payload to a channel instead of an agent.
     #[serde(default)]
     pub deliver_only: bool,
-    /// The text that goes to the channel.
+    /// Template of the text sent to the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
-    /// The channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_to: Option<String>,
-    /// What else the channel is told; values are templates.
+    /// Extra fields for the channel; values are templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_extra: Option<BTreeMap<String, String>>,
-    /// How many deliveries any 60 seconds admit.
+    /// Maximum number of deliveries in any 60 seconds.
     pub rate_limit_per_minute: u32,
-    /// The longest body.
     pub max_body_bytes: u64,
-    /// From where deliveries may come; from everywhere when absent.
+    /// Networks that deliveries may come from. Absent allows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The header that names the event type, for the profile `generic`.
+    /// The header that contains the event type. For the profile `generic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_header: Option<String>,
-    /// What tells that a delivery came before.
     #[serde(default, skip_serializing_if = "is_default")]
     pub replay_guard: ReplayGuard,
-    /// Whether a duplicate of a delivery that failed runs again.
+    /// Whether a duplicate of a failed delivery runs it again.
     #[serde(default, skip_serializing_if = "is_default")]
     pub redeliver_failed: bool,
-    /// What happens to a delivery over the rate limit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_limit: OnLimit,
 }
 
 impl WebhookConfig {
-    /// A webhook of this profile with nothing chosen.
+    /// Default settings for a webhook with this profile.
     pub fn new(profile: &Profile) -> Self {
         Self {
             source_profile: profile.id.to_owned(),
@@ -126,27 +119,25 @@ impl WebhookConfig {
         }
     }
 
-    /// The sender's profile. One that this version does not know is read as `generic`.
+    /// The sender's profile. Falls back to `generic` if this version does not know it.
     pub fn profile(&self) -> &'static Profile {
         profile::find(&self.source_profile).unwrap_or_else(profile::generic)
     }
 
-    /// The text that goes to the channel.
     pub fn template(&self) -> &str {
         self.prompt_template.as_deref().unwrap_or(DEFAULT_TEMPLATE)
     }
 
-    /// The channel that it goes to.
     pub fn target(&self) -> &str {
         self.deliver_to.as_deref().unwrap_or(DEFAULT_TARGET)
     }
 
-    /// Where its deliveries go in the queue: a channel target, or empty for an agent's turn.
+    /// The queue target of its deliveries: a channel target, or empty for an agent's turn.
     pub fn queue_target(&self) -> &str {
         if self.deliver_only { self.target() } else { "" }
     }
 
-    /// The session of a delivery, by the specification's table of labels.
+    /// The session key of a delivery. `per_entity` falls back to `per_delivery` if the entity is unknown.
     pub fn session_of(
         &self,
         public_id: &str,
@@ -166,14 +157,11 @@ impl WebhookConfig {
     }
 }
 
-/// The copy that goes into a delivery.
+/// The copy of a webhook's settings stored with each delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// What senders know the webhook by.
     pub public_id: String,
-    /// Its name.
     pub name: String,
-    /// What its owner chose.
     #[serde(flatten)]
     pub config: WebhookConfig,
 }
@@ -181,28 +169,24 @@ pub struct Snapshot {
 /// How deliveries are verified, without the secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthConfig {
-    /// The way.
     pub mode: AuthMode,
-    /// Which header carries the secret, in the mode `static_header`.
+    /// The header that contains the secret. For the mode `static_header` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// A little of the secret, to tell it from others.
+    /// The last characters of the secret, to tell it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_hint: Option<String>,
 }
 
-/// What is in the column `config`.
+/// The content of the `config` column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredConfig {
-    /// How deliveries are verified.
     pub auth: AuthConfig,
-    /// Everything else.
     #[serde(flatten)]
     pub webhook: WebhookConfig,
 }
 
 impl StoredConfig {
-    /// From a row.
     pub fn of(row: &WebhookRow) -> Result<Self, StoreError> {
         serde_json::from_str(&row.config).map_err(|_| StoreError::Damaged {
             what: "configuration of a webhook",
@@ -210,51 +194,48 @@ impl StoredConfig {
     }
 }
 
-/// How deliveries are verified, as the owner sees it.
+/// How deliveries are verified, as shown to the owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WebhookAuth {
-    /// Which header carries the secret, in the mode `static_header`.
+    /// The header that contains the secret. For the mode `static_header` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// Whether what the mode needs is there.
+    /// Whether the mode has everything it needs, such as a secret.
     pub configured: bool,
-    /// A little of the secret, to tell it from others.
+    /// The last characters of the secret, to tell it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_hint: Option<String>,
-    /// Until when earlier secrets are good too: the end of the last one.
+    /// When the last of the previous secrets expires. Absent if none is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret_expires_at: Option<Timestamp>,
 }
 
-/// A webhook as its owner sees it.
+/// A webhook as shown to its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Webhook {
-    /// Its id.
     pub id: WebhookId,
-    /// What senders know it by; names it and proves nothing.
+    /// The id in the ingest URL. It is an identifier, not a secret.
     pub public_id: String,
-    /// Where senders send.
+    /// The URL that senders post to.
     pub url: String,
-    /// Its name.
     pub name: String,
-    /// The sender's profile.
+    /// The id of the sender's profile.
     pub source_profile: String,
-    /// How deliveries are verified.
     pub auth_mode: AuthMode,
-    /// More about that.
+    /// Details of the verification.
     pub auth: WebhookAuth,
-    /// Which event types are processed.
+    /// Event types that are processed.
     pub events: EventFilter,
-    /// The agent that runs; the default one when absent.
+    /// The agent that processes deliveries. Absent for the default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// A model other than the agent's.
+    /// The model to use instead of the agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is added to the agent's system prompt.
+    /// Text appended to the agent's system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt_suffix: Option<String>,
-    /// Which tools a turn may use; none at all when absent.
+    /// Tools that a turn may use. Absent for none.
     #[serde(
         default,
         rename = "toolPolicy",
@@ -263,50 +244,49 @@ pub struct Webhook {
     pub tool_policy: Option<ToolPolicy>,
     /// Which deliveries share a session.
     pub session_mode: SessionMode,
-    /// The session of the mode `named_session`.
+    /// The session key for the mode `named_session`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
-    /// Whether the payload goes to a channel instead of an agent.
+    /// Whether the payload is sent to a channel instead of an agent.
     pub deliver_only: bool,
-    /// The text that goes to the channel.
+    /// Template of the text sent to the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
     /// The channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_to: Option<String>,
-    /// What else the channel is told; values are templates.
+    /// Extra fields for the channel; values are templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_extra: Option<BTreeMap<String, String>>,
-    /// How many deliveries any 60 seconds admit.
+    /// Maximum number of deliveries in any 60 seconds.
     pub rate_limit_per_minute: u32,
-    /// The longest body.
+    /// Maximum size of a body in bytes.
     pub max_body_bytes: u64,
-    /// From where deliveries may come; from everywhere when absent.
+    /// Networks that deliveries may come from. Absent allows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The header that names the event type, for the profile `generic`.
+    /// The header that contains the event type. For the profile `generic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_header: Option<String>,
-    /// What tells that a delivery came before: its key, or its verified bytes as well.
+    /// How duplicates are detected: by key, or also by the verified bytes.
     pub replay_guard: ReplayGuard,
-    /// Whether a duplicate of a delivery that failed runs again, at most 5 times.
+    /// Whether a duplicate of a failed delivery runs it again, at most 5 times.
     pub redeliver_failed: bool,
     /// What happens to a delivery over `rate_limit_per_minute`.
     pub on_limit: OnLimit,
-    /// Whether it takes deliveries.
+    /// Whether the webhook accepts deliveries.
     pub enabled: bool,
-    /// How many it accepted.
+    /// How many deliveries were accepted.
     pub delivery_count: i64,
-    /// When it last accepted one.
+    /// When the last delivery was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_delivery_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When its owner last changed it.
+    /// When the owner last changed the webhook.
     pub updated_at: Timestamp,
 }
 
-/// What of a webhook's secrets may be shown.
+/// What may be shown about a webhook's secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SecretFacts {
     pub(crate) has_secret: bool,
@@ -360,7 +340,7 @@ impl Webhook {
     }
 }
 
-/// Where senders of a webhook send.
+/// The URL that senders post to.
 pub(crate) fn ingest_url(base_url: &str, public_id: &str) -> String {
     format!(
         "{}/api/webhooks/ingest/{public_id}",

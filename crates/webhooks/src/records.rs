@@ -1,5 +1,5 @@
-//! Making, listing, changing and deleting webhooks. Each change is one transaction with its row in the
-//! audit log, then memory follows, in the order of the commits and even if the caller goes away.
+//! Creates, lists, changes and deletes webhooks. Each change is one transaction that includes its audit log
+//! row. Memory is then updated in commit order, even if the caller disconnects.
 
 mod create;
 mod update;
@@ -24,27 +24,26 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How often a change is tried that another node keeps crossing.
+/// How often a change is attempted when other nodes change the same webhook concurrently.
 pub(crate) const TRIES: usize = 3;
-/// Told with a webhook that verifies nothing.
+/// Shown with a webhook that does not verify deliveries.
 const OPEN_WARNING: &str = "Anybody who knows this address can send deliveries: the mode `none` \
     verifies nothing and is for testing only.";
 
-/// A webhook, and what is told only now.
+/// A created or changed webhook, with details that are shown only once.
 #[derive(Serialize, JsonSchema)]
 pub struct WebhookChanged {
-    /// The webhook.
     #[serde(flatten)]
     pub webhook: Webhook,
-    /// The secret, when a new one was made or supplied. It is never shown again.
+    /// The secret, if one was generated or supplied. It is never shown again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<ShownSecret>,
-    /// What the owner should know.
+    /// A warning for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<&'static str>,
 }
 
-/// A secret in the one answer that shows it.
+/// A secret that may be serialized, for the one response that shows it.
 #[derive(JsonSchema)]
 #[serde(transparent)]
 pub struct ShownSecret(#[schemars(with = "String")] pub SecretString);
@@ -69,20 +68,19 @@ impl std::fmt::Debug for WebhookChanged {
     }
 }
 
-/// A page of webhooks, the oldest first.
+/// A page of webhooks, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WebhookPage {
-    /// The webhooks.
     pub webhooks: Vec<Webhook>,
-    /// Where the next page begins; absent on the last.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A row as it was read, and what may be said of its secrets.
+/// A webhook's row and its secret rows.
 pub(crate) type Read = (WebhookRow, Vec<WebhookSecretRow>);
 
-/// What may be said of the secrets.
+/// What may be shown about these secrets.
 pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
     let ends = secrets.iter().filter_map(|row| row.expires_at);
     SecretFacts {
@@ -91,7 +89,7 @@ pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts
     }
 }
 
-/// A change that another node crossed: nothing was written.
+/// Why a write was not made: `Crossed` if another change came first.
 pub(crate) enum Miss {
     Crossed,
     Failed(WebhooksError),
@@ -128,7 +126,8 @@ impl From<Miss> for WebhooksError {
 }
 
 impl Webhooks {
-    /// Runs to its end whether or not the caller waits for it, alone among changes of this process.
+    /// Runs a change to completion even if the caller disconnects. Changes in this process run one at a
+    /// time.
     pub(crate) async fn change<T, F>(
         &self,
         work: impl FnOnce(Arc<Inner>) -> F + Send + 'static,
@@ -149,13 +148,13 @@ impl Webhooks {
         })
     }
 
-    /// One webhook, by its id or its public id.
+    /// Finds a webhook by id or public id.
     pub async fn get(&self, id: &str) -> Result<Webhook, WebhooksError> {
         let id = self.0.id_of(id).await?;
         self.0.shown(&id).await
     }
 
-    /// A page of webhooks, the oldest first.
+    /// Lists webhooks, oldest first.
     pub async fn list(
         &self,
         limit: usize,
@@ -200,7 +199,7 @@ pub(crate) fn config_text(config: &StoredConfig) -> Result<String, WebhooksError
     serde_json::to_string(config).map_err(|_| WebhooksError::BrokenOff)
 }
 
-/// A secret that somebody supplied, if it can work.
+/// Validates a supplied secret for this mode.
 pub(crate) fn checked_secret(
     mode: AuthMode,
     secret: &SecretString,
@@ -215,7 +214,7 @@ pub(crate) fn checked_secret(
     Ok(secret.clone())
 }
 
-/// Nobody may bring a secret for a mode that has none: it would be lost without a word.
+/// Rejects a secret for a mode that uses none; it would be silently discarded.
 pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
     if input.secret().value().is_some() {
         let reason = "the auth mode none takes no secret";
@@ -224,7 +223,7 @@ pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
     Ok(())
 }
 
-/// A secret's row, as it was formed for the database.
+/// The database row for an encoded secret.
 pub(crate) fn secret_row(
     id: &WebhookId,
     field: &str,
@@ -243,7 +242,6 @@ pub(crate) fn secret_row(
 }
 
 impl Inner {
-    /// The id of a webhook that a caller names by either id.
     pub(crate) async fn id_of(&self, name: &str) -> Result<WebhookId, WebhooksError> {
         let name = name.to_owned();
         let read = self.store.read(move |conn| {
@@ -271,14 +269,15 @@ impl Inner {
         read.await?.ok_or(WebhooksError::NotFound("webhook"))
     }
 
-    /// A webhook as its owner sees it.
+    /// Loads a webhook as shown to its owner.
     pub(crate) async fn shown(&self, id: &WebhookId) -> Result<Webhook, WebhooksError> {
         let (row, secrets) = self.read_one(id).await?;
         let facts = facts(&secrets, self.now());
         Ok(Webhook::of(row, &self.settings.load().base_url, facts)?)
     }
 
-    /// Notes a change in the audit log and in the feed of the other nodes, in its transaction.
+    /// Appends a change to the audit log and to the change feed for other nodes. Call it in the change's
+    /// transaction.
     pub(crate) async fn note(
         &self,
         conn: &mut Conn,
@@ -296,7 +295,7 @@ impl Inner {
         conn.insert_change("webhooks", now).await
     }
 
-    /// Writes with secrets where there are any; without them the vault does not matter.
+    /// Writes with secrets, which needs the vault. Without secrets, the vault's state does not matter.
     pub(crate) async fn write_with<T, F>(
         self: &Arc<Self>,
         secrets: Vec<(SecretPlace, SecretString)>,

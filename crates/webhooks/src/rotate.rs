@@ -1,5 +1,5 @@
-//! Another secret for a webhook: the one before it stays good for a while, so that the sender can be
-//! told in peace.
+//! Rotates the secret of a webhook. The previous secret remains valid for a while, which gives the owner
+//! time to update the sender.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -19,17 +19,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long both secrets are good unless the caller says otherwise: a day.
+/// Default overlap of both secrets: one day.
 pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
-/// The longest time that both may be good: 30 days.
+/// Maximum overlap of both secrets: 30 days.
 pub const MAX_OVERLAP_SECONDS: i64 = 2_592_000;
 
-/// The new secret.
+/// The result of a rotation.
 #[derive(Serialize, JsonSchema)]
 pub struct RotatedSecret {
-    /// It is never shown again.
+    /// The new secret. It is never shown again.
     pub secret: ShownSecret,
-    /// What the owner should know.
+    /// A warning for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<&'static str>,
 }
@@ -41,8 +41,8 @@ impl fmt::Debug for RotatedSecret {
 }
 
 impl Webhooks {
-    /// Gives a webhook another secret, the caller's or a new one. Earlier ones stay good to their own
-    /// ends; without overlap all of them end now.
+    /// Replaces the secret of a webhook with the given or a generated one. Previous secrets remain valid
+    /// until their own expiry. With an overlap of 0, all of them expire immediately.
     pub async fn rotate_secret(
         &self,
         actor: &Actor,
@@ -152,8 +152,7 @@ impl Inner {
         })
     }
 
-    /// The secret that is good now. One that cannot be read is not kept; while the vault is sealed
-    /// nothing is rotated.
+    /// Decrypts the current secret. A damaged one is dropped; a sealed vault fails the rotation.
     async fn old_secret(
         &self,
         public_id: &str,
@@ -173,7 +172,6 @@ impl Inner {
     }
 }
 
-/// A field for one more earlier secret: none that is still good stands there.
 fn free_field(rows: &[WebhookSecretRow], now: Timestamp) -> Option<&'static str> {
     let is_good = |field: &str| {
         let row = rows.iter().find(|row| row.field == field);
@@ -193,7 +191,7 @@ fn too_many() -> WebhooksError {
     ))
 }
 
-/// Ends a rotation whose secret somebody has rotated, or encrypted, meanwhile.
+/// Fails if the secret was rotated or re-encrypted since it was read.
 async fn require_same_secret(
     conn: &mut gatehouse_store::Conn,
     id: &WebhookId,

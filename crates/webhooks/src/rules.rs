@@ -1,17 +1,17 @@
-//! What a webhook's owner may choose for deliveries that are repeated or too many.
+//! Settings for repeated deliveries and for deliveries over the rate limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What tells that a delivery came before.
+/// How duplicates are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayGuard {
-    /// The delivery key. Where no signature covers the sender's id, a captured delivery can be sent
-    /// again under a new id.
+    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
+    /// under a new id.
     #[default]
     Key,
-    /// The delivery key, or the verified bytes: the body, and the id, time and URL where they are
+    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
     /// signed.
     Bytes,
 }
@@ -20,14 +20,14 @@ pub enum ReplayGuard {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLimit {
-    /// It is answered 429 and not stored.
+    /// Respond with 429 and do not store it.
     #[default]
     Refuse,
-    /// It is stored and answered 202, and the worker starts deliveries at the webhook's rate.
+    /// Store it and respond with 202. The worker starts deliveries at the webhook's rate.
     Queue,
 }
 
-/// Whether a field has its default value.
+/// Whether a field has its default value. For `skip_serializing_if`.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,5 +1,5 @@
-//! One run of one delivery: an agent's turn, or a text to a channel. Says how it ended and what may
-//! follow, and writes nothing: that is the worker's.
+//! Runs a delivery once: an agent's turn, or a text sent to a channel. Returns the outcome and whether to
+//! retry; the worker records it.
 
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
@@ -15,49 +15,47 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// What a run leaves behind, however it ended.
+/// What a run produced, whatever its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// The chat session.
     pub(crate) session: Option<SessionId>,
-    /// Tokens read and written.
+    /// Input and output tokens.
     pub(crate) tokens: Option<(u64, u64)>,
-    /// What the agent did.
     pub(crate) actions: Vec<ResponseAction>,
-    /// How long the agent worked, when one did.
+    /// How long the agent worked, if one ran.
     pub(crate) agent_ms: Option<u64>,
-    /// The message for the inbox, which is stored together with the end of the run.
+    /// The message for the inbox. It is stored in the same transaction as the outcome.
     pub(crate) inbox: Option<PreparedInbox>,
 }
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Well.
     Completed(Trace),
-    /// For good, and why.
+    /// Failed permanently, with the reason.
     Failed(Trace, String),
-    /// It may go better later: why, and not before when.
+    /// Failed, but a retry may succeed: the reason, and the minimum delay.
     Retry(Trace, String, Option<Duration>),
-    /// The channel did not answer; it may later. Why.
+    /// The channel did not respond; retry later. Contains the reason.
     Unreachable(String),
-    /// The channel is disabled, and nothing was sent. Why.
+    /// The channel is disabled and nothing was sent. Contains the reason.
     Disabled(String),
-    /// It needs a secret, and the vault is sealed.
+    /// The run needs a secret, and the vault is sealed.
     Sealed(Trace),
-    /// It was stopped from outside. `began` says whether something may have left the house.
+    /// A stop signal interrupted the run.
     Interrupted {
-        /// Whether something may have left the house.
+        /// Whether something may have been sent.
         began: bool,
     },
 }
 
-/// What may end a run before its time.
+/// The signals that can stop a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stops<'a> {
-    /// This run is to end: its webhook was deleted, its lease was lost, or there is no time left.
+    /// Stops this run: the delivery was cancelled, its webhook was deleted, its lease was lost, or the
+    /// drain time is over.
     pub(crate) run: &'a CancellationToken,
-    /// Gatehouse ends. A run goes on, but the agents' room may end the turn by itself.
+    /// Gatehouse is shutting down. The run continues, but the agents crate may end its turn.
     pub(crate) house: &'a CancellationToken,
 }
 
@@ -67,7 +65,6 @@ impl Stops<'_> {
     }
 }
 
-/// Runs a delivery until it ends or is stopped.
 pub(crate) async fn run(
     inner: &Inner,
     work: &DeliveryWork,
@@ -89,7 +86,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Puts the payload into the template and sends the text.
+/// Renders the template and sends the text to the channel.
 async fn deliver(
     inner: &Inner,
     work: &DeliveryWork,
@@ -138,7 +135,7 @@ async fn deliver(
     }
 }
 
-/// The extra fields with their placeholders filled. They are addresses and names, never markup.
+/// Renders the extra fields. They are addresses and names, so they need no markup escaping.
 fn rendered_extra(
     extra: Option<&BTreeMap<String, String>>,
     payload: &Payload,
@@ -152,7 +149,7 @@ fn rendered_extra(
         .collect()
 }
 
-/// Tells the agent of the delivery and waits for the end of its turn.
+/// Sends the delivery to the agent and waits for the turn to end.
 async fn ask_agent(
     inner: &Inner,
     work: &DeliveryWork,
@@ -198,7 +195,6 @@ async fn ask_agent(
     }
 }
 
-/// What follows from a turn that began.
 fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outcome {
     let trace = Trace {
         tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
@@ -208,7 +204,7 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
         inbox: None,
     };
     if report.cancelled && stops.is_any() {
-        // Its tools only read: nothing has left the house.
+        // A webhook's tools are read-only, so nothing was sent.
         return Outcome::Interrupted { began: false };
     }
     if report.cancelled {
@@ -222,7 +218,6 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
     }
 }
 
-/// What follows when the turn could not begin.
 fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     let trace = Trace::default();
     match error {

@@ -1,5 +1,5 @@
-//! Test deliveries: what a vendor would send, with made-up names. Owns their content; must not know how
-//! they are signed or sent.
+//! Builds test deliveries that resemble each vendor's, with fictitious names. Must not know how they are
+//! signed or sent.
 
 pub(crate) mod alerts;
 pub(crate) mod codehost_a;
@@ -13,54 +13,52 @@ use serde_json::{Value, json};
 
 use crate::profile::{KeySource, Profile};
 
-/// What a profile's samples are made of.
+/// How a profile's samples are built.
 #[derive(Clone, Copy, Debug)]
 pub enum SampleKind {
-    /// A small object that is nobody's.
+    /// A small object that resembles no vendor's.
     Generic,
-    /// JSON.
     Json(fn(&SampleInput<'_>) -> Value),
-    /// The fields of a form, as an object of strings.
+    /// A form body; the function returns its fields as an object of strings.
     Form(fn(&SampleInput<'_>) -> Value),
 }
 
-/// What a sample is to be like.
+/// The parameters of a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleInput<'a> {
-    /// The event type; any text, as filters take it.
+    /// The event type; any text that a filter accepts.
     pub event: &'a str,
     /// Makes this delivery differ from every other.
     pub id: &'a str,
-    /// Milliseconds since 1970; some vendors write the time into the body.
+    /// Unix time in milliseconds; some vendors put it in the body.
     pub now_ms: i64,
 }
 
-/// A delivery as a vendor would send it, before it is signed.
+/// A delivery as the vendor would send it, without a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// As the profile will read it.
+    /// The event type that the profile will read from it.
     pub event_type: Option<String>,
-    /// Event type, delivery id, content type; names in lower case.
+    /// Event type, delivery id and content type; names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The bytes to send.
     pub body: Vec<u8>,
 }
 
-/// What a test delivery should be.
+/// The parameters of a test delivery.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SampleRequest<'a> {
-    /// The event type; the profile's first one, when none is named.
+    /// The event type. Default: the profile's first one.
     pub event: Option<&'a str>,
-    /// The webhook's own header for event types, where the profile allows one.
+    /// The event header configured on the webhook, where the profile allows one.
     pub event_header: Option<&'a str>,
     /// Makes this delivery differ from every other.
     pub id: &'a str,
-    /// Milliseconds since 1970.
+    /// Unix time in milliseconds.
     pub now_ms: i64,
 }
 
-/// A delivery as the profile's vendor would send it. An event that the vendor does not have is made of
-/// what its family sends.
+/// Builds a delivery as the profile's vendor would send it. An unknown event type uses the body of its
+/// family.
 pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
     let first = profile.events.first().map_or("test", |event| event.name);
     let event = request.event.unwrap_or(first);
@@ -92,7 +90,7 @@ pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
     }
 }
 
-/// The header with the vendor's word for the event, where it stands in a header.
+/// The header with the vendor's name for the event, if the vendor uses a header.
 fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(String, String)> {
     let source = &profile.event;
     let own = own.filter(|_| source.own_header);
@@ -109,17 +107,17 @@ fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(St
     Some((name.to_ascii_lowercase(), theirs.unwrap_or(word).to_owned()))
 }
 
-/// The part of an event type before its detail.
+/// The part of an event type before the first dot.
 pub(crate) fn family(event: &str) -> &str {
     event.split_once('.').map_or(event, |(family, _)| family)
 }
 
-/// The detail of an event type.
+/// The part of an event type after the first dot.
 pub(crate) fn action(event: &str) -> Option<&str> {
     event.split_once('.').map(|(_, action)| action)
 }
 
-/// A point in time as vendors write it.
+/// Formats a time as vendors do.
 pub(crate) fn time(now_ms: i64) -> String {
     gatehouse_domain::Timestamp::from_millis(now_ms).to_string()
 }
@@ -134,8 +132,8 @@ fn generic(input: &SampleInput<'_>) -> Value {
     })
 }
 
-/// With the id of this test in it, so that no two samples have the same bytes: the replay guard `bytes`
-/// would drop the second.
+/// Adds this test's id, so that no two samples have the same bytes. The replay guard `bytes` would drop the
+/// second one.
 fn marked(mut sample: Value, input: &SampleInput<'_>) -> Value {
     if let Some(members) = sample.as_object_mut() {
         members.insert("gatehouse_test".to_owned(), Value::from(input.id));

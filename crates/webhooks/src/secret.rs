@@ -1,5 +1,5 @@
-//! Secrets of webhooks: making one, its hint, and the form in which it is stored. Every webhook's
-//! secret is encrypted for the same place, so the plaintext names its webhook and that is checked.
+//! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted for the same
+//! place, so the plaintext names its webhook, and reading verifies that name.
 
 use crate::{AuthMode, verify};
 use base64::Engine as _;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 /// The field of the current secret.
 pub(crate) const CURRENT: &str = "secret";
-/// The fields of earlier ones that are still good, each until its own end.
+/// The fields of previous secrets that are still valid, each with its own expiry.
 pub(crate) const PREVIOUS: [&str; 8] = [
     "previous_secret",
     "previous_secret_2",
@@ -25,17 +25,17 @@ pub(crate) const PREVIOUS: [&str; 8] = [
     "previous_secret_7",
     "previous_secret_8",
 ];
-/// A secret of fewer bytes can be guessed.
+/// Shorter secrets, in bytes, can be guessed.
 pub(crate) const SHORT_BYTES: usize = 16;
-/// The warning for such a secret.
+/// The warning for a secret shorter than [`SHORT_BYTES`].
 pub(crate) const SHORT_WARNING: &str = "This secret is shorter than 16 bytes, so it can be guessed. \
     Use a longer one, or leave it out to have one made.";
-/// The longest secret that somebody may supply.
+/// Maximum length of a supplied secret, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 1024;
-/// A secret shorter than this has no hint: four of its characters would be too much of it.
+/// Secrets with fewer characters get no hint, because four characters would reveal too much.
 const HINTED: usize = 16;
 
-/// What is encrypted.
+/// The plaintext that is encrypted.
 #[derive(Serialize, Deserialize)]
 struct Named<'a> {
     webhook: &'a str,
@@ -48,14 +48,13 @@ struct NamedOwned {
     value: SecretString,
 }
 
-/// Where a secret belongs.
 pub(crate) fn place(field: &str) -> SecretPlace {
     SecretPlace::Webhook {
         field: field.to_owned(),
     }
 }
 
-/// A new secret for a mode: 256 random bits. Standard Webhooks wants `whsec_` and Base64
+/// Generates a secret of 256 random bits for a mode. Standard Webhooks requires `whsec_` and Base64
 /// (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
 pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
     let bytes = Zeroizing::new(random.bytes::<32>());
@@ -65,7 +64,7 @@ pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
     })
 }
 
-/// The last four characters of a long secret.
+/// The last four characters of a secret, or nothing if it is short.
 pub(crate) fn hint(secret: &SecretString) -> String {
     let characters: Vec<char> = secret.expose_secret().chars().collect();
     let shown = characters
@@ -76,22 +75,22 @@ pub(crate) fn hint(secret: &SecretString) -> String {
     format!("…{}", shown.into_iter().flatten().collect::<String>())
 }
 
-/// The warning that belongs to a secret that somebody supplied.
+/// The warning for a supplied secret, if any.
 pub(crate) fn warning(mode: AuthMode, secret: &SecretString) -> Option<&'static str> {
     (verify::key_bytes(mode, secret.expose_secret()) < SHORT_BYTES).then_some(SHORT_WARNING)
 }
 
-/// The plaintext that is stored for a secret.
+/// The plaintext to store for a secret.
 pub(crate) fn named(public_id: &str, secret: &SecretString) -> SecretString {
     let named = Named {
         webhook: public_id,
         value: secret.expose_secret(),
     };
-    // Two texts are always JSON; were it not so, nothing would verify.
+    // Two strings always serialize. If they did not, the empty text would verify nothing.
     SecretString::from(serde_json::to_string(&named).unwrap_or_default())
 }
 
-/// Opens a stored secret. `Damaged` when it is another webhook's.
+/// Decrypts a stored secret. Fails with `Damaged` if it belongs to another webhook.
 pub(crate) async fn open(
     secrets: &Secrets,
     public_id: &str,

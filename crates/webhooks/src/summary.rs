@@ -1,7 +1,7 @@
-//! Tells an event to a person: a sentence, then one line for each thing worth knowing. Owns how a
-//! profile's table of sentences and fields becomes text, and what of an unknown payload is shown; the
-//! tables are data of the profiles. Everything in the result that comes from the sender is cleaned and
-//! bounded, and its longer texts are indented, so that they cannot pass for lines of ours.
+//! Summarizes an event for people: a sentence, then one line per relevant field. Owns how a profile's
+//! tables of sentences and fields become text, and what is shown of an unknown payload; the tables are
+//! profile data. All text from the sender is cleaned and bounded. Longer texts are indented, so that they
+//! cannot imitate the summary's own lines.
 
 pub(crate) mod codehost_a;
 pub(crate) mod codehost_b;
@@ -17,7 +17,7 @@ use crate::payload::Payload;
 use crate::profile::{Profile, in_family};
 use report::Report;
 
-/// An event for people, at most [`MAX_SUMMARY_CHARS`] long, without a line break at its end.
+/// Summarizes an event. The result has at most [`MAX_SUMMARY_CHARS`] characters and no trailing line break.
 pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload) -> String {
     let mut report = Report::default();
     let root = payload.root();

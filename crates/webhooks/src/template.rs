@@ -1,32 +1,32 @@
-//! Templates of deliver-only webhooks: `{a.b.0}` becomes what the payload has there. One pass over the
-//! template: what was inserted is never read again, so a payload cannot bring placeholders of its own.
+//! Templates of webhooks that send to a channel: `{a.b.0}` is replaced with the payload's value at that
+//! path. Rendering is a single pass that never rescans inserted text, so a payload cannot inject
+//! placeholders.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::payload::{Kind, Node, Payload};
 
-/// How many characters `{__raw__}` inserts at most.
+/// Maximum number of characters that `{__raw__}` inserts.
 pub const MAX_RAW_CHARS: usize = 4000;
 
-/// How many characters an object or array inserts at most.
+/// Maximum number of characters that an object or array inserts.
 pub const MAX_JSON_CHARS: usize = 2000;
 
-/// How many bytes a rendered text has at most, its [`CUT_MARK`] included.
+/// Maximum size of a rendered text in bytes, including [`CUT_MARK`].
 pub const MAX_RENDERED_BYTES: usize = 1024 * 1024;
 
-/// Ends a rendered text that was longer.
+/// Appended to a rendered text that was truncated.
 pub const CUT_MARK: &str = "\n[The text was longer than 1 MiB and is cut here.]";
 
 const RAW: &str = "__raw__";
 
-/// The template with its placeholders filled. `escape` is what the channel's markup needs; it sees
-/// the inserted values only, after their cut. A placeholder that names nothing stays as it stands, and
-/// so does a brace without its partner; of `{ {a}` the inner one is the placeholder. A text of more than
-/// [`MAX_RENDERED_BYTES`] is cut and ends with [`CUT_MARK`].
+/// Renders a template. `escape` applies the channel's markup escaping to inserted values, after they are
+/// truncated. Placeholders without a value and unmatched braces remain unchanged; in `{ {a}`, the inner one
+/// is the placeholder. A text larger than [`MAX_RENDERED_BYTES`] is truncated and ends with [`CUT_MARK`].
 pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_, str>) -> String {
     let mut out = Bounded::default();
-    // A template may name the same large value a thousand times.
+    // A template can contain the same large value a thousand times.
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
     let mut rest = template;
     while !out.is_over
@@ -38,7 +38,7 @@ pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_
             .find(['{', '}'])
             .and_then(|at| inside.split_at_checked(at))
         else {
-            // No brace comes any more.
+            // No closing brace follows.
             rest = from_brace;
             break;
         };
@@ -64,11 +64,11 @@ pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_
     out.finish()
 }
 
-/// A text that grows up to its limit.
+/// A text that grows up to [`MAX_RENDERED_BYTES`].
 #[derive(Default)]
 struct Bounded {
     text: String,
-    /// Whether something did not fit.
+    /// Whether some text did not fit.
     is_over: bool,
 }
 
@@ -100,7 +100,7 @@ fn split_at(text: &str, brace: char) -> Option<(&str, &str)> {
 
 fn value<'a>(payload: &'a Payload, key: &str) -> Option<Cow<'a, str>> {
     match key {
-        // Before any field of that name.
+        // Takes precedence over a field of that name.
         RAW => Some(Cow::Owned(payload.root().pretty(MAX_RAW_CHARS))),
         "" => None,
         path => Some(inserted(payload.get(path)?)),

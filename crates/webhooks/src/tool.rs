@@ -1,9 +1,9 @@
-//! The tools by which an agent works with webhooks: `webhook` and `webhook_get_full_payload`. Both are
-//! for trusted turns only; a turn that a webhook began is never offered them. Each action is the same
-//! function that the RPC method of its name calls.
+//! The agent tools `webhook` and `webhook_get_full_payload`. Both are for trusted turns only and are never
+//! offered to a turn that a webhook started. Each action calls the same function as the RPC method of its
+//! name.
 //!
-//! A conversation is stored, shown and sent to a model's vendor: no secret goes into it, in either
-//! direction, and lists bring no text of a sender.
+//! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation
+//! in either direction, and lists contain no text from senders.
 
 mod deliveries;
 mod payload;
@@ -25,19 +25,19 @@ use std::sync::Arc;
 
 pub(crate) use payload::PayloadTool;
 
-/// How many records a list has at most: what a model can read.
+/// Maximum number of records in a list, to fit a model's context.
 const MAX_LIST: usize = 50;
 const DEFAULT_LIST: usize = 20;
 
 impl Webhooks {
-    /// Gives the agents their tools.
+    /// Registers the webhook tools.
     pub fn register_tools(&self, tools: &ToolRegistry) {
         tools.register(Arc::new(WebhookTool(self.clone())));
         tools.register(Arc::new(PayloadTool(self.clone())));
     }
 }
 
-/// The tool `webhook`.
+/// The `webhook` tool.
 #[derive(Debug)]
 struct WebhookTool(Webhooks);
 
@@ -76,7 +76,7 @@ impl Tool for WebhookTool {
     }
 }
 
-/// The audit log tells a tool's work from its person's.
+/// Distinguishes the tool's actions from the person's in the audit log.
 fn tool_actor(person: &Actor) -> Actor {
     Actor {
         name: format!("tool webhook for {}", person.name),
@@ -88,7 +88,7 @@ fn told(problem: impl Into<Problem>) -> ToolError {
     ToolError::new(problem.into().message)
 }
 
-/// The input without its action, as the type that the action takes.
+/// Parses the input, without its action, as the type of that action.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
     input::from_value(Value::Object(fields)).map_err(told)
 }
@@ -130,7 +130,7 @@ struct Search {
     cursor: Option<String>,
 }
 
-/// A secret that somebody wrote into a conversation is not taken: it stands in the history already.
+/// Rejects a secret in a conversation: it is already in the stored history.
 fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
     let inner = fields.get("auth").and_then(|auth| auth.get("secret"));
     if fields.contains_key("secret") || inner.is_some() {
@@ -143,7 +143,7 @@ fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Where a person gets a secret to copy.
+/// How a person gets a secret to copy.
 fn where_to_get_one(webhook: &Webhook) -> String {
     let id = &webhook.id;
     format!(
@@ -154,7 +154,7 @@ fn where_to_get_one(webhook: &Webhook) -> String {
     )
 }
 
-/// A changed webhook without its secret; when there is a new one, with the way to get one.
+/// A changed webhook without its secret. If the secret is new, includes a note on how to get one.
 fn answer(changed: WebhookChanged) -> Result<Value, ToolError> {
     let has_new = changed.secret.is_some();
     let changed = WebhookChanged {
@@ -248,7 +248,7 @@ impl WebhookTool {
     }
 }
 
-/// The schema: that of a webhook's settings but its secret, and what the actions take besides.
+/// The parameter schema: a webhook's settings without the secret, plus the parameters of the actions.
 fn parameters() -> Value {
     let mut schema = schemars::SchemaGenerator::default()
         .into_root_schema_for::<WebhookInput>()

@@ -1,8 +1,9 @@
-//! Whether a delivery comes from whom it says. One verifier over a table of schemes: a vendor more is
-//! an entry in `scheme` and its vectors. Must not know webhooks' records, profiles or the database.
+//! Verifies that a delivery comes from its claimed sender. One verifier uses a table of schemes: to add a
+//! vendor, add an entry in `scheme` and its test vectors. Must not know about webhook records, profiles or
+//! the database.
 //!
-//! What a sender learns is yes or no. Why not is for the log and the metrics, by
-//! [`VerifyError::reason`]. All comparisons take the same time for right and wrong, over all candidates.
+//! A sender learns only success or failure. The reason appears only in logs and metrics, through
+//! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
 
 mod header;
 mod scheme;
@@ -23,58 +24,54 @@ pub use sign::{SignInput, sign};
 use crate::auth_mode::AuthMode;
 use scheme::Method;
 
-/// Header of `static_header` when the webhook names none.
+/// Header of `static_header` if the webhook sets none.
 pub const DEFAULT_STATIC_HEADER: &str = "x-webhook-secret";
 
-/// How many signatures one delivery may bring. Senders that rotate their secret send two.
+/// Maximum number of signatures in a delivery. Senders that rotate their secret send two.
 pub const MAX_CANDIDATES: usize = 10;
 
-/// How long a header that is looked at may be, in bytes; of a header that is there twice, both together.
+/// Maximum total size of a header's values, in bytes.
 pub const MAX_HEADER_BYTES: usize = 4096;
 
-/// How far a sender's time may be from ours, in seconds, either way.
+/// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
 pub const TOLERANCE_SECONDS: i64 = 300;
 
-/// What is looked at.
+/// The input of a verification.
 #[derive(Clone, Copy)]
 pub struct VerifyInput<'a> {
-    /// How the webhook verifies.
     pub mode: AuthMode,
-    /// Which header carries the secret in mode `static_header`.
+    /// The header that contains the secret in the mode `static_header`.
     pub header: Option<&'a str>,
-    /// The secrets that are good now: the current one, and during a rotation the previous one.
+    /// The valid secrets: the current one and, during a rotation, previous ones.
     pub secrets: &'a [&'a str],
-    /// The request's headers.
     pub headers: &'a HeaderMap,
-    /// The body as it came.
+    /// The raw body.
     pub body: &'a [u8],
-    /// The address as the sender called it; some sign it.
+    /// The URL that the sender called; some schemes sign it.
     pub url: &'a str,
-    /// Our time in Unix milliseconds.
+    /// The current Unix time in milliseconds.
     pub now_ms: i64,
-    /// How far `webhookTimestamp` in a tracker's body may be from our time, in seconds.
+    /// Maximum difference between `webhookTimestamp` in a tracker's body and our clock, in seconds.
     pub tracker_tolerance_seconds: i64,
 }
 
-/// Why a delivery was not believed.
+/// Why a verification failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum VerifyError {
-    /// The header is not there.
     #[error("no signature or token")]
     Missing,
-    /// None of the signatures or tokens is right.
+    /// No signature or token matches.
     #[error("wrong signature or token")]
     Wrong,
-    /// What the header says cannot be read.
     #[error("malformed signature header")]
     Malformed,
-    /// The scheme needs a time, and there is none.
+    /// The scheme requires a timestamp.
     #[error("no timestamp")]
     MissingTimestamp,
-    /// The signature is right, and too old.
+    /// The signature is valid but too old.
     #[error("timestamp too old")]
     Stale,
-    /// The signature is right, and from the future.
+    /// The signature is valid but its timestamp is in the future.
     #[error("timestamp in the future")]
     FromFuture,
     /// More than [`MAX_CANDIDATES`] signatures.
@@ -83,7 +80,6 @@ pub enum VerifyError {
     /// More than [`MAX_HEADER_BYTES`] bytes.
     #[error("header too large")]
     HeaderTooLarge,
-    /// The webhook has no secret that could verify anything.
     #[error("no usable secret")]
     NoSecret,
 }
@@ -105,7 +101,7 @@ impl VerifyError {
     }
 }
 
-/// The same words for every reason.
+/// Senders get the same message for every reason.
 impl From<VerifyError> for Problem {
     fn from(_: VerifyError) -> Self {
         Self::new(
@@ -115,10 +111,10 @@ impl From<VerifyError> for Problem {
     }
 }
 
-/// What verification established.
+/// What a successful verification established.
 #[derive(Clone, Copy)]
 pub struct Proof<'a> {
-    /// None where no signature was checked.
+    /// `None` if no signature was checked.
     scheme: Option<&'static scheme::Scheme>,
     id: &'a str,
     timestamp: &'a str,
@@ -134,15 +130,15 @@ impl std::fmt::Debug for Proof<'_> {
 }
 
 impl<'a> Proof<'a> {
-    /// The sender's id of the delivery, where the signature covers it.
+    /// The sender's delivery id, if the signature covers it.
     pub fn id(&self) -> Option<&'a str> {
         self.scheme
             .filter(|scheme| !scheme.id_headers.is_empty())
             .map(|_| self.id)
     }
 
-    /// SHA-256 in hex of the bytes that the signature covers; of the body, where there is none. Two
-    /// requests that one signature verifies have the same digest, however they are spelled.
+    /// The hex SHA-256 of the signed bytes, or of the body if nothing is signed. Requests that the same
+    /// signature verifies have the same digest, even if their encodings differ.
     pub fn digest(&self, input: &VerifyInput<'_>) -> String {
         let signed = self.scheme.and_then(|scheme| {
             let url = signed::canonical(input.url);
@@ -174,7 +170,7 @@ pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     prove(input).map(drop)
 }
 
-/// Verifies a delivery; what the signature says of it.
+/// Verifies a delivery and returns what the signature proves.
 pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     match scheme::method(input.mode) {
         Method::Open => {}
@@ -190,7 +186,7 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     })
 }
 
-/// How many tokens a request offers in a mode that compares them; 0 in every other mode.
+/// How many tokens a request contains, in a mode that compares tokens. Otherwise 0.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
     let names: &[&str] = match scheme::method(input.mode) {
         Method::OwnHeader => &[own_header(input)],
@@ -206,7 +202,7 @@ fn own_header<'a>(input: &VerifyInput<'a>) -> &'a str {
     input.header.unwrap_or(DEFAULT_STATIC_HEADER)
 }
 
-/// The headers that carry the proof itself: a secret or a signature. Nothing else is to be read there.
+/// The headers that contain the secret or signature. They must not be read for any other purpose.
 pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     match scheme::method(mode) {
         Method::Open => Vec::new(),
@@ -226,7 +222,7 @@ fn signature<'a>(
     if !outcome {
         return Err(VerifyError::Wrong);
     }
-    // After the signature: only then is the time the sender's.
+    // Only a valid signature makes the timestamp trustworthy.
     signed::check_time(scheme, &claim, input)?;
     Ok(Proof {
         scheme: Some(scheme),

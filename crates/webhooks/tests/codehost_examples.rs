@@ -1,7 +1,7 @@
-//! Every example that the first code host's community publishes (npm `@octokit/webhooks-examples`),
-//! signed as the code host signs, verified, read, and told. The summaries are in `snapshots/`, one file
-//! for each event, to be read by people. `GATEHOUSE_TEST_WEBHOOK_EXAMPLES` names the folder in which
-//! `tests/webhook-examples/package.json` was installed (`cargo xtask test` does that).
+//! Verifies, parses and summarizes every example that GitHub's community publishes (npm
+//! `@octokit/webhooks-examples`), signed as GitHub signs them. `snapshots/` contains the summaries for
+//! human review, one file per event. `GATEHOUSE_TEST_WEBHOOK_EXAMPLES` names the folder in which
+//! `tests/webhook-examples/package.json` was installed; `cargo xtask test` sets it.
 
 #![expect(
     clippy::unwrap_used,
@@ -25,11 +25,11 @@ use sha2::Sha256;
 
 const SECRET: &str = "It's a Secret to Everybody";
 const PACKAGE: &str = "node_modules/@octokit/webhooks-examples/api.github.com/index.json";
-/// As many as version 7.6.1 has; fewer would mean that some are passed over.
+/// The numbers in version 7.6.1. Fewer would mean that the test skips some.
 const EVENTS: usize = 58;
 const EXAMPLES: usize = 329;
 
-/// The examples; without them the test is left out, loudly, unless the run is strict.
+/// Loads the examples. If they are missing, the test is skipped with a message, or fails in strict mode.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have, and read files as they like"
@@ -52,7 +52,7 @@ fn examples() -> Option<Value> {
     Some(serde_json::from_slice(&text).unwrap())
 }
 
-/// A delivery as the code host sends it: docs.github.com, "Validating webhook deliveries".
+/// A delivery as GitHub sends it: docs.github.com, "Validating webhook deliveries".
 fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, String) {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body);
@@ -85,7 +85,7 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
     (event, summary)
 }
 
-/// What the key must be, worked out from the example without the profile's rules.
+/// The expected entity key, computed from the example without the profile's rules.
 fn expected_entity(example: &Value) -> Option<String> {
     let repository = example["repository"]["full_name"].as_str()?;
     let issue = &example["issue"];

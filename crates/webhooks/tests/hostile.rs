@@ -1,7 +1,7 @@
-//! The hostile corpus (`crates/tools/tests/hostile/corpus.json`) from a sender to the end of a delivery.
-//! No text of it gives an agent a tool that its policy lacks, though the model here obeys the attacker;
-//! none leaves its place in the agent's message; none is more than text in a channel. What `web_fetch`
-//! does with the corpus's addresses is looked at by itself in `crates/tools`.
+//! Runs the hostile corpus (`crates/tools/tests/hostile/corpus.json`) from a sender to the end of a
+//! delivery. No text may give an agent a tool that its policy excludes, although the model here obeys the
+//! attacker. No text may escape its place in the agent's message, or be more than text in a channel.
+//! `crates/tools` tests how `web_fetch` handles the URLs in the corpus.
 
 #![expect(
     clippy::unwrap_used,

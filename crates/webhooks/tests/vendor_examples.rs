@@ -1,6 +1,6 @@
-//! What the other vendors' documents show as examples, cut down to the fields that we read: event type,
-//! delivery key and entity as `vendor_examples.json` says, and the summary as in `snapshots/`. Each
-//! entry names the page.
+//! Examples from other vendors' documentation, reduced to the fields that Gatehouse reads.
+//! `vendor_examples.json` contains the expected event type, delivery key and entity, and the source page of
+//! each example; `snapshots/` contains the summaries.
 
 #![expect(
     clippy::unwrap_used,

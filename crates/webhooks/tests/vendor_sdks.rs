@@ -1,6 +1,6 @@
-//! Vendors' own libraries on the other side: what they sign verifies here, and what we sign (for
-//! `webhooks.test`) they accept. `GATEHOUSE_TEST_NODE_SDKS` names the folder in which
-//! `tests/webhook-sdks/package.json` was installed (`cargo xtask test` does that).
+//! Interoperability with vendors' libraries: Gatehouse verifies what they sign, and they accept what
+//! Gatehouse signs for `webhooks.test`. `GATEHOUSE_TEST_NODE_SDKS` names the folder in which
+//! `tests/webhook-sdks/package.json` was installed; `cargo xtask test` sets it.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use gatehouse_webhooks::verify::{SignInput, VerifyError, VerifyInput, sign, veri
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-/// A delivery, as the scripts write and read it.
+/// A delivery in the format that the scripts read and write.
 #[derive(Clone, Deserialize, Serialize)]
 struct Delivery {
     mode: AuthMode,
@@ -31,7 +31,7 @@ struct Delivery {
     headers: BTreeMap<String, String>,
 }
 
-/// What a vendor's library made of a delivery of ours.
+/// A vendor library's verdict on a delivery by Gatehouse.
 #[derive(Deserialize)]
 struct Answer {
     mode: AuthMode,
@@ -40,7 +40,8 @@ struct Answer {
     accepted_when_changed: bool,
 }
 
-/// The folder with the libraries; without it the test is left out, loudly, unless the run is strict.
+/// The folder with the libraries. If it is missing, the test is skipped with a message, or fails in strict
+/// mode.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have"
@@ -60,7 +61,7 @@ fn libraries() -> Option<PathBuf> {
     found.map(PathBuf::from)
 }
 
-/// Runs one of the scripts; what it prints.
+/// Runs a script and parses its output.
 fn node<T: serde::de::DeserializeOwned>(script: &[&str], input: &str) -> Option<T> {
     let mut child = Command::new("node")
         .args(script)
@@ -69,7 +70,7 @@ fn node<T: serde::de::DeserializeOwned>(script: &[&str], input: &str) -> Option<
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The scripts read everything before they write anything.
+    // The scripts read all input before they write.
     child
         .stdin
         .take()
@@ -133,7 +134,7 @@ fn what_vendors_libraries_sign_verifies() {
 
 #[test]
 fn what_we_sign_vendors_libraries_accept() {
-    // They look at the clock themselves.
+    // The libraries check the timestamp against the real clock.
     let now_ms = SystemClock::new().now().as_millis();
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let url = "https://hooks.example/api/webhooks/ingest/wh_1";

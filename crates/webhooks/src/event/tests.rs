@@ -1,4 +1,4 @@
-//! The rules for event types, keys and headers, on deliveries made for them.
+//! Tests for event types, keys and recorded headers, with constructed deliveries.
 
 use http::{HeaderName, HeaderValue};
 use serde_json::json;
@@ -115,7 +115,7 @@ fn codehost_b_translates_its_hooks() {
             "system.merge_request",
         ),
         ("Brand New Thing Hook", &json!({}), "brand_new_thing"),
-        // Already names of the catalog.
+        // Already names in the profile's list.
         ("merge_request.open", &open, "merge_request.open"),
         ("push", &json!({ "action": "x" }), "push"),
         ("note", &json!({ "action": "x" }), "note"),

@@ -1,4 +1,4 @@
-//! What a caller may say in each member, and how long it may be. Pure.
+//! Validates each member of the input and its length. Pure.
 
 use super::Patch;
 use crate::error::WebhooksError;
@@ -10,27 +10,27 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The longest name.
+/// Maximum length of a name, in characters, as are the other text limits.
 pub(super) const MAX_NAME: usize = 200;
-/// The longest short text: an agent, a model, a session key, a channel target, a header's name.
+/// Maximum length of a short text: an agent, a model, a session key, a channel target, a header name.
 pub(super) const MAX_SHORT: usize = 200;
-/// The longest id of a model provider, as in the settings.
+/// Maximum length of a model provider's id; the same as in the settings.
 const MAX_PROVIDER: usize = 64;
-/// The longest addition to a system prompt.
+/// Maximum length of the text appended to a system prompt.
 pub(super) const MAX_SUFFIX: usize = 16_384;
-/// The longest template.
 pub(super) const MAX_TEMPLATE: usize = 65_536;
-/// The most entries of a list.
+/// Maximum number of entries in a list.
 pub(super) const MAX_ENTRIES: usize = 200;
-/// The longest entry of a list of event types or tools.
+/// Maximum length of an event type or tool in a list.
 pub(super) const MAX_ENTRY: usize = 200;
-/// The most extra values for a channel.
+/// Maximum number of extra fields for a channel.
 pub(super) const MAX_EXTRA: usize = 32;
-/// The longest of them.
+/// Maximum length of an extra field's value.
 pub(super) const MAX_EXTRA_VALUE: usize = 4096;
-/// The highest limit of requests a minute.
+/// Maximum rate limit, in deliveries per minute.
 pub(super) const MAX_RATE: i64 = 1_000_000;
-/// The largest body that a webhook may take: 25 MiB, the most that a vendor of the profiles sends.
+/// Maximum body size that a webhook can be configured for: 25 MiB, the largest body that any vendor in the
+/// profiles sends.
 pub const MAX_BODY_BYTES: i64 = 26_214_400;
 
 pub(super) type Checked<T> = Result<T, WebhooksError>;
@@ -39,7 +39,7 @@ pub(super) fn invalid<T>(field: &'static str, reason: impl Into<String>) -> Chec
     Err(WebhooksError::invalid(field, reason))
 }
 
-/// A text of one line that is not blank.
+/// Validates a nonblank single-line text.
 pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<String> {
     if text.trim().is_empty() {
         return invalid(field, "must not be empty");
@@ -53,7 +53,7 @@ pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<Strin
     Ok(text.to_owned())
 }
 
-/// A text of any lines; NUL is refused because PostgreSQL cannot store it.
+/// Validates a text of any number of lines. Rejects NUL, which PostgreSQL cannot store.
 pub(super) fn text(field: &'static str, text: &str, max: usize) -> Checked<String> {
     if text.chars().count() > max {
         return invalid(field, format!("at most {max} characters"));
@@ -82,8 +82,8 @@ pub(super) fn header_name(field: &'static str, name: &str) -> Checked<String> {
     Ok(name.to_owned())
 }
 
-/// The header of the mode `static_header`. One that some profile reads would make the secret an event
-/// type or a delivery's key, now or after the profile was changed.
+/// Validates the header of the mode `static_header`. Rejects every header that any profile reads: a later
+/// profile change would otherwise turn the secret into an event type or delivery key.
 pub(super) fn secret_header(name: &str) -> Checked<()> {
     let is = |read: &str| read.eq_ignore_ascii_case(name);
     let is_read = profile::all()
@@ -98,7 +98,7 @@ pub(super) fn secret_header(name: &str) -> Checked<()> {
     Ok(())
 }
 
-/// A model, alone or as `provider/model`; its own name may have slashes in it.
+/// Validates a model name or `provider/model`. The model name can contain slashes.
 pub(super) fn model(value: &str) -> Checked<String> {
     let value = line("model", value, MAX_SHORT)?;
     if let Some((provider, name)) = value.split_once('/') {
@@ -113,8 +113,8 @@ pub(super) fn model(value: &str) -> Checked<String> {
     Ok(value)
 }
 
-/// An object of which some members may be `null`. With a `null` in it, it says what changes of what is
-/// there before: `cleared` takes the member's place, or nothing does. Without one it is all there is.
+/// Applies an object with `null` members to the previous value: each `null` member becomes `cleared`, or is
+/// removed if `cleared` is `None`. An object without `null` replaces the previous value.
 fn patched<T: Serialize>(said: &Value, before: &T, cleared: Option<&Value>) -> Value {
     let Some(members) = said.as_object() else {
         return said.clone();
@@ -192,7 +192,7 @@ pub(super) fn deliver_extra(
     }
     let mut extra = BTreeMap::new();
     for (name, value) in members {
-        // Ids of chats are numbers at some vendors.
+        // Some vendors use numbers as chat ids.
         let value = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
@@ -215,7 +215,7 @@ pub(super) fn number(field: &'static str, value: i64, max: i64) -> Checked<i64> 
     }
 }
 
-/// Puts an optional member in place: `null` empties it.
+/// Applies a patch to an optional field; `null` clears it.
 pub(super) fn put<T, U>(
     place: &mut Option<U>,
     patch: &Patch<T>,
@@ -229,7 +229,7 @@ pub(super) fn put<T, U>(
     Ok(())
 }
 
-/// Puts a member in place that has a default.
+/// Applies a patch to a field with a default; `null` resets it.
 pub(super) fn put_or<T, U>(
     place: &mut U,
     patch: &Patch<T>,
@@ -244,7 +244,7 @@ pub(super) fn put_or<T, U>(
     Ok(())
 }
 
-/// The profile that a caller names.
+/// Finds a profile by id or alias.
 pub(super) fn find_profile(name: &str) -> Checked<&'static profile::Profile> {
     if let Some(profile) = profile::find(name) {
         return Ok(profile);

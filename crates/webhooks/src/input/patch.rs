@@ -1,17 +1,17 @@
-//! A member of the input that may be absent, `null` or there.
+//! An input member that distinguishes absent from `null`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// A member of the input: absent, `null`, or a value.
+/// A change of one input member.
 #[derive(Clone, Debug, Default)]
 pub enum Patch<T> {
-    /// It is not there: nothing changes.
+    /// The member is absent: no change.
     #[default]
     Absent,
-    /// It is `null`: back to what it is without a word.
+    /// The member is `null`: reset to the default.
     Clear,
-    /// It is this.
+    /// The member has a value.
     Set(T),
 }
 
@@ -20,12 +20,11 @@ impl<T> Patch<T> {
         value.map_or(Self::Clear, Self::Set)
     }
 
-    /// Whether something is said at all.
+    /// Whether the member is present, including as `null`.
     pub const fn is_said(&self) -> bool {
         !matches!(self, Self::Absent)
     }
 
-    /// The value, if there is one.
     pub const fn value(&self) -> Option<&T> {
         match self {
             Self::Set(value) => Some(value),

@@ -58,7 +58,7 @@ fn the_profile_says_the_mode_and_a_header_belongs_to_one_mode() {
     assert_eq!(back.auth.mode, AuthMode::StaticHeader);
 }
 
-/// The field that a change of what is stored, or a new webhook, is refused for.
+/// The field named in the error when this change, or this new webhook, is rejected.
 fn blamed(members: Value, before: Option<&StoredConfig>) -> Option<&'static str> {
     let input = read(members);
     let checked = match before {
@@ -78,7 +78,7 @@ fn the_header_of_the_secret_is_none_that_is_stored() {
     assert_eq!(blamed(both("X-Mine", "X-Mine"), None), Some("event_header"));
     assert_eq!(blamed(both("X-Mine", "x-mINE"), None), Some("event_header"));
     assert_eq!(blamed(both("X-Mine", "X-Mine-2"), None), None);
-    // Changed later, from either side, or by the mode alone.
+    // Changing either header, or the mode alone, is checked too.
     let stored = read(both("X-Mine", "X-Kind")).first_config().unwrap();
     for change in [
         json!({ "header": "x-kind" }),
@@ -92,7 +92,7 @@ fn the_header_of_the_secret_is_none_that_is_stored() {
     let bearer = read(bearer).config_after(stored).unwrap();
     let back = json!({ "auth_mode": "static_header", "header": "X-Mine" });
     assert_eq!(blamed(back, Some(&bearer)), Some("event_header"));
-    // Those that the profile keeps.
+    // Headers that the profile records.
     for kept in ["X-Event-Type", "x-request-id", "Content-Type"] {
         assert_eq!(blamed(json!({ "header": kept }), None), Some("header"));
     }
@@ -163,7 +163,7 @@ fn no_header_that_any_profile_reads_carries_the_secret() {
             assert_eq!(blamed(said, Some(&stored)), Some("header"), "{header}");
         }
     }
-    // One that was stored before this rule is not taken along to another mode or profile.
+    // A header stored before this rule is rejected when the mode or profile changes.
     let mut old = read(json!({ "source_profile": "slack", "auth_mode": "static_header" }))
         .first_config()
         .unwrap();

@@ -1,5 +1,5 @@
-//! Bodies of type `application/x-www-form-urlencoded`, as the URL standard reads them, except that
-//! text that is not UTF-8 is refused and not repaired.
+//! Parses `application/x-www-form-urlencoded` bodies as defined in the URL standard, except that invalid
+//! UTF-8 is rejected instead of replaced.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use percent_encoding::percent_decode;
 
 use super::PayloadError;
 
-/// Whether a body that may be a form is JSON: a form escapes these brackets.
+/// Whether a body that may be a form is JSON. A form would percent-encode these brackets.
 pub(super) fn looks_like_json(body: &[u8]) -> bool {
     matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// The JSON text in the field `payload`; the last one, if it is there more than once.
+/// The content of the field `payload`. If the field is repeated, the last one wins.
 pub(super) fn payload_field(body: &[u8]) -> Result<String, PayloadError> {
     let mut found = None;
     for (name, value) in pairs(body) {
@@ -23,7 +23,7 @@ pub(super) fn payload_field(body: &[u8]) -> Result<String, PayloadError> {
     decode(found.ok_or(PayloadError::NoPayloadField)?)
 }
 
-/// A JSON object of all fields, each a string, in the order of the form.
+/// Converts all fields to a JSON object of strings, in form order.
 pub(super) fn fields_as_json(body: &[u8]) -> Result<String, PayloadError> {
     let mut object = serde_json::Map::new();
     for (name, value) in pairs(body) {
@@ -35,7 +35,7 @@ pub(super) fn fields_as_json(body: &[u8]) -> Result<String, PayloadError> {
     Ok(serde_json::Value::Object(object).to_string())
 }
 
-/// Names and values, not decoded yet.
+/// Splits a form into names and values, without decoding them.
 pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     body.split(|byte| *byte == b'&')
         .filter(|pair| !pair.is_empty())
@@ -46,12 +46,10 @@ pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         })
 }
 
-/// A name or value as text.
 fn decode(encoded: &[u8]) -> Result<String, PayloadError> {
     String::from_utf8(decode_bytes(encoded).into_owned()).map_err(|_| PayloadError::NotUtf8)
 }
 
-/// A name or value as bytes.
 pub(crate) fn decode_bytes(encoded: &[u8]) -> Cow<'_, [u8]> {
     if !encoded.contains(&b'+') {
         return percent_decode(encoded).into();

@@ -1,4 +1,4 @@
-//! One value of a payload, as those who look something up see it.
+//! Read access to one value of a payload.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,20 +8,14 @@ use serde::de::{Deserializer as _, Visitor};
 use super::tree::{Inside, Tree};
 use super::write;
 
-/// What kind of value a node is.
+/// The JSON type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `null`.
     Null,
-    /// `true` or `false`.
     Bool,
-    /// A number of any size.
     Number,
-    /// A string.
     String,
-    /// An array.
     Array,
-    /// An object.
     Object,
 }
 
@@ -45,7 +39,6 @@ impl<'a> Node<'a> {
         &self.tree.inside
     }
 
-    /// What it is.
     pub fn kind(self) -> Kind {
         match self.tree.inside {
             Inside::Null => Kind::Null,
@@ -57,7 +50,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The sender's JSON text of this value.
+    /// The original JSON text of this value.
     pub fn raw(self) -> &'a str {
         let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
         self.text
@@ -65,37 +58,35 @@ impl<'a> Node<'a> {
             .unwrap_or_default()
     }
 
-    /// Whether it is `null`.
     pub fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
 
-    /// A string's text. Half a surrogate pair, which JavaScript senders let through when they cut
-    /// a text, becomes replacement characters.
+    /// The text of a string. Unpaired surrogates, which JavaScript senders produce when they truncate text,
+    /// become replacement characters.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         (self.kind() == Kind::String).then(|| decode(self.raw()))
     }
 
-    /// A whole number that fits.
+    /// An integer that fits in an `i64`.
     pub fn as_i64(self) -> Option<i64> {
         (self.kind() == Kind::Number)
             .then(|| self.raw().parse().ok())
             .flatten()
     }
 
-    /// A whole number that fits and is not negative.
+    /// An integer that fits in a `u64`.
     pub fn as_u64(self) -> Option<u64> {
         (self.kind() == Kind::Number)
             .then(|| self.raw().parse().ok())
             .flatten()
     }
 
-    /// `true` or `false`.
     pub fn as_bool(self) -> Option<bool> {
         (self.kind() == Kind::Bool).then(|| self.raw() == "true")
     }
 
-    /// A string's text, or a number as the sender spelt it: ids come as either.
+    /// A string's text, or a number with its original spelling. Vendors use both as ids.
     pub fn as_id(self) -> Option<Cow<'a, str>> {
         match self.kind() {
             Kind::String => Some(decode(self.raw())),
@@ -104,12 +95,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The member of an object with this key, or the element of an array with this index.
+    /// The member with this key, or the array element at this index.
     pub fn get(self, key: &str) -> Option<Self> {
         match &self.tree.inside {
             Inside::Object(members) => members.get(key).map(|tree| self.other(tree)),
             Inside::Array(items) => {
-                // Plain digits only: `+1` and `01` are no indexes.
+                // Only canonical indexes: `+1` and `01` are not accepted.
                 let plain = key == "0" || !key.starts_with(['+', '0']);
                 let index: usize = plain.then(|| key.parse().ok()).flatten()?;
                 items.get(index).map(|tree| self.other(tree))
@@ -118,17 +109,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value at a path of keys and indexes with dots between.
+    /// The value at a dot-separated path of keys and indexes.
     pub fn at(self, path: &str) -> Option<Self> {
         path.split('.').try_fold(self, Self::get)
     }
 
-    /// The string at a path; anything else there is none.
+    /// The string at a path. Returns `None` for any other type.
     pub fn string(self, path: &str) -> Option<Cow<'a, str>> {
         self.at(path)?.as_str()
     }
 
-    /// How many elements or members; 0 for anything else.
+    /// The number of elements or members; 0 for any other type.
     pub fn len(self) -> usize {
         match &self.tree.inside {
             Inside::Array(items) => items.len(),
@@ -137,12 +128,11 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether there are no elements or members.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// An array's elements; nothing for anything else.
+    /// The elements of an array; empty for any other type.
     pub fn items(self) -> impl Iterator<Item = Node<'a>> {
         let items: &'a [Tree] = match &self.tree.inside {
             Inside::Array(items) => items,
@@ -151,7 +141,7 @@ impl<'a> Node<'a> {
         items.iter().map(move |tree| self.other(tree))
     }
 
-    /// An object's members in the sender's order; nothing for anything else.
+    /// The members of an object in their original order; empty for any other type.
     pub fn entries(self) -> impl Iterator<Item = (&'a str, Node<'a>)> {
         let members = match &self.tree.inside {
             Inside::Object(members) => Some(members),
@@ -163,25 +153,25 @@ impl<'a> Node<'a> {
             .map(move |(key, tree)| (&**key, self.other(tree)))
     }
 
-    /// JSON with an indent of two spaces, cut after so many characters.
+    /// Formats as JSON with two-space indentation, truncated to `max_chars`.
     pub fn pretty(self, max_chars: usize) -> String {
         write::json(self, write::Layout::Pretty, max_chars)
     }
 
-    /// JSON without white space, cut after so many characters.
+    /// Formats as JSON without white space, truncated to `max_chars`.
     pub fn compact(self, max_chars: usize) -> String {
         write::json(self, write::Layout::Compact, max_chars)
     }
 }
 
-/// Payloads are strangers' data: a log shows the kind only.
+/// Payloads are untrusted data, so logs show only the type.
 impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Node({:?})", self.kind())
     }
 }
 
-/// The text of a JSON string with its quotes.
+/// Decodes a quoted JSON string.
 pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     let plain = raw
         .strip_prefix('"')
@@ -190,7 +180,7 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
     if let Some(plain) = plain {
         return Cow::Borrowed(plain);
     }
-    // Asked for bytes, serde_json lets half a surrogate pair through; asked for text it refuses.
+    // serde_json accepts unpaired surrogates when asked for bytes, but not when asked for text.
     let mut reader = serde_json::Deserializer::from_str(raw);
     let bytes = (&mut reader).deserialize_bytes(Bytes).unwrap_or_default();
     Cow::Owned(match String::from_utf8(bytes) {

@@ -60,7 +60,7 @@ fn of_a_key_that_is_there_twice_the_last_counts() {
     assert_eq!(payload.get("a.c").unwrap().as_i64(), Some(3));
     assert_eq!(payload.root().len(), 2);
     assert_eq!(payload.compact(), r#"{"a":{"c":3},"b":2}"#);
-    // The same key, spelt in two ways.
+    // The same key, spelled in two ways.
     assert_eq!(json(r#"{"a":1,"\u0061":2}"#).get("a").unwrap().raw(), "2");
 }
 
@@ -74,7 +74,7 @@ fn strings_are_decoded_and_written_without_needless_escapes() {
         payload.compact(),
         "{\"s\":\"é\\u0000\\n\\\"\\\\/😀\",\"é\":\"ü\",\"k\\n\":1}"
     );
-    // The character never stands in the text itself, which PostgreSQL would refuse.
+    // The text never contains the character itself, which PostgreSQL would reject.
     assert!(!payload.text().contains('\0') && !payload.pretty().contains('\0'));
 }
 
@@ -212,7 +212,7 @@ fn nesting_has_a_limit() {
         Payload::from_json(&objects(MAX_DEPTH + 1)).unwrap_err(),
         PayloadError::TooDeep
     );
-    // A million levels neither overflow the stack nor pass.
+    // A million levels neither overflow the stack nor are accepted.
     assert_eq!(
         Payload::from_json(&nested(1_000_000)).unwrap_err(),
         PayloadError::TooDeep
@@ -226,7 +226,7 @@ fn a_form_carries_json_in_its_field_payload() {
     let payload =
         Payload::read(kind, b"x=1&payload=%7B%22a%22%3A+%22b+%2B+%C3%A9%22%7D&y").unwrap();
     assert_eq!(payload.text(), "{\"a\": \"b + é\"}");
-    // The body says what it is; content types lie (`curl -d` always says form).
+    // The body determines the format. Content types are unreliable: `curl -d` always declares a form.
     assert_eq!(
         Payload::read(kind, b" \n{\"a\":1}").unwrap().text(),
         " \n{\"a\":1}"
@@ -243,7 +243,7 @@ fn a_form_carries_json_in_its_field_payload() {
         error(kind, b"payload=x"),
         PayloadError::NotJson { .. }
     ));
-    // A form is no JSON where no form is expected.
+    // A form is not JSON where no form is expected.
     assert!(matches!(
         error(BodyKind::Json, b"payload=1"),
         PayloadError::NotJson { .. }
@@ -267,7 +267,7 @@ fn a_forms_fields_become_an_object() {
     assert_eq!(error(kind, b"&&"), PayloadError::Empty);
     assert_eq!(error(kind, b"a=%C3%28"), PayloadError::NotUtf8);
     assert_eq!(error(kind, b"%C3%28=a"), PayloadError::NotUtf8);
-    // What is no escape stays, as in browsers.
+    // Invalid escapes are kept, as in browsers.
     assert_eq!(
         Payload::read(kind, b"a=100%&b=%zz")
             .unwrap()
@@ -338,7 +338,7 @@ proptest! {
 
     #[test]
     fn the_scanner_gives_up_on_what_is_not_json(text in "[\\[\\]{},:\"\\\\0-9a-e \u{e9}-]{0,24}") {
-        // Called without serde_json's word for it, it must still not panic.
+        // Even without prior validation by serde_json, this must not panic.
         let _indexed = Tree::index(&text);
     }
 }

@@ -1,11 +1,11 @@
-//! The index over a JSON text: where each value begins and ends. Relies on the text being JSON, which
-//! the caller had `serde_json` confirm; on any other text it gives up with an error, without a panic.
+//! The index of a JSON text: the start and end of each value. The caller must have validated the text with
+//! `serde_json`. Invalid text results in an error, never a panic.
 
 use indexmap::IndexMap;
 
 use super::{MAX_DEPTH, PayloadError};
 
-/// A value's place in the text, and what is inside it.
+/// The position of a value in the text, and its children.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub start: u32,
@@ -20,7 +20,7 @@ pub(super) enum Inside {
     Number,
     String,
     Array(Box<[Tree]>),
-    // Boxed: most values are not objects, and each value pays for the largest variant.
+    // Boxed, because most values are not objects and every value has the size of the largest variant.
     Object(Box<IndexMap<Box<str>, Tree>>),
 }
 
@@ -57,7 +57,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Goes past the byte if it is the next one.
+    /// Skips white space, then consumes `byte` if it is next.
     fn take(&mut self, byte: u8) -> bool {
         self.space();
         let there = self.peek() == Some(byte);
@@ -65,7 +65,7 @@ impl Scanner<'_> {
         there
     }
 
-    /// The text was not JSON after all.
+    /// The error for text that is not valid JSON after all.
     fn lost(&self) -> PayloadError {
         PayloadError::NotJson {
             line: 1,
@@ -135,7 +135,7 @@ impl Scanner<'_> {
                 return Err(self.lost());
             }
             let value = self.value(depth)?;
-            // A later value takes the earlier one's place.
+            // If a key is repeated, the last value wins and keeps the position of the first.
             members.insert(key, value);
             if self.take(b'}') {
                 return Ok(Inside::Object(Box::new(members)));
@@ -146,7 +146,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Goes past a string, from its opening quote to behind its closing one.
+    /// Skips a string, including both quotes.
     fn string(&mut self) -> Result<(), PayloadError> {
         if self.peek() != Some(b'"') {
             return Err(self.lost());
@@ -163,7 +163,7 @@ impl Scanner<'_> {
         Err(self.lost())
     }
 
-    /// Goes past a number or a literal.
+    /// Skips a number or literal.
     fn word(&mut self) {
         while let Some(byte) = self.peek() {
             if matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {

@@ -1,31 +1,30 @@
-//! Writes values back as JSON: pretty or compact, cut at a number of characters. A cut stops the work
-//! too, so a short piece of a large payload costs little.
+//! Serializes values as pretty or compact JSON, up to a number of characters. Serialization stops at the
+//! limit, so a short excerpt of a large payload is cheap.
 
 use super::node::Node;
 use super::tree::Inside;
 
-/// How JSON is laid out.
+/// The JSON layout.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Two spaces an indent, a space behind a colon.
+    /// Two-space indentation and a space after each colon.
     Pretty,
-    /// No white space.
     Compact,
 }
 
-/// The value as JSON, cut after so many characters.
+/// Formats a value as JSON, truncated to `max_chars`.
 pub(super) fn json(node: Node<'_>, layout: Layout, max_chars: usize) -> String {
     let mut writer = Writer {
         out: String::new(),
         left: max_chars,
         layout,
     };
-    // A cut is a way to end, not a failure.
+    // Reaching the limit is not an error.
     let _cut = writer.value(node, 0);
     writer.out
 }
 
-/// The text has reached its length.
+/// The character limit was reached.
 struct Full;
 
 struct Writer {
@@ -46,7 +45,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A line break and the indent of this depth, if there is a layout.
+    /// Writes a line break and indentation; nothing in the compact layout.
     fn line(&mut self, depth: usize) -> Result<(), Full> {
         if self.layout == Layout::Compact {
             return Ok(());
@@ -59,7 +58,7 @@ impl Writer {
     }
 
     fn string(&mut self, text: &str) -> Result<(), Full> {
-        // Only quotes, backslashes and control characters are escaped.
+        // serde_json escapes only quotes, backslashes and control characters.
         let quoted = serde_json::to_string(text).unwrap_or_default();
         self.put(&quoted)
     }

@@ -1,4 +1,4 @@
-//! The first code host. Events and headers: docs.github.com, "Webhook events and payloads".
+//! The profile of GitHub. Events and headers: docs.github.com, "Webhook events and payloads".
 
 use super::{
     Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
@@ -61,7 +61,7 @@ webhook's deliveries.",
     sample: SampleKind::Json(samples::body),
 };
 
-/// A comment on a pull request is sent as one on an issue that has a `pull_request`.
+/// A comment on a pull request arrives as a comment on an issue with a `pull_request` member.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[Condition::Object("issue.pull_request")],

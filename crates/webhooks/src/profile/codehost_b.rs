@@ -1,4 +1,4 @@
-//! The second code host. Events and headers: docs.gitlab.com, "Webhook events" and "Webhooks".
+//! The profile of GitLab. Events and headers: docs.gitlab.com, "Webhook events" and "Webhooks".
 
 use super::{
     Condition, Detail, EntityRule, EventSource, EventType, KeySource, Names, Profile, Replay, event,
@@ -43,9 +43,10 @@ pub(super) static PROFILE: Profile = Profile {
             },
         ],
     },
-    // X-Gitlab-Event-UUID is shared by deliveries of hooks that call each other: no key.
+    // `X-Gitlab-Event-UUID` is not usable as a key: deliveries of hooks that trigger each other share it.
     delivery_key: &[KeySource::Header("idempotency-key"), KeySource::BodyHash],
-    // "X-Gitlab-Token" is the secret itself: <https://docs.gitlab.com/user/project/integrations/webhooks/>
+    // `X-Gitlab-Token` contains the secret itself:
+    // <https://docs.gitlab.com/user/project/integrations/webhooks/>
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Key,
@@ -98,7 +99,7 @@ const NAMES: &[(&str, &str)] = &[
     ("System Hook", "system"),
 ];
 
-/// What is written about a merge request or an issue belongs to it.
+/// A note on a merge request or issue has the key of that merge request or issue.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[Condition::Event("merge_request")],

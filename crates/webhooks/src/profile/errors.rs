@@ -1,4 +1,4 @@
-//! The error tracker. Events and headers: docs.sentry.io, "Integration Platform: Webhooks".
+//! The profile of Sentry. Events and headers: docs.sentry.io, "Integration Platform: Webhooks".
 
 use super::{Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
@@ -26,7 +26,7 @@ pub(super) static PROFILE: Profile = Profile {
     },
     // Documented as the "unique identifier for tracking and debugging specific events".
     delivery_key: &[KeySource::Header("request-id")],
-    // "Sentry-Hook-Signature" is the HMAC of the body; "Request-ID" is a header beside it:
+    // `Sentry-Hook-Signature` is the HMAC of the body; the header `Request-ID` is not signed:
     // <https://docs.sentry.io/organization/integrations/integration-platform/webhooks/>
     replay: Replay {
         id_is_signed: false,
@@ -58,7 +58,7 @@ one made by us is replaced.
     sample: SampleKind::Json(samples::errors),
 };
 
-/// What happens to an issue belongs to it.
+/// Every event about an issue has the key of that issue.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[],

@@ -1,4 +1,4 @@
-//! Anything that can send an HTTP request: a script, a device, a vendor without a profile.
+//! The profile for any other sender: a script, a device, a vendor without a profile.
 
 use super::{EventSource, KeySource, Profile, Replay};
 use crate::auth_mode::AuthMode;
@@ -26,8 +26,8 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("x-request-id"),
         KeySource::BodyHash,
     ],
-    // X-Delivery-Id and X-Request-Id are conventions; none of the auth modes but `standard_webhooks`
-    // covers them.
+    // `X-Delivery-Id` and `X-Request-Id` are conventions that no auth mode except `standard_webhooks`
+    // signs.
     replay: Replay {
         id_is_signed: false,
         guard: ReplayGuard::Bytes,

@@ -1,4 +1,4 @@
-//! The incident service, webhooks version 3. Events and bodies: developer.pagerduty.com, "Webhooks
+//! The profile of `PagerDuty`, webhooks version 3. Events and bodies: developer.pagerduty.com, "Webhooks
 //! Overview".
 
 use super::{
@@ -27,9 +27,9 @@ pub(super) static PROFILE: Profile = Profile {
         detail_header: None,
         detail: &[],
     },
-    // The header X-Webhook-Id names the subscription, not the delivery.
+    // The header `X-Webhook-Id` identifies the subscription, not the delivery.
     delivery_key: &[KeySource::Body("event.id")],
-    // The id is in the body, which is what the signature covers:
+    // The signature covers the body, which contains the id:
     // <https://developer.pagerduty.com/docs/verifying-webhook-signatures>
     replay: Replay {
         id_is_signed: true,
@@ -59,7 +59,7 @@ so the one made by us is replaced.
     sample: SampleKind::Json(samples::incident),
 };
 
-/// A note or a responder belongs to its incident.
+/// A note or a responder has the key of its incident.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[],

@@ -1,4 +1,4 @@
-//! The payments vendor. Events: docs.stripe.com/api/events/types; delivery: docs.stripe.com/webhooks.
+//! The profile of Stripe. Events: docs.stripe.com/api/events/types; delivery: docs.stripe.com/webhooks.
 
 use super::{
     BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
@@ -27,7 +27,7 @@ pub(super) static PROFILE: Profile = Profile {
         detail: &[],
     },
     delivery_key: &[KeySource::Body("id")],
-    // The id is in the body, and the signature covers the body and its time:
+    // The signature covers the timestamp and the body, which contains the id:
     // <https://docs.stripe.com/webhooks#verify-manually>
     replay: Replay {
         id_is_signed: true,
@@ -51,7 +51,7 @@ here the vendor makes the secret, so the one made by us is replaced.
     sample: SampleKind::Json(samples::body),
 };
 
-/// A charge or subscription may be its id, or the whole object where the sender expands it.
+/// A charge or subscription is either an id or, if the sender expands it, the whole object.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[Condition::Is("data.object.object", "dispute")],

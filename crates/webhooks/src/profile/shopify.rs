@@ -1,5 +1,5 @@
-//! The shop platform. Topics and headers of webhooks: shopify.dev, "About webhooks" and "Ignore duplicate
-//! webhooks"; of Events: <https://shopify.dev/docs/apps/build/events/delivery-structure> and
+//! The profile of Shopify. Topics and headers of webhooks: shopify.dev, "About webhooks" and "Ignore
+//! duplicate webhooks". For Events: <https://shopify.dev/docs/apps/build/events/delivery-structure> and
 //! <https://shopify.dev/docs/apps/build/events/verify-deliveries>.
 
 use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
@@ -23,15 +23,16 @@ pub(super) static PROFILE: Profile = Profile {
         detail_header: Some("shopify-action"),
         detail: &[],
     },
-    // One act of a merchant has one event id, and may be sent under several topics. Of Shopify's newer
-    // "Events", whose headers have no `X-`, the webhook id names a delivery and is the same at each retry.
+    // One action of a merchant has one event id and may be sent under several topics. In Shopify's newer
+    // "Events", whose headers have no `X-` prefix, the webhook id identifies a delivery and is the same on
+    // every retry.
     delivery_key: &[
         KeySource::Header("shopify-webhook-id"),
         KeySource::EventAndHeader("shopify-event-id"),
         KeySource::EventAndHeader("x-shopify-event-id"),
         KeySource::Header("x-shopify-webhook-id"),
     ],
-    // "X-Shopify-Hmac-SHA256" is the HMAC of the raw body; the ids and the topic are headers beside it:
+    // `X-Shopify-Hmac-SHA256` is the HMAC of the raw body; the id and topic headers are not signed:
     // <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>
     replay: Replay {
         id_is_signed: false,

@@ -1,5 +1,5 @@
-//! Slack's Events API. Bodies and the proof of the address: docs.slack.dev, "Events API" and
-//! `url_verification`. Slash commands and interactive messages are not events and not read here.
+//! The profile of Slack's Events API. Bodies and the endpoint handshake: docs.slack.dev, "Events API" and
+//! `url_verification`. Slash commands and interactive messages are not events and are not supported.
 
 use super::{
     BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource,
@@ -31,7 +31,7 @@ pub(super) static PROFILE: Profile = Profile {
             },
         ],
         names: None,
-        // So that a filter with `message` lets no edits and no messages of bots through.
+        // Appending the subtype keeps edits and bot messages out of a filter on `message`.
         detail_header: None,
         detail: &[Detail {
             of: &["message"],
@@ -39,7 +39,7 @@ pub(super) static PROFILE: Profile = Profile {
         }],
     },
     delivery_key: &[KeySource::Body("event_id")],
-    // The id is in the body, and the signature covers the body and its time:
+    // The signature covers the timestamp and the body, which contains the id:
     // <https://docs.slack.dev/authentication/verifying-requests-from-slack>
     replay: Replay {
         id_is_signed: true,
@@ -71,7 +71,7 @@ save.
     sample: SampleKind::Json(samples::slack),
 };
 
-/// A thread is one conversation; a message outside of one begins it.
+/// A thread is one conversation. A message outside a thread starts one.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[],

@@ -1,4 +1,4 @@
-//! What must hold for every profile, so that a new one is only data.
+//! Invariants of every profile, so that adding a profile requires only data.
 
 use super::*;
 use crate::event::carries_credential;
@@ -150,7 +150,7 @@ fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
     ];
     assert_eq!(by_bytes, expected);
     for profile in all() {
-        // An id in the body is covered by every signature; an id in a header by none of these.
+        // Every signature covers an id in the body; none of these covers an id in a header.
         let in_body = profile
             .delivery_key
             .iter()

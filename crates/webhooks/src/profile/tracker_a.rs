@@ -1,4 +1,4 @@
-//! The issue tracker. Events and headers: linear.app/developers/webhooks.
+//! The profile of Linear. Events and headers: linear.app/developers/webhooks.
 
 use super::{
     BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay,
@@ -34,7 +34,7 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("tracker-a-delivery"),
         KeySource::Header("linear-delivery"),
     ],
-    // "Linear-Signature" is the HMAC of the raw body; the UUID in "Linear-Delivery" is not part of it:
+    // `Linear-Signature` is the HMAC of the raw body; the UUID in `Linear-Delivery` is not signed:
     // <https://linear.app/developers/webhooks#securing-webhooks>
     replay: Replay {
         id_is_signed: false,
@@ -69,7 +69,7 @@ secret, so the one made by us is replaced.",
     sample: SampleKind::Json(samples::tracker_a),
 };
 
-/// What is written about an issue or a project belongs to it.
+/// A comment on an issue or project has the key of that issue or project.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[Condition::Event("Issue")],

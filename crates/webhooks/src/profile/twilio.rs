@@ -1,5 +1,6 @@
-//! Messages and calls. Parameters: twilio.com/docs, "Twilio's request to your incoming message Webhook
-//! URL", "Status callbacks" and "Webhooks: connection overrides" (the idempotency token).
+//! The profile of Twilio: messages and calls. Parameters: twilio.com/docs, "Twilio's request to your
+//! incoming message Webhook URL", "Status callbacks" and "Webhooks: connection overrides" (the idempotency
+//! token).
 
 use super::{
     BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
@@ -45,7 +46,7 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("i-twilio-idempotency-token"),
         KeySource::BodyHash,
     ],
-    // The signature covers the URL and the form's fields, and no header:
+    // The signature covers the URL and the form fields, but no headers:
     // <https://www.twilio.com/docs/usage/security#validating-requests>
     replay: Replay {
         id_is_signed: false,
@@ -76,7 +77,7 @@ The signature covers the address exactly as the vendor calls it: server.external
     sample: SampleKind::Form(samples::twilio),
 };
 
-/// Two numbers that write to each other are one conversation, whoever writes.
+/// Messages between two numbers are one conversation in both directions.
 const ENTITIES: &[EntityRule] = &[
     EntityRule {
         when: &[],

@@ -1,4 +1,4 @@
-//! Making a webhook, and what only other rooms know of it.
+//! Creates webhooks, and validates settings that depend on other crates.
 
 use super::{
     OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, no_secret, secret_row,
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Makes a webhook. Its secret is shown this once.
+    /// Creates a webhook. The result contains its secret, which is never shown again.
     pub async fn create(
         &self,
         actor: &Actor,
@@ -71,7 +71,7 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// What only other rooms know: whether the agent, the channel and the session are fit.
+    /// Validates the changed settings that refer to other crates: agent, channel and session.
     pub(super) async fn check_elsewhere(
         &self,
         input: &WebhookInput,

@@ -1,4 +1,4 @@
-//! Changing a webhook.
+//! Changes webhooks.
 
 use super::{
     Miss, OPEN_WARNING, ShownSecret, TRIES, WebhookChanged, checked_secret, config_text, facts,
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Changes a webhook; new deliveries follow the change at once.
+    /// Changes a webhook. New deliveries use the new settings immediately.
     pub async fn update(
         &self,
         actor: &Actor,
@@ -56,7 +56,7 @@ impl Webhooks {
 }
 
 impl Inner {
-    /// One try of a change. The secret, when there is a new one.
+    /// Attempts a change once. Returns the secret if one was generated.
     async fn update_once(
         self: &Arc<Self>,
         actor: &Actor,
@@ -119,7 +119,7 @@ impl Inner {
                     let its = secret_row(&after.id, CURRENT, formed, None, after.updated_at);
                     conn.update_webhook_secret(&its).await?;
                 }
-                // Another secret, or none: what was good before the change is good no longer.
+                // The secret was replaced or removed, so previous secrets must stop working.
                 if !formed.is_empty() || !keeps_secret {
                     conn.delete_previous_webhook_secrets(&after.id).await?;
                 }
@@ -135,11 +135,11 @@ impl Inner {
             })
         })
         .await?;
-        // One that the caller brought is no news.
+        // The caller already knows a secret that it supplied.
         Ok(secret.filter(|_| !input.secret().is_said()))
     }
 
-    /// The secret for another mode: none when the one that is there can work in it, else a new one.
+    /// Generates a secret for a new mode, or returns `None` if the current secret works in it.
     async fn secret_for_mode(
         &self,
         public_id: &str,
@@ -156,8 +156,8 @@ impl Inner {
     }
 }
 
-/// Ends a change that began from a row that is not there any more as it was read. Counts of
-/// deliveries move all the time and do not matter.
+/// Fails if the webhook was changed or deleted since it was read. Ignores delivery counts, which change all
+/// the time.
 pub(crate) async fn require_unchanged(conn: &mut Conn, read: &WebhookRow) -> Result<(), Miss> {
     let Some(now) = conn.find_webhook(read.id.as_str()).await? else {
         return Err(WebhooksError::NotFound("webhook").into());

@@ -1,4 +1,4 @@
-//! What the incident service and the error tracker would send.
+//! Samples of `PagerDuty` and Sentry deliveries.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the first code host would send.
+//! Samples of GitHub deliveries.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What the second code host would send.
+//! Samples of GitLab deliveries.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What the payments vendor would send.
+//! Samples of Stripe deliveries.
 
 use serde_json::{Value, json};
 

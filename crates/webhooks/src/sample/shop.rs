@@ -1,4 +1,4 @@
-//! What the shop platform would send.
+//! Samples of Shopify deliveries.
 
 use serde_json::{Value, json};
 

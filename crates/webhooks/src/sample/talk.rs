@@ -1,4 +1,4 @@
-//! What Slack and Twilio would send.
+//! Samples of Slack and Twilio deliveries.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A sample is what its profile reads, for every event that it has.
+//! Every sample is read by its profile as the event that it represents.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::verify::{SignInput, VerifyInput, sign, verify};
 
 const NOW: i64 = 1_790_000_000_000;
 const URL: &str = "https://gatehouse.example/api/webhooks/ingest/wh_1";
-/// Base64, so that it is good in every mode.
+/// Base64, so that it works in every mode.
 const SECRET: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, String) {
@@ -81,7 +81,7 @@ fn samples_of_every_event_are_verified_and_read_as_asked() {
                 known.name
             );
             assert!(!summary.is_empty());
-            // The replay guard `bytes` must let a second sample pass.
+            // The replay guard `bytes` must accept a second sample.
             let body = |id| sample(profile, &request(Some(known.name), id)).body;
             assert_ne!(body("one"), body("other"), "{profile} {}", known.name);
         }
@@ -127,7 +127,7 @@ fn the_webhooks_own_header_names_the_event() {
     deliver(profile::find("generic").unwrap(), &request);
 }
 
-/// To be read by people: what each profile says of what its filter offers.
+/// A snapshot for human review: the summary of every event type that a profile offers.
 #[test]
 fn samples_are_told() {
     for profile in profile::all() {

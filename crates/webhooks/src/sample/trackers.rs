@@ -1,4 +1,4 @@
-//! What the issue tracker would send.
+//! Samples of Linear deliveries.
 
 use serde_json::{Value, json};
 

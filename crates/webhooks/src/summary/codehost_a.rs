@@ -1,4 +1,4 @@
-//! The first code host's events, told. Fields: docs.github.com, "Webhook events and payloads".
+//! Summaries of GitHub events. Fields: docs.github.com, "Webhook events and payloads".
 
 mod fields;
 mod sections;

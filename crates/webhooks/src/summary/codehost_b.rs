@@ -1,4 +1,4 @@
-//! The second code host's events, told. Fields: docs.gitlab.com, "Webhook events".
+//! Summaries of GitLab events. Fields: docs.gitlab.com, "Webhook events".
 
 mod sentences;
 
@@ -252,7 +252,7 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// The commits of a push: id, first line of the message, author. The sender lists 20 at most.
+/// The commits of a push: id, first line of the message, author. GitLab sends at most 20.
 fn commits(report: &mut Report, root: Node<'_>) {
     if let Some(name) = at(root, "ref")
         .filter(|_| at(root, "after").is_some_and(|after| after.chars().all(|digit| digit == '0')))
@@ -275,7 +275,7 @@ fn commits(report: &mut Report, root: Node<'_>) {
     report.items("Commits", told, number(root, "total_commits_count"));
 }
 
-/// The jobs of a pipeline that failed, and why.
+/// The failed jobs of a pipeline, and why they failed.
 fn failed_jobs(report: &mut Report, root: Node<'_>) {
     let Some(jobs) = root.at("builds") else {
         return;

@@ -1,30 +1,30 @@
-//! The table of a summary: sentences and fields by event, and how one field is written.
+//! The table types of a summary (sentences and fields by event type) and their rendering.
 
 use super::report::{MAX_LINE_CHARS, Report, at, count, first, word};
 use crate::clean;
 use crate::payload::Node;
 use crate::profile::in_family;
 
-/// How a profile's events are told.
+/// How a profile's events are summarized.
 #[derive(Debug)]
 pub struct Summary {
-    /// In groups: what happened, by event type, family or, with an empty name, any event. The most specific one
-    /// whose `{parts}` are all there; what a part may be stands at `fill`.
+    /// Groups of sentences by event type or family; an empty name matches any event. The most specific
+    /// sentence whose `{parts}` all have values wins. See `fill` for the syntax of parts.
     pub sentences: &'static [&'static [(&'static str, &'static str)]],
-    /// What is worth knowing; the first section that fits. None fits: an outline of the payload.
+    /// The fields to show, from the first matching section. If none matches, the summary shows an outline
+    /// of the payload.
     pub sections: &'static [Section],
 }
 
-/// What is worth knowing of some events.
+/// The fields to show for some event types.
 #[derive(Debug)]
 pub struct Section {
-    /// Event types or families; empty: any.
+    /// Event types or families. Empty matches any.
     pub of: &'static [&'static str],
-    /// In this order.
     pub fields: &'static [Field],
 }
 
-/// One thing worth knowing.
+/// One labeled field of a summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     label: &'static str,
@@ -42,37 +42,36 @@ enum Kind {
 }
 
 impl Field {
-    /// The first of these paths that says something.
+    /// The value of the first path that has one, on one line.
     pub const fn line(label: &'static str, paths: &'static [&'static str]) -> Self {
         let kind = Kind::Line(paths);
         Self { label, kind }
     }
 
-    /// A text with `{paths}`, as in a sentence; nothing, if a part is missing.
+    /// A template with `{paths}`, as in a sentence. Omitted if a part is missing.
     pub const fn text(label: &'static str, template: &'static str) -> Self {
         let kind = Kind::Text(template);
         Self { label, kind }
     }
 
-    /// The first of these paths that has text, below the label and with its lines.
+    /// The text of the first path that has one, as an indented block below the label.
     pub const fn block(label: &'static str, paths: &'static [&'static str]) -> Self {
         let kind = Kind::Block(paths);
         Self { label, kind }
     }
 
-    /// What the elements of an array say, or a member of each.
+    /// The elements of an array, or one member of each element.
     pub const fn list(label: &'static str, path: &'static str, member: &'static str) -> Self {
         let kind = Kind::List(path, member);
         Self { label, kind }
     }
 
-    /// The names of an object's members.
     pub const fn keys(label: &'static str, path: &'static str) -> Self {
         let kind = Kind::Keys(path);
         Self { label, kind }
     }
 
-    /// What needs more than a table.
+    /// A field that is rendered by a function.
     pub(crate) const fn own(write: fn(&mut Report, Node<'_>)) -> Self {
         let kind = Kind::Own(write);
         Self { label: "", kind }
@@ -113,7 +112,8 @@ impl Field {
     }
 }
 
-/// The entries that fit an event: its own, its family's from the longest name on, those for any.
+/// The entries that match an event, most specific first: the exact type, then families from longest to
+/// shortest, then entries for any event.
 pub(super) fn most_specific<'t, T: 't>(
     entries: impl Iterator<Item = &'t T>,
     event: &str,
@@ -128,11 +128,16 @@ pub(super) fn most_specific<'t, T: 't>(
     fitting.into_iter().map(|(_, entry)| entry)
 }
 
-/// Puts what the payload says in place of `{parts}`; none, if a part is missing. A part is paths and a
-/// last `'text'` with `|` between, the first that says something. Before a path: `~` leaves the
-/// beginning of a ref away, `^` shortens a commit's id, `%`
-/// takes the first line, `#list:one:many` counts a list, `!` is
-/// empty text where there is something else than false or null, and `-` where there is not.
+/// Replaces `{parts}` with values from the payload. Returns `None` if a part has no value. A part
+/// is a list of paths separated by `|`, optionally ending in a literal `'text'`; the first one with
+/// a value wins. A path can have a prefix:
+///
+/// - `~` removes `refs/heads/` or `refs/tags/`
+/// - `^` shortens a commit id
+/// - `%` takes the first line
+/// - `#list:one:many` counts a list
+/// - `!` yields empty text if the value is present and neither `null` nor `false`
+/// - `-` yields empty text otherwise
 pub(super) fn fill(template: &str, root: Node<'_>) -> Option<String> {
     let mut filled = String::new();
     let mut rest = template;
@@ -168,13 +173,13 @@ fn say(part: &str, root: Node<'_>) -> Option<String> {
     }
 }
 
-/// Whether there is something else than null or false at a path.
+/// Whether a path has a value other than `null` or `false`.
 fn is_there(root: Node<'_>, path: &str) -> bool {
     root.at(path)
         .is_some_and(|found| !found.is_null() && found.as_bool() != Some(false))
 }
 
-/// A branch's or tag's name without what Git puts before it.
+/// The name of a branch or tag without Git's prefix.
 pub(super) fn short_ref(name: &str) -> &str {
     ["refs/heads/", "refs/tags/"]
         .iter()
@@ -182,7 +187,7 @@ pub(super) fn short_ref(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// As much of a commit's id as people need.
+/// The first 10 characters of a commit id.
 pub(super) fn short_id(id: &str) -> String {
     id.chars().take(10).collect()
 }

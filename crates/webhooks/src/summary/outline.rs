@@ -1,18 +1,17 @@
-//! What is shown of a payload that no table knows: its plain values by their paths, or the one object
-//! that the event is about.
+//! Renders a payload without a table: its plain values by path, or the object that the event is about.
 
 use super::report::{Report, first, word};
 use crate::payload::{Kind, Node};
 
-/// How deep objects are looked into.
+/// Maximum nesting depth.
 const MAX_LEVELS: usize = 3;
-/// How many values are shown.
+/// Maximum number of values shown.
 const MAX_VALUES: usize = 40;
-/// How many elements of an array are shown.
+/// Maximum number of array elements shown.
 const MAX_ELEMENTS: usize = 5;
-/// A text longer than this, or with more than one line, is shown below its name.
+/// Longer or multi-line texts are shown below their name.
 const MAX_ON_LINE: usize = 200;
-/// Members that say where or by whom, not what.
+/// Members that describe the context of an event rather than its subject.
 const SURROUNDINGS: [&str; 6] = [
     "repository",
     "sender",
@@ -22,7 +21,7 @@ const SURROUNDINGS: [&str; 6] = [
     "changes",
 ];
 
-/// All plain values, from the outside inwards, until there are enough.
+/// Shows plain values, outermost first, up to [`MAX_VALUES`].
 pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     if !matches!(root.kind(), Kind::Object | Kind::Array) {
         report.block(
@@ -41,7 +40,7 @@ pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// The plain values of one object or array, then those of what is inside it.
+/// Shows the plain values of an object or array, then those of its children.
 fn inside(report: &mut Report, node: Node<'_>, path: &str, levels: usize, left: &mut usize) {
     let mut deeper = Vec::new();
     for (name, member) in members(node) {
@@ -91,12 +90,12 @@ fn plain(report: &mut Report, name: &str, value: Node<'_>) {
     }
 }
 
-/// A name is the sender's text too.
+/// Cleans a name, because it comes from the sender.
 fn label(name: &str) -> String {
     crate::clean::line(name, 80).unwrap_or_else(|| "(no name)".to_owned())
 }
 
-/// The object that the event is about: the first one that is not its surroundings.
+/// Shows the object that the event is about: the first one that is not in [`SURROUNDINGS`].
 pub(super) fn subject(report: &mut Report, root: Node<'_>) {
     let found = root.entries().find(|(name, member)| {
         member.kind() == Kind::Object && !SURROUNDINGS.contains(name) && !member.is_empty()

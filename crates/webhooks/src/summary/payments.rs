@@ -1,16 +1,16 @@
-//! The payments vendor's events, told. Fields: docs.stripe.com/api, by object; amounts are in the
-//! smallest unit of their currency (docs.stripe.com/currencies).
+//! Summaries of Stripe events. Fields: docs.stripe.com/api, by object. Amounts are in the currency's
+//! smallest unit (docs.stripe.com/currencies).
 
 use super::field::{Field, Section, Summary};
 use super::report::{Report, at, first};
 use crate::payload::Node;
 
-/// Currencies whose smallest unit is the currency itself.
+/// Currencies without a subunit.
 const WHOLE: [&str; 16] = [
     "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv",
     "xaf", "xof", "xpf",
 ];
-/// Currencies with a thousand smallest units.
+/// Currencies with 1000 subunits.
 const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
 
 pub(crate) const SUMMARY: Summary = Summary {
@@ -146,7 +146,6 @@ const FIELDS: &[Field] = &[
     Field::block("Description", &["data.object.description"]),
 ];
 
-/// Amounts as people write them.
 fn amounts(report: &mut Report, root: Node<'_>) {
     let Some(object) = root.at("data.object") else {
         return;
@@ -164,7 +163,7 @@ fn amounts(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// What is subscribed to.
+/// The items of a subscription.
 fn plans(report: &mut Report, root: Node<'_>) {
     let Some(items) = root.at("data.object.items.data") else {
         return;
@@ -192,7 +191,7 @@ fn plans(report: &mut Report, root: Node<'_>) {
     report.words("Plan", told);
 }
 
-/// What an invoice is for.
+/// The line items of an invoice.
 fn lines(report: &mut Report, root: Node<'_>) {
     let Some(lines) = root.at("data.object.lines.data") else {
         return;
@@ -207,7 +206,7 @@ fn lines(report: &mut Report, root: Node<'_>) {
     report.items("For", told, None);
 }
 
-/// Moments, which the vendor counts in seconds.
+/// Timestamps, which Stripe sends in seconds.
 fn times(report: &mut Report, root: Node<'_>) {
     for (label, path) in [
         ("At", "created"),
@@ -223,7 +222,7 @@ fn times(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// `4900` and `eur` are `49.00 EUR`.
+/// Formats an amount: `4900` and `eur` become `49.00 EUR`.
 fn money(amount: i64, currency: &str) -> String {
     let digits = if WHOLE.contains(&currency) {
         0

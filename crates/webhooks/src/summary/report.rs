@@ -1,42 +1,42 @@
-//! The text of a summary while it is written: a sentence, lines with labels, lists, indented texts.
-//! Bounded in all and in each part.
+//! Builds the text of a summary: a sentence, labeled lines, lists and indented blocks. Limits the size of
+//! each part and of the whole.
 
 use crate::clean;
 use crate::payload::{Kind, Node};
 
-/// No summary is longer, in characters.
+/// Maximum length of a summary, in characters.
 pub const MAX_SUMMARY_CHARS: usize = 8_000;
-/// No value on a line is longer, in characters.
+/// Maximum length of a value on one line, in characters.
 pub(crate) const MAX_LINE_CHARS: usize = 300;
-/// No indented text is longer, in characters.
+/// Maximum length of an indented block, in characters.
 const MAX_BLOCK_CHARS: usize = 3_000;
-/// No indented text has more lines.
+/// Maximum number of lines in an indented block.
 const MAX_BLOCK_LINES: usize = 60;
-/// No list shows more of its items.
+/// Maximum number of items shown of a list.
 const MAX_ITEMS: usize = 20;
 
-/// A summary while it is written.
+/// A summary under construction.
 #[derive(Default)]
 pub(crate) struct Report {
     text: String,
 }
 
 impl Report {
-    /// What happened, on a line of its own.
+    /// Adds a sentence on its own line.
     pub(crate) fn sentence(&mut self, text: &str) {
         if let Some(text) = clean::line(text, MAX_LINE_CHARS * 2) {
             self.push(&text);
         }
     }
 
-    /// `label: value`, or nothing without a value.
+    /// Adds `label: value`; nothing without a value.
     pub(crate) fn line(&mut self, label: &str, value: Option<String>) {
         if let Some(value) = value.and_then(|value| clean::line(&value, MAX_LINE_CHARS)) {
             self.push(&format!("{label}: {value}"));
         }
     }
 
-    /// `label:`, and the text below it, indented.
+    /// Adds `label:` and the text below it, indented.
     pub(crate) fn block(&mut self, label: &str, text: &str) {
         let lines = clean::lines(text, MAX_BLOCK_CHARS, MAX_BLOCK_LINES);
         if lines.is_empty() {
@@ -48,7 +48,7 @@ impl Report {
         }
     }
 
-    /// `label: a, b, c`, or nothing without an item.
+    /// Adds `label: a, b, c`; nothing without items.
     pub(crate) fn words(&mut self, label: &str, items: impl Iterator<Item = String>) {
         let mut items = items.filter_map(|item| clean::line(&item, MAX_LINE_CHARS));
         let shown: Vec<String> = items.by_ref().take(MAX_ITEMS).collect();
@@ -64,8 +64,8 @@ impl Report {
         self.push(&format!("{label}: {}{more}", shown.join(", ")));
     }
 
-    /// `label:`, and a line for each item, indented with a dot. `total` is how many there are at the
-    /// sender, where more than it sent.
+    /// Adds `label:` and one bulleted line per item. `total` is the sender's count, if it sent only some of
+    /// the items.
     pub(crate) fn items(
         &mut self,
         label: &str,
@@ -93,12 +93,12 @@ impl Report {
         self.text.is_empty()
     }
 
-    /// The text, without a line break at its end.
+    /// Returns the text, without a trailing line break.
     pub(crate) fn finish(self) -> String {
         clean::cut(self.text, MAX_SUMMARY_CHARS)
     }
 
-    /// Once there is enough, more is not even collected.
+    /// Ignores further lines once the text is long enough to be truncated.
     fn push(&mut self, line: &str) {
         if self.text.len() > MAX_SUMMARY_CHARS * 4 {
             return;
@@ -110,7 +110,7 @@ impl Report {
     }
 }
 
-/// What a value says on one line: text, a number as it was spelt, yes or no.
+/// Formats a value on one line: text, a number with its original spelling, yes or no.
 pub(crate) fn word(node: Node<'_>) -> Option<String> {
     match node.kind() {
         Kind::String => clean::line(&node.as_str()?, MAX_LINE_CHARS),
@@ -120,27 +120,24 @@ pub(crate) fn word(node: Node<'_>) -> Option<String> {
     }
 }
 
-/// [`word`] of the value at a path.
 pub(crate) fn at(node: Node<'_>, path: &str) -> Option<String> {
     word(node.at(path)?)
 }
 
-/// [`at`] for the first of some paths that has something to say.
+/// Formats the first path that has a value with [`at`].
 pub(crate) fn first(node: Node<'_>, paths: &[&str]) -> Option<String> {
     paths.iter().find_map(|path| at(node, path))
 }
 
-/// A whole number at a path.
 pub(crate) fn number(node: Node<'_>, path: &str) -> Option<u64> {
     node.at(path)?.as_u64()
 }
 
-/// Whether there is `true` at a path.
 pub(crate) fn is_true(node: Node<'_>, path: &str) -> bool {
     node.at(path).and_then(Node::as_bool) == Some(true)
 }
 
-/// `1 file`, `2 files`.
+/// Formats a count: `1 file`, `2 files`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,4 +1,4 @@
-//! Strangers' payloads: whatever they hold, a summary is bounded, clean, and says nothing in our name.
+//! Hostile payloads: a summary is always bounded and clean, and never contains forged lines.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::event::{self, MAX_VALUE_CHARS};
 use crate::profile;
 use crate::sample::{SampleRequest, sample};
 
-/// A line that only an honest payload may cause.
+/// A line that must never originate from the payload.
 const FORGED: &str = "Forged: by a stranger";
 
 fn told(profile: &str, event: Option<&str>, body: &Value) -> String {
@@ -34,7 +34,7 @@ fn assert_sound(summary: &str, context: &str) {
     );
 }
 
-/// What a hostile sender puts in place of what is expected.
+/// Values that a hostile sender puts in place of the expected ones.
 fn junk() -> Vec<Value> {
     vec![
         Value::Null,
@@ -58,7 +58,7 @@ fn junk() -> Vec<Value> {
     ]
 }
 
-/// Pointers of all values inside.
+/// Collects JSON pointers to all nested values.
 fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     found.push(here.to_owned());
     let escape = |key: &str| key.replace('~', "~0").replace('/', "~1");

@@ -54,7 +54,7 @@ fn what_names_nothing_stays() {
     ] {
         assert_eq!(rendered(template, PAYLOAD), template);
     }
-    // A key may be odd, if the payload has it so.
+    // Unusual keys work if the payload contains them.
     assert_eq!(rendered("{ k }{a b}", r#"{" k ":1,"a b":2}"#), "12");
     assert_eq!(rendered("{}", r#"{"":1}"#), "{}");
 }
@@ -93,7 +93,7 @@ fn raw_is_the_payload_with_an_indent() {
 
 #[test]
 fn raw_is_cut_at_4000_characters() {
-    // A string's quotes and so many characters; an escape counts as the characters it is written in.
+    // A string with quotes. An escape counts as its written characters.
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
     assert_eq!(rendered("{__raw__}", &text(3998)), text(3998));
     let cut = rendered("{__raw__}.", &text(3999));
@@ -109,7 +109,7 @@ fn objects_and_arrays_are_cut_at_2000_characters() {
     let cut = rendered("{a}", &wrap(&array(1997)));
     assert_eq!(cut, format!("[\"{}\"", "é".repeat(1997)));
     assert_eq!(cut.chars().count(), 2000);
-    // Strings are not cut.
+    // Strings are not truncated.
     let long = "x".repeat(5000);
     assert_eq!(rendered("{a}", &wrap(&format!("\"{long}\""))), long);
 }
@@ -117,7 +117,7 @@ fn objects_and_arrays_are_cut_at_2000_characters() {
 #[test]
 fn values_are_never_templates() {
     assert_eq!(rendered("{evil}", PAYLOAD), "{action} {__raw__}");
-    // Nor do a value and the template around it make one.
+    // A value and the surrounding template do not combine into a placeholder either.
     assert_eq!(rendered("{{a}b}", r#"{"a":"a","ab":"x"}"#), "{ab}");
 }
 
@@ -170,7 +170,7 @@ fn a_rendered_text_at_its_limit_is_whole_and_one_byte_more_is_cut() {
         assert!(cut.ends_with(CUT_MARK));
         assert_eq!(cut.matches(CUT_MARK).count(), 1);
     }
-    // Not within a character, wherever it falls.
+    // Truncation never splits a character, at any offset.
     for shift in 0..2 {
         let cut = rendered(&format!("{}{}", "x".repeat(shift), "{e}".repeat(600_000)));
         assert!(cut.len() <= MAX_RENDERED_BYTES && cut.ends_with(&format!("é{CUT_MARK}")));

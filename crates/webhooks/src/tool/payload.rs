@@ -1,4 +1,4 @@
-//! The tool `webhook_get_full_payload`: what a sender sent, as it was stored.
+//! The tool `webhook_get_full_payload`, which returns a stored payload.
 
 use super::told;
 use crate::error::WebhooksError;
@@ -8,11 +8,11 @@ use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How many bytes of a payload one call shows: with what is said around it, below what the agents' room
-/// lets through.
+/// Maximum size of one excerpt, in bytes. With its surrounding text, it stays below the agents crate's
+/// limit for a tool result.
 const MAX_BYTES: usize = 60_000;
 
-/// The tool.
+/// The tool `webhook_get_full_payload`.
 #[derive(Debug)]
 pub(crate) struct PayloadTool(pub(crate) Webhooks);
 
@@ -77,7 +77,8 @@ impl Tool for PayloadTool {
 }
 
 impl Webhooks {
-    /// The payload of a delivery as text. `NotFound` also for one that keeps none.
+    /// Returns the payload of a delivery as text. Fails with `NotFound` if the delivery or its payload is
+    /// not stored.
     pub(crate) async fn payload_text(&self, id: &str) -> Result<String, WebhooksError> {
         let id = id.to_owned();
         let found = self
@@ -88,7 +89,7 @@ impl Webhooks {
     }
 }
 
-/// The text from `offset` on, as much as one answer holds, and how to get the rest.
+/// Returns one excerpt, starting at the byte `offset`, and explains how to get the next.
 fn piece(text: &str, offset: usize) -> String {
     let start = text.floor_char_boundary(offset);
     let end = text.floor_char_boundary(start.saturating_add(MAX_BYTES));
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn a_long_payload_comes_in_pieces_without_a_gap() {
         for length in [0, 1, MAX_BYTES, MAX_BYTES + 1, MAX_BYTES * 2 + 7] {
-            // Three bytes each, so that pieces would cut one.
+            // Three-byte characters, so that a limit in bytes falls inside one.
             let text = "→".repeat(length / 3) + &"x".repeat(length % 3);
             let mut read = String::new();
             while read.len() < text.len() {

@@ -1,15 +1,15 @@
-//! What a person does at the sender, for a webhook as it is: the profile's guide where the webhook
-//! verifies as that profile does, else what its auth mode asks of any sender. Pure; knows no secret, and
-//! says `<secret>` where one is to stand.
+//! Setup instructions for the sender. If the webhook uses its profile's auth mode, they are the profile's
+//! guide; otherwise they are general instructions for the auth mode. Pure. Contains no secret; `<secret>`
+//! is a placeholder.
 
 use crate::AuthMode;
 use crate::profile;
 use crate::record::{DEFAULT_HEADER, Webhook};
 
-/// Stands for the secret, which is never told to a model.
+/// Placeholder for the secret, which a model must never see.
 pub(super) const SECRET: &str = "<secret>";
 
-/// The steps, and a line to try it where a plain request can be right.
+/// The setup steps, followed by a test command if the mode accepts an unsigned request.
 pub(super) fn steps(webhook: &Webhook) -> String {
     let profile = profile::find(&webhook.source_profile).unwrap_or_else(profile::generic);
     let url = webhook.url.as_str();
@@ -35,7 +35,7 @@ pub(super) fn steps(webhook: &Webhook) -> String {
     )
 }
 
-/// The header that a plain request is right with, as curl takes it; nothing for a mode that signs.
+/// The curl header option for a plain request; `None` for modes that require a signature.
 fn plain(mode: AuthMode, header: &str) -> Option<String> {
     match mode {
         AuthMode::None => Some(String::new()),
@@ -54,7 +54,7 @@ fn plain(mode: AuthMode, header: &str) -> Option<String> {
     }
 }
 
-/// How a delivery proves whence it comes.
+/// How a sender authenticates its deliveries.
 fn proof(mode: AuthMode, header: &str) -> String {
     let signed = |how: &str| format!("{how} The key is the secret, {SECRET}.");
     match mode {

@@ -1,4 +1,4 @@
-//! Reads a sender's headers: which signatures it offers, for which time and id. Decides nothing.
+//! Parses signature headers into candidate signatures, timestamp and id. Verifies nothing.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -8,16 +8,15 @@ use http::HeaderMap;
 use super::scheme::{Encoding, Scheme, Time};
 use super::{MAX_CANDIDATES, MAX_HEADER_BYTES, VerifyError};
 
-/// What a sender offers as proof.
+/// The proof that a request presents.
 pub(super) struct Claim<'a> {
-    /// Signatures of the right length, at least one and at most [`MAX_CANDIDATES`].
+    /// Signatures of the scheme's length; at least one and at most [`MAX_CANDIDATES`].
     pub candidates: Vec<Vec<u8>>,
-    /// The time as it is written, where the scheme has it in a header.
+    /// The timestamp as sent, if the scheme sends it in a header.
     pub timestamp: &'a str,
     pub id: &'a str,
 }
 
-/// Reads what the scheme's headers say.
 pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<'a>, VerifyError> {
     let values = first_present(headers, scheme.headers)?;
     if values.is_empty() {
@@ -30,7 +29,8 @@ pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<
         if let Time::Item(prefix) = scheme.time
             && let Some(time) = item.strip_prefix(prefix)
         {
-            // The same time again is harmless; with two different ones nobody knows what was signed.
+            // Repeating the same timestamp is harmless. With two different ones, it is unclear which was
+            // signed.
             if timestamp.replace(time).is_some_and(|before| before != time) {
                 return Err(VerifyError::Malformed);
             }
@@ -62,7 +62,7 @@ pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<
     })
 }
 
-/// The values of the first of these headers that is there at all; none when none is.
+/// The values of the first header in `names` that is present; empty if none is.
 pub(super) fn first_present<'a>(
     headers: &'a HeaderMap,
     names: &[&str],
@@ -81,7 +81,7 @@ pub(super) fn first_present<'a>(
     Ok(values)
 }
 
-/// The one value of a header of which there must be one.
+/// The value of a header that must occur exactly once.
 fn single<'a>(
     headers: &'a HeaderMap,
     names: &[&str],
@@ -94,7 +94,7 @@ fn single<'a>(
     }
 }
 
-/// The items of one value. One that is not text has none.
+/// Splits a header value into items. A value that is not UTF-8 is treated as empty.
 fn items<'a>(scheme: &Scheme, value: &'a [u8]) -> Vec<&'a str> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     match scheme.separator {
@@ -103,20 +103,20 @@ fn items<'a>(scheme: &Scheme, value: &'a [u8]) -> Vec<&'a str> {
     }
 }
 
-/// The signature in an item, or none if the item is of another scheme (`v0=`, `sha1=`, `v1a,`).
+/// The signature in an item. Returns `None` if the item belongs to another scheme (`v0=`, `sha1=`, `v1a,`).
 fn candidate<'a>(scheme: &Scheme, item: &'a str) -> Option<&'a str> {
     let behind = scheme
         .prefixes
         .iter()
         .find_map(|prefix| item.strip_prefix(prefix));
-    // A `=` within hex belongs to another scheme's prefix; in Base64 it is padding.
+    // In hex, `=` is part of another scheme's prefix; in Base64, it is padding.
     let alone = scheme.bare
         && !item.is_empty()
         && (scheme.encoding == Encoding::Base64 || !item.contains('='));
     behind.or_else(|| alone.then_some(item))
 }
 
-/// The signature's bytes, if it is as long as the scheme's signatures are.
+/// Decodes a signature. Returns `None` if it does not have the scheme's length.
 fn decode(scheme: &Scheme, encoded: &str) -> Option<Vec<u8>> {
     let bytes = match scheme.encoding {
         Encoding::Hex => HEXLOWER_PERMISSIVE.decode(encoded.as_bytes()).ok()?,

@@ -1,40 +1,38 @@
-//! The table of schemes. A pair of headers that carry the same thing stands neutral first, and the
-//! neutral one wins.
+//! The table of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
+//! first and wins.
 
 use crate::auth_mode::AuthMode;
 
 /// How a mode is verified.
 pub(super) enum Method {
-    /// Not at all.
     Open,
-    /// The secret itself, in a header of the owner's choice.
+    /// The secret itself, in a header that the owner configures.
     OwnHeader,
     /// The secret itself, in one of these headers.
     Token(&'static [&'static str]),
     /// The secret itself, in `Authorization`.
     Bearer,
-    /// A signature.
     Signature(&'static Scheme),
 }
 
-/// How a vendor signs.
+/// How a vendor signs deliveries.
 pub(super) struct Scheme {
-    /// Headers with the signatures.
+    /// Headers that contain the signatures.
     pub headers: &'static [&'static str],
     pub algorithm: Algorithm,
     pub encoding: Encoding,
-    /// What may stand before a signature.
+    /// Prefixes that a signature can have.
     pub prefixes: &'static [&'static str],
-    /// Whether a signature may also stand alone.
+    /// Whether a signature without a prefix is accepted.
     pub bare: bool,
-    /// What the vendor puts before a signature.
+    /// The prefix that the vendor sends.
     pub sends: &'static str,
-    /// Between the items of the header; none: the header is one item.
+    /// Separator of the items in a header. `None` if the header is a single item.
     pub separator: Option<char>,
     pub key: Key,
-    /// What is signed, one behind the other.
+    /// The signed parts, concatenated.
     pub signed: &'static [Part],
-    /// Headers with the delivery's id, if that is signed.
+    /// Headers that contain the delivery id, if the id is signed.
     pub id_headers: &'static [&'static str],
     pub time: Time,
 }
@@ -46,7 +44,7 @@ pub(super) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The length of a signature.
+    /// The length of a signature in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Sha256 => 32,
@@ -57,21 +55,21 @@ impl Algorithm {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// Either case.
+    /// Upper or lower case.
     Hex,
     Base64,
 }
 
-/// What of the secret is the key.
+/// How the key is derived from the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
-    /// Its bytes as they are.
+    /// The bytes of the secret.
     Text,
-    /// What it says in Base64, with or without `whsec_` before.
+    /// The secret, Base64-decoded, with or without the prefix `whsec_`.
     Whsec,
 }
 
-/// A piece of what is signed.
+/// A part of the signed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Text(&'static str),
@@ -79,24 +77,23 @@ pub(super) enum Part {
     /// As the sender wrote it.
     Timestamp,
     Body,
-    /// The address, then the form's names and values by name.
+    /// The URL, then the form's names and values, sorted by name.
     UrlAndForm,
 }
 
-/// Where the time is.
+/// Where the timestamp is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Time {
-    /// There is none.
     Unsigned,
-    /// Seconds, in the signatures' header, behind this.
+    /// In seconds, in the signature header, after this prefix.
     Item(&'static str),
-    /// Seconds, in one of these headers.
+    /// In seconds, in one of these headers.
     Headers(&'static [&'static str]),
-    /// Milliseconds, in this field of the body, where it is present. The setting has the tolerance.
+    /// In milliseconds, in this field of the body, if present. The tolerance is a setting.
     Body(&'static str),
 }
 
-/// An HMAC-SHA256 of the body in hex: what most begin with.
+/// HMAC-SHA256 of the body in hex, the base of most schemes.
 const BODY: Scheme = Scheme {
     headers: &[],
     algorithm: Algorithm::Sha256,
@@ -118,7 +115,7 @@ static CODEHOST_A: Scheme = Scheme {
     ..BODY
 };
 
-/// <https://docs.stripe.com/webhooks#verify-manually>; its test scheme `v0` is ignored.
+/// <https://docs.stripe.com/webhooks#verify-manually>. The test scheme `v0` is ignored.
 static PAYMENTS: Scheme = Scheme {
     headers: &["payments-signature", "stripe-signature"],
     sends: "v1=",
@@ -147,8 +144,8 @@ static ERRORS: Scheme = Scheme {
     ..BODY
 };
 
-/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>; the
-/// second names are those of Svix, whose scheme it was.
+/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>. The
+/// alternative header names are from Svix, where the scheme originated.
 static STANDARD: Scheme = Scheme {
     headers: &["webhook-signature", "svix-signature"],
     encoding: Encoding::Base64,
@@ -184,8 +181,8 @@ static SLACK: Scheme = Scheme {
     ..BODY
 };
 
-/// <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>; the second name is that of its newer
-/// "events", as in `ShopifyEventsHeader` of its Node library.
+/// <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>. The second name is used by Shopify's
+/// newer "events"; see `ShopifyEventsHeader` in its Node library.
 static SHOPIFY: Scheme = Scheme {
     headers: &["x-shopify-hmac-sha256", "shopify-hmac-sha256"],
     encoding: Encoding::Base64,
@@ -205,7 +202,6 @@ static TWILIO: Scheme = Scheme {
     ..BODY
 };
 
-/// How a mode is verified.
 pub(super) const fn method(mode: AuthMode) -> Method {
     match mode {
         AuthMode::None => Method::Open,

@@ -1,4 +1,4 @@
-//! Secrets as keys.
+//! Validates webhook secrets and converts them to keys.
 
 use std::borrow::Cow;
 
@@ -12,21 +12,20 @@ use crate::auth_mode::AuthMode;
 
 const WHSEC: &str = "whsec_";
 
-/// A supplied secret could never verify a delivery.
+/// Why a supplied secret could never verify a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSecret {
-    /// It is empty.
     #[error("it is empty")]
     Empty,
-    /// The mode wants Base64.
+    /// The mode requires Base64.
     #[error("expected `whsec_` and Base64")]
     NotBase64,
-    /// The mode sends it in a header, and no header can carry it.
+    /// The mode sends the secret in a header, but it contains characters that a header cannot.
     #[error("a header cannot carry it")]
     NotForHeaders,
 }
 
-/// Whether a secret that somebody supplies can work in this mode.
+/// Checks whether a supplied secret can work in this mode.
 pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     if !mode.needs_secret() {
         return Ok(());
@@ -47,7 +46,8 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     }
 }
 
-/// How many bytes of a secret make it hard to guess: for `whsec_` secrets those of the key in it.
+/// How many bytes of the secret an attacker must guess. For `whsec_` secrets, the length of the decoded
+/// key.
 pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
     match scheme::method(mode) {
         Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),
@@ -55,7 +55,7 @@ pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
     }
 }
 
-/// The key's bytes; none when there would be nothing in it.
+/// The key for a secret. Returns `None` if it is empty or cannot be decoded.
 pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
     let bytes: Cow<'_, [u8]> = match kind {
         Key::Text => Cow::Borrowed(secret.as_bytes()),

@@ -1,4 +1,5 @@
-//! Signs as a sender would, for `webhooks.test`: its deliveries take the way of real ones.
+//! Signs deliveries as a sender would. `webhooks.test` uses it, so that test deliveries take the same path
+//! as real ones.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,26 +11,24 @@ use super::signed::{self, Subject};
 use super::{DEFAULT_STATIC_HEADER, secret};
 use crate::auth_mode::AuthMode;
 
-/// What is signed, and for which mode.
+/// The input of a signature.
 #[derive(Clone, Copy)]
 pub struct SignInput<'a> {
-    /// How the webhook verifies.
     pub mode: AuthMode,
-    /// Which header carries the secret in mode `static_header`.
+    /// The header that contains the secret in the mode `static_header`.
     pub header: Option<&'a str>,
-    /// The webhook's current secret.
     pub secret: &'a str,
-    /// The address that the delivery goes to.
+    /// The URL that the delivery is sent to.
     pub url: &'a str,
-    /// The body.
     pub body: &'a [u8],
-    /// Our time in Unix milliseconds.
+    /// The current Unix time in milliseconds.
     pub now_ms: i64,
     /// The sender's id of the delivery.
     pub id: &'a str,
 }
 
-/// The headers that a sender would add, under their neutral names. None of what no header can carry.
+/// The headers that a sender would add, under their neutral names. Omits values that a header cannot
+/// contain.
 pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     match scheme::method(input.mode) {
         Method::Open => Vec::new(),

@@ -1,4 +1,4 @@
-//! Computes what a signature should be, and compares.
+//! Computes the expected signature and compares it with the candidates.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,9 @@ use super::scheme::{Algorithm, Part, Scheme, Time};
 use super::{TOLERANCE_SECONDS, VerifyError, VerifyInput, secret};
 use crate::payload::{Payload, form};
 
-/// Query parameter by which Twilio signs bodies that are not forms.
+/// The query parameter that Twilio uses to sign bodies that are not forms.
 const BODY_HASH: &str = "bodySHA256";
 
-/// What the parts of a signed text are taken from.
 pub(super) struct Subject<'a> {
     pub id: &'a str,
     pub timestamp: &'a str,
@@ -24,7 +23,7 @@ pub(super) struct Subject<'a> {
     pub body: &'a [u8],
 }
 
-/// Whether any of the signatures is right under any of the secrets.
+/// Whether any candidate is valid for any secret.
 pub(super) fn check(
     scheme: &Scheme,
     claim: &Claim<'_>,
@@ -54,7 +53,7 @@ pub(super) fn check(
                     body: input.body,
                 },
             );
-            // Every candidate, also behind the right one.
+            // Compare every candidate, even after a match, to keep the time constant.
             for candidate in &claim.candidates {
                 right |= expected.as_slice().ct_eq(candidate);
             }
@@ -66,7 +65,7 @@ pub(super) fn check(
     Ok(bool::from(right))
 }
 
-/// The signature of a delivery; empty, which equals nothing, if it cannot have one.
+/// The expected signature. Empty, which matches nothing, if the delivery cannot be signed.
 pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> Vec<u8> {
     let Some(parts) = parts(scheme, subject) else {
         return Vec::new();
@@ -77,7 +76,7 @@ pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> V
     }
 }
 
-/// What is signed, one behind the other; none if the delivery cannot have a signature.
+/// The signed parts in order. Returns `None` if the delivery cannot be signed.
 pub(super) fn parts<'a>(scheme: &Scheme, subject: &Subject<'a>) -> Option<Vec<Cow<'a, [u8]>>> {
     let mut parts: Vec<Cow<'_, [u8]>> = Vec::new();
     for part in scheme.signed {
@@ -93,7 +92,7 @@ pub(super) fn parts<'a>(scheme: &Scheme, subject: &Subject<'a>) -> Option<Vec<Co
 }
 
 fn mac<M: Mac + KeyInit>(key: &[u8], parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
-    // A key of any length will do.
+    // HMAC accepts a key of any length.
     let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else {
         return Vec::new();
     };
@@ -103,8 +102,8 @@ fn mac<M: Mac + KeyInit>(key: &[u8], parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// The address and then the form's names and values, by name; of a name that is there twice its
-/// different values, sorted. If the address has the body's hash in it, the address alone.
+/// The URL, then the form's names and values, sorted by name; repeated names with their distinct values in
+/// order. If the URL contains the body's hash, the URL alone.
 fn url_and_form<'a>(url: &'a str, body: &'a [u8]) -> Option<Vec<Cow<'a, [u8]>>> {
     let mut parts = vec![Cow::Borrowed(url.as_bytes())];
     if let Some(claimed) = body_hash(url) {
@@ -130,8 +129,7 @@ fn body_hash(url: &str) -> Option<String> {
         .and_then(|(_, hash)| String::from_utf8(hash.to_vec()).ok())
 }
 
-/// The address as it is, and with and without the port that its scheme means anyway: Twilio signs now
-/// the one, now the other.
+/// The URL as is, with its default port, and without it. Twilio signs either form.
 fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     let mut all = vec![Cow::Borrowed(url)];
     let parsed = Url::parse(url).ok();
@@ -142,7 +140,7 @@ fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     }) else {
         return all;
     };
-    // `port()` is none for the scheme's own, also where it is written.
+    // `port()` is `None` for the default port, even if the URL contains it.
     if parsed.port().is_some() {
         return all;
     }
@@ -160,14 +158,14 @@ fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     all
 }
 
-/// One spelling for all of [`spellings`]: the shortest, without the port that the scheme means anyway.
+/// One form for all [`spellings`] of a URL: the shortest, without the default port.
 pub(super) fn canonical(url: &str) -> Cow<'_, str> {
     let all = spellings(url).into_iter();
     all.min_by_key(|spelling| spelling.len())
         .unwrap_or(Cow::Borrowed(url))
 }
 
-/// Whether the time that was signed is near enough to ours.
+/// Checks that the signed timestamp is within the tolerance.
 pub(super) fn check_time(
     scheme: &Scheme,
     claim: &Claim<'_>,
@@ -176,7 +174,7 @@ pub(super) fn check_time(
     match scheme.time {
         Time::Unsigned => Ok(()),
         Time::Item(_) | Time::Headers(_) => {
-            // The sender's time has whole seconds, so ours has, too.
+            // The sender's timestamp has whole seconds, so truncate ours as well.
             let then = seconds(claim.timestamp).ok_or(VerifyError::Malformed)?;
             near(then, input.now_ms.div_euclid(1000), TOLERANCE_SECONDS)
         }
@@ -202,14 +200,14 @@ fn near(then: i64, now: i64, tolerance: i64) -> Result<(), VerifyError> {
     }
 }
 
-/// Digits, and nothing else.
+/// Parses a number that consists only of ASCII digits.
 fn seconds(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// The field's milliseconds; none where it is not present. A body that is not JSON is for the next step
-/// to refuse.
+/// The milliseconds in the field; `None` if it is absent. A body that is not JSON is left for the parser to
+/// reject.
 fn body_time(field: &str, body: &[u8]) -> Result<Option<i64>, VerifyError> {
     let Some(payload) = std::str::from_utf8(body)
         .ok()

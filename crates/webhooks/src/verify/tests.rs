@@ -1,4 +1,4 @@
-//! What must hold of every scheme; vendors' own values are in `vectors`.
+//! Invariants of every scheme. `vectors` contains the values that vendors publish.
 
 mod properties;
 mod rules;
@@ -10,10 +10,10 @@ use http::{HeaderName, HeaderValue};
 
 use super::*;
 
-/// Some Tuesday.
+/// 2023-11-14 22:13:20 UTC.
 const NOW_MS: i64 = 1_700_000_000_000;
 
-/// A delivery, ready to be changed.
+/// A delivery that tests can modify.
 #[derive(Clone, Debug)]
 struct Case {
     mode: AuthMode,
@@ -40,7 +40,7 @@ impl Case {
         }
     }
 
-    /// As our own signer signs it.
+    /// A case signed by our own signer.
     fn signed(mode: AuthMode, secret: &str, body: &[u8]) -> Self {
         let mut case = Self::new(mode, secret, body);
         case.sign();
@@ -95,7 +95,6 @@ impl Case {
     }
 }
 
-/// A secret that works in this mode.
 fn secret(mode: AuthMode) -> &'static str {
     match mode {
         AuthMode::StandardWebhooks => "whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgMTI=",
@@ -103,7 +102,7 @@ fn secret(mode: AuthMode) -> &'static str {
     }
 }
 
-/// Every mode that checks something.
+/// Every mode that verifies something.
 fn checking() -> impl Iterator<Item = AuthMode> {
     AuthMode::ALL
         .iter()
@@ -121,12 +120,11 @@ fn signing() -> impl Iterator<Item = (AuthMode, &'static scheme::Scheme)> {
         })
 }
 
-/// The header in which our signer puts the signature.
+/// The header that our signer uses for the signature.
 fn signature_header(scheme: &scheme::Scheme) -> &'static str {
     scheme.headers[0]
 }
 
-/// The value of the signature header.
 fn signature_of(case: &Case, scheme: &scheme::Scheme) -> String {
     case.headers[signature_header(scheme)]
         .to_str()

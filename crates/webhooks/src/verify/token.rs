@@ -5,7 +5,7 @@ use subtle::{Choice, ConstantTimeEq as _};
 
 use super::{MAX_CANDIDATES, VerifyError, VerifyInput, header};
 
-/// One of the header's values is one of the secrets.
+/// Checks that one of the header's values is one of the secrets.
 pub(super) fn header(input: &VerifyInput<'_>, names: &[&str]) -> Result<(), VerifyError> {
     let values = header::first_present(input.headers, names)?;
     match values.len() {
@@ -15,7 +15,7 @@ pub(super) fn header(input: &VerifyInput<'_>, names: &[&str]) -> Result<(), Veri
     }
 }
 
-/// `Authorization: Bearer <secret>`, once.
+/// Checks `Authorization: Bearer <secret>`, which must occur exactly once.
 pub(super) fn bearer(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     let values = header::first_present(input.headers, &["authorization"])?;
     match values.as_slice() {
@@ -35,7 +35,7 @@ pub(super) fn bearer(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     }
 }
 
-/// Compares hashes, so that not even the secret's length shows in the time.
+/// Compares hashes, so that timing does not reveal even the secret's length.
 fn compare(secrets: &[&str], values: &[&[u8]]) -> Result<(), VerifyError> {
     let secrets: Vec<_> = secrets
         .iter()

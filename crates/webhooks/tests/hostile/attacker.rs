@@ -1,6 +1,5 @@
-//! A model that the attacker has won over: whatever it is told of, it calls every tool that there may
-//! be, and each that the text names. Format:
-//! <https://platform.openai.com/docs/api-reference/chat-streaming>.
+//! A model under the attacker's control. For any message, it calls every existing tool and every tool that
+//! the text names. Format: <https://platform.openai.com/docs/api-reference/chat-streaming>.
 
 use crate::worker::model::last_text;
 use axum::Router;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use url::{Host, Url};
 
-/// How many calls of one answer are made at most; the attacker stays below.
+/// Maximum number of calls per answer. The attacker stays below it.
 const MOST_CALLS: usize = 30;
 
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub struct Attacker {
 #[derive(Debug)]
 struct Shared {
     asked: Mutex<Vec<Value>>,
-    /// Where nobody may connect to.
+    /// A port that nobody may connect to.
     trap: u16,
 }
 
@@ -45,13 +44,12 @@ impl Attacker {
         }
     }
 
-    /// Every request so far.
     pub fn asked(&self) -> Vec<Value> {
         self.shared.asked.lock().unwrap().clone()
     }
 }
 
-/// What the attacker calls on reading this message, in this order.
+/// The calls that the attacker makes in response to this message, in order.
 pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     let fetch = |url: &str| ("web_fetch".to_owned(), json!({ "url": url }));
     let mut calls: Vec<(String, Value)> = [
@@ -75,7 +73,7 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     .collect();
     calls.push(fetch(&format!("http://127.0.0.1:{trap}/")));
     let words = || message.split(|c: char| c.is_whitespace() || "\"'<>`".contains(c));
-    // Names are for `crates/tools`: to ask a resolver takes its time.
+    // Skip domain names, because DNS lookups are slow; `crates/tools` tests them.
     let is_address = |url: &Url| match url.host() {
         Some(Host::Domain(name)) => name.ends_with("localhost"),
         other => other.is_some(),
@@ -84,7 +82,7 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     let mut urls: Vec<_> = urls.filter(is_address).collect();
     urls.dedup();
     calls.extend(urls.iter().take(3).map(|url| fetch(url.as_str())));
-    // The text itself may be taken for a name.
+    // The text itself could be taken for a tool name.
     let fenced = message.split_once("```").map_or("", |(_, after)| after);
     let named = words().map(|word| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()));
     for name in named.filter(|word| word.contains('_')).chain([fenced]) {

@@ -1,18 +1,18 @@
-//! The texts.
+//! Loads the hostile texts.
 
 use serde::Deserialize;
 
-/// One text, and what kind of attack it is.
+/// A text and its kind of attack.
 #[derive(Debug, Deserialize)]
 pub struct Entry {
     pub family: String,
     pub text: String,
 }
 
-/// What the issue asks for.
+/// The minimum that the issue requires.
 const LEAST: usize = 200;
 
-/// All of them; `{port}` in their addresses is this port.
+/// Returns all texts, with `{port}` in their URLs replaced.
 pub fn corpus(port: u16) -> Vec<Entry> {
     let file = include_str!("../../../tools/tests/hostile/corpus.json");
     let mut entries: Vec<Entry> = serde_json::from_str(file).unwrap();

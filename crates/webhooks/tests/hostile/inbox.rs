@@ -1,4 +1,4 @@
-//! A channel that shows texts as they are gets them as they were sent.
+//! A channel without markup receives texts unchanged.
 
 use crate::corpus::corpus;
 use crate::senders::{Shape, Target, ample, ended};
@@ -25,7 +25,7 @@ async fn the_inbox_holds_the_very_same_texts() {
     }
     let page = house.channels.list_inbox(10_000, None).await.unwrap();
     let mut read: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
-    // PostgreSQL takes any character but NUL; what stands for it is the same on both engines.
+    // PostgreSQL cannot store NUL; both engines store its replacement.
     let texts = entries
         .into_iter()
         .map(|e| e.text.replace('\0', "\u{fffd}"));

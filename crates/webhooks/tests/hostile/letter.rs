@@ -1,11 +1,11 @@
-//! The agent's message, read as its layers.
+//! Parses the agent's message into its parts.
 
-/// What some reader of text begins a new line after.
+/// Every character that some reader treats as a line break.
 const BREAKS: [char; 7] = [
     '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
 ];
 
-/// Checks the message of one delivery; the webhook's name and profile are the same here.
+/// Checks the message of one delivery. Here, the webhook's name equals its profile.
 #[track_caller]
 pub fn check(message: &str, profile: &str, public_id: &str, delivery: &str) {
     let everywhere: Vec<&str> = message.split(BREAKS).collect();
@@ -30,7 +30,7 @@ pub fn check(message: &str, profile: &str, public_id: &str, delivery: &str) {
 #[track_caller]
 fn header(head: &[&str], profile: &str, public_id: &str, delivery: &str, message: &str) {
     assert_eq!(head.len(), 6, "{message}");
-    // Nothing in it is a line of its own for any reader.
+    // No header line contains a line break for any reader.
     let breaks = head.iter().any(|line| line.contains(BREAKS));
     assert!(!breaks, "{message}");
     assert_eq!(head[0], "Webhook delivery received.");
@@ -41,7 +41,7 @@ fn header(head: &[&str], profile: &str, public_id: &str, delivery: &str, message
     assert!(head[5].starts_with("Received: 2026-"), "{message}");
 }
 
-/// One line of ours, the fence, the stranger's lines, the fence.
+/// Checks for one line by Gatehouse, the opening fence, the sender's lines and the closing fence.
 #[track_caller]
 fn fence(middle: &[&str], message: &str) {
     let [ours, open, inside @ .., close] = middle else {
@@ -50,12 +50,12 @@ fn fence(middle: &[&str], message: &str) {
     assert!(ours.starts_with("What is between the fences"), "{message}");
     assert_eq!(open, close, "{message}");
     assert!(open.len() >= 3 && open.bytes().all(|byte| byte == b'`'));
-    // Markdown closes a fence with as many or more of its characters.
+    // In Markdown, a fence of at least the same length closes the block.
     let inside = inside.join("\n");
     assert!(!inside.contains(open), "{message}");
 }
 
-/// The delivery that a message tells of, by its header.
+/// The id of the delivery in a message's header.
 pub fn delivery(message: &str) -> &str {
     let line = message.split('\n').nth(4).unwrap();
     line.strip_prefix("Delivery: ").unwrap()

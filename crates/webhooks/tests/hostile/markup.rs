@@ -1,5 +1,5 @@
-//! Texts in a template for each kind of channel, read back by that channel's rules: what a stranger wrote
-//! is text there and nothing else, and what the owner wrote in the template still is what it was.
+//! Renders hostile texts into a template for each kind of channel and parses the result by that channel's
+//! rules. The sender's text must be plain text, and the owner's markup must remain intact.
 
 use crate::corpus::corpus;
 use gatehouse_channels::Markup;
@@ -13,10 +13,10 @@ use std::panic::catch_unwind;
 
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
-/// What must never be inserted: no template here names it.
+/// A value that must never be inserted, because no template here refers to it.
 const HIDDEN: &str = "another field's value";
 
-/// The texts, and some that are only here: pings and markup where escapes are easy to get wrong.
+/// The corpus, plus mentions and markup that are easy to escape incorrectly.
 fn texts() -> Vec<String> {
     let own = [
         "@EveryOne",
@@ -33,13 +33,13 @@ fn texts() -> Vec<String> {
     corpus.chain(own.map(str::to_owned)).collect()
 }
 
-/// How many of the texts, as they came, are more than text to this reader.
+/// How many unescaped texts this parser recognizes as markup.
 fn seen_through(read: fn(&str) -> String) -> usize {
     let is_more = |text: &String| catch_unwind(|| read(text)).is_err();
     texts().iter().filter(|text| is_more(text)).count()
 }
 
-/// Calls `read` with each text as it stands after rendering between two pieces of the owner's markup.
+/// Renders each text between pieces of the owner's markup, and checks what `read` returns.
 fn each(markup: Markup, [before, between, after]: [&str; 3], read: fn(&str) -> String) {
     if markup != Markup::None {
         let without_escapes = seen_through(read);
@@ -66,7 +66,7 @@ fn each(markup: Markup, [before, between, after]: [&str; 3], read: fn(&str) -> S
     }
 }
 
-/// The text as a reader sees it. A space without width, which takes pings apart, is not seen.
+/// The text as a person sees it, without the zero-width spaces that break mentions.
 fn read_back(markup: Markup, text: &str) -> String {
     match markup {
         Markup::Discord | Markup::Matrix => text.replace(ZERO_WIDTH_SPACE, ""),
@@ -119,8 +119,8 @@ fn discord_text(value: &str) -> String {
     value.split_inclusive('\n').map(discord_line).collect()
 }
 
-/// <https://support.discord.com/hc/en-us/articles/210298617>: a backslash takes the meaning from what
-/// stands behind it; bare addresses have no Markdown within.
+/// <https://support.discord.com/hc/en-us/articles/210298617>: a backslash escapes the next character; bare
+/// URLs contain no Markdown.
 fn discord_line(line: &str) -> String {
     let first = line.trim_start().chars().next();
     assert!(!first.is_some_and(|c| "#>-".contains(c)), "{line}");
@@ -175,7 +175,7 @@ fn html_sees_text_between_tags() {
 fn html_text(value: &str) -> String {
     let read = Reader::read(value);
     assert!(read.tags.is_empty(), "{:?} in {value}", read.tags);
-    // What was escaped, without what HTML does with newlines and NUL.
+    // Undo the escapes, but not HTML's changes to newlines and NUL.
     let entities = [
         ("&lt;", "<"),
         ("&gt;", ">"),
@@ -206,15 +206,15 @@ fn html_sees_one_attribute() {
     }
 }
 
-/// <https://html.spec.whatwg.org/#preprocessing-the-input-stream>: newlines are one character there, and
-/// NUL is none.
+/// <https://html.spec.whatwg.org/#preprocessing-the-input-stream>: newlines are normalized to one
+/// character, and NUL is replaced.
 fn kept_by_html(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace('\r', "\n")
         .replace('\0', "\u{fffd}")
 }
 
-/// What an HTML parser makes of a text.
+/// What an HTML parser reads from a text.
 #[derive(Clone, Debug, Default)]
 struct Reader {
     text: String,

@@ -1,4 +1,4 @@
-//! Payloads as vendors send them, with a hostile text in every place that a stranger may fill.
+//! Vendor payloads with hostile text in every field that an outsider can fill.
 
 use crate::room::{create, headers, sender};
 use crate::worker::house::{House, START, settings};
@@ -13,7 +13,6 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     PullRequest,
@@ -23,7 +22,7 @@ pub enum Shape {
 
 pub const SHAPES: [Shape; 3] = [Shape::PullRequest, Shape::Push, Shape::Generic];
 
-/// A webhook, and what its sender signs with.
+/// A webhook and the key that its sender signs with.
 pub struct Target {
     pub webhook: Webhook,
     profile: &'static Profile,
@@ -32,7 +31,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A webhook that verifies as its profile's vendor signs. Generic ones take Standard Webhooks.
+    /// Creates a webhook that verifies with its profile's vendor scheme. Generic ones use Standard
+    /// Webhooks.
     pub async fn create(house: &House, profile: &str, extra: Value) -> Self {
         let auth = match profile {
             "generic" => AuthMode::StandardWebhooks,
@@ -53,7 +53,7 @@ impl Target {
         }
     }
 
-    /// Sends it, and says under which id it was taken.
+    /// Sends a delivery and returns its id.
     pub async fn send(&self, house: &House, shape: Shape, number: usize, text: &str) -> DeliveryId {
         let delivery = format!("guid-{number}");
         let body = body(self.profile, shape, number, text).to_string();
@@ -144,7 +144,7 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
     }
 }
 
-/// Settings with room for a whole corpus within one minute of the clock, which stands.
+/// Settings that allow the whole corpus within one minute; the clock does not advance.
 pub fn ample() -> WebhooksSettings {
     WebhooksSettings {
         global_rate_limit_per_minute: 1_000_000,
@@ -153,7 +153,7 @@ pub fn ample() -> WebhooksSettings {
     }
 }
 
-/// Until all of them have come to an end.
+/// Waits until all of these deliveries have ended.
 pub async fn ended(house: &House, ids: &[DeliveryId]) -> Vec<Delivery> {
     let mut changes = house.webhooks.subscribe();
     let began = Instant::now();
@@ -169,7 +169,7 @@ pub async fn ended(house: &House, ids: &[DeliveryId]) -> Vec<Delivery> {
             continue;
         }
         assert!(began.elapsed() < Duration::from_mins(1), "{delivery:?}");
-        // The time-out is for one that ended before it was looked at.
+        // The timeout covers deliveries that ended before the subscription.
         drop(tokio::time::timeout(Duration::from_millis(100), changes.recv()).await);
     }
     done

@@ -1,4 +1,4 @@
-//! An agent whose model obeys the attacker.
+//! Tests an agent whose model obeys the attacker.
 
 use crate::attacker::{Attacker, calls};
 use crate::corpus::corpus;
@@ -18,12 +18,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Tools that the owner's own turns may use.
+/// Tools that only the owner's turns may use.
 const TRUSTED: [&str; 3] = ["speak", "shell", "mcp__x__y"];
 const OURS: [&str; 2] = ["webhook", "webhook_get_full_payload"];
 const PUBLIC: [&str; 3] = ["calc", "web_fetch", "web_search"];
 
-/// Counts its calls.
 #[derive(Debug)]
 struct Canary(&'static str, Arc<AtomicUsize>);
 
@@ -54,7 +53,7 @@ impl Tool for Canary {
     }
 }
 
-/// Counts who connects.
+/// A listener that counts connections.
 #[expect(clippy::disallowed_methods, reason = "it ends with its test's runtime")]
 async fn trap() -> (u16, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
@@ -69,7 +68,7 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
     (port, count)
 }
 
-/// The house, with the real tools and canaries.
+/// Opens a test node with the real tools and the canaries.
 async fn house(database: &TestDatabase, attacker: &Attacker, canaries: &Arc<AtomicUsize>) -> House {
     let mut model = FakeModel::start().await;
     model.base_url = attacker.base_url.clone();
@@ -94,12 +93,12 @@ async fn house(database: &TestDatabase, attacker: &Attacker, canaries: &Arc<Atom
     house
 }
 
-/// What must have become of a call.
+/// The expected status of a call.
 fn expected(tool: &str, admitted: &[&str]) -> &'static str {
     match tool {
         _ if admitted.contains(&tool) => match tool {
             "calc" => "ok",
-            // Private addresses are refused, and no search is set up.
+            // Private addresses are refused, and no search provider is configured.
             _ => "error",
         },
         _ if TRUSTED.contains(&tool) || OURS.contains(&tool) || PUBLIC.contains(&tool) => "denied",
@@ -122,7 +121,7 @@ fn check_requests(requests: &[Value], admitted: &[&str]) {
     assert_eq!(requests.len(), 2, "one with calls, one with their results");
 }
 
-/// Checks what the model was told of its calls.
+/// Checks the tool results that the model received.
 fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
     let messages = request["messages"].as_array().unwrap().iter();
     let results: Vec<_> = messages
@@ -155,7 +154,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let mut settled = HashMap::new();
     let entries = corpus(port);
     for batch in entries.iter().enumerate().collect::<Vec<_>>().chunks(64) {
-        // Each text meets each shape, and each policy, in one of the three tests.
+        // Each text meets each shape and each policy in one of the three tests.
         let sending = batch.iter().map(|(number, entry)| {
             let shape = SHAPES[(number + turn) % SHAPES.len()];
             let target = if shape == Shape::Generic {
@@ -204,7 +203,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
         assert_eq!(actions, wanted.collect::<Vec<_>>(), "{message}");
     }
 
-    // The texts' own addresses and names were tried.
+    // The URLs and tool names in the texts were tried.
     assert!(fetches >= 60 && named >= 100, "{fetches}, {named}");
 
     assert_eq!(canaries.load(Ordering::SeqCst), 0, "a trusted tool ran");
@@ -218,7 +217,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
         "a private address was reached"
     );
     house.stop().await;
-    // The trap itself works.
+    // Verify that the trap itself works.
     let _connection = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     while connected.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;

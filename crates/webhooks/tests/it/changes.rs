@@ -1,4 +1,4 @@
-//! What follows when a webhook is changed or deleted.
+//! The effects of changing or deleting a webhook.
 
 use crate::room::{accepted, code, create, post, rows, secret_of, update};
 use crate::worker::house::{House, everywhere};
@@ -105,7 +105,7 @@ async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
         house.insert(new).await;
         let mut pieces = Vec::new();
         loop {
-            // Four rows or ten bytes.
+            // A batch ends after four rows or ten bytes.
             let removed = house.write(|conn| {
                 Box::pin(async move { conn.delete_removed_deliveries("hook_a", 4, 10).await })
             });
@@ -114,7 +114,8 @@ async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
                 count => pieces.push(count),
             }
         }
-        // One that is larger goes alone; ten bytes; nine, as the next three would pass; four rows.
+        // One row larger than the limit; ten bytes; nine bytes, because the next row would exceed ten; four
+        // rows; the rest.
         assert_eq!(pieces, [1, 2, 3, 4, 1]);
         assert!(house.find(12).await.is_some(), "another webhook's stays");
         house.stop().await;

@@ -1,4 +1,4 @@
-//! Looking at deliveries.
+//! Tests for querying deliveries.
 
 use crate::room::{accepted, create, post, until_rows};
 use crate::worker::house::{House, everywhere};
@@ -20,7 +20,7 @@ fn query() -> DeliveryQuery {
     }
 }
 
-/// Four deliveries to two webhooks, of which the last is filtered; their ids, the oldest first.
+/// Stores four deliveries to two webhooks; the last one is filtered. Returns their ids, oldest first.
 async fn four(house: &House) -> (Vec<Webhook>, Vec<DeliveryId>) {
     let filter = json!({ "name": "n", "auth_mode": "none", "events": ["push", "fork"] });
     let one = create(house, filter.clone()).await.webhook;
@@ -42,14 +42,13 @@ async fn four(house: &House) -> (Vec<Webhook>, Vec<DeliveryId>) {
     (vec![one, two], ids.map(|delivery| delivery.id).collect())
 }
 
-/// Which of the four a page shows.
+/// The positions of a page's deliveries among the four.
 fn places(all: &[DeliveryId], page: &DeliveryPage) -> Vec<usize> {
     let place = |id| all.iter().position(|known| known == id).unwrap();
     let shown = page.deliveries.iter();
     shown.map(|delivery| place(&delivery.id)).collect()
 }
 
-/// The query with one member.
 fn asked(member: &str, value: &str) -> DeliveryQuery {
     let mut asked = query();
     let text = Some(value.to_owned());
@@ -244,7 +243,7 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
     .await;
 }
 
-/// Deliveries of a session run in the order of their ids.
+/// Deliveries of a session run in id order.
 #[tokio::test]
 async fn ids_keep_their_order_when_the_clock_is_set_back_and_over_a_restart() {
     everywhere(async |database, model| {

@@ -1,4 +1,4 @@
-//! From a request to a delivery on disk: the contract's table of steps, row by row.
+//! Tests for ingest, from request to stored delivery. Covers each step of the contract's table.
 
 use crate::room::{
     accepted, code, create, open_webhook, post, post_from, rows, secret_of, until_rows,
@@ -116,7 +116,7 @@ async fn a_sealed_vault_is_said_after_the_look_up_and_before_all_else() {
             .await
             .unwrap_err();
         assert_eq!(unknown.code, ErrorCode::NotFound);
-        // A process that starts sealed knows the webhooks and not their secrets.
+        // A process that starts with a sealed vault loads the webhooks without their secrets.
         house.webhooks.reload().await.unwrap();
         assert_eq!(
             code(post(&house, &made, &good, "2").await),
@@ -202,7 +202,7 @@ async fn what_cannot_be_verified_leaves_a_row_without_payload() {
         .into_iter()
         .enumerate()
         {
-            // Verification comes before parsing: what is not believed is not read.
+            // Verification comes first: an unverified body is not parsed.
             let problem = post(&house, &made, sent, "{").await.unwrap_err();
             assert_eq!(problem.code, ErrorCode::InvalidCredentials);
             let rows = until_rows(&house, number + 1).await;
@@ -248,7 +248,7 @@ async fn a_filtered_delivery_is_answered_with_its_row() {
         for event in [Some("issues.closed"), Some("fork"), None] {
             match post_event(event, "3").await.unwrap() {
                 Ingested::Filtered(id) => {
-                    // On disk already.
+                    // Already stored when the response is sent.
                     let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
                     assert_eq!(delivery.status, DeliveryStatus::Filtered);
                     assert_eq!(delivery.event_type.as_deref(), event);

@@ -1,4 +1,4 @@
-//! How much ingest takes: duplicates, rates, floods of refusals, a database that does not write.
+//! Limits of ingest: duplicates, rates, floods of refusals, and a database that rejects writes.
 
 use crate::room::{accepted, code, create, open_webhook, post, post_from, rows, until_rows};
 use crate::worker::house::{House, everywhere};
@@ -46,7 +46,8 @@ async fn refusals_before_verification_and_unreadable_bodies_are_written_60_times
             let refused = post(&house, &small, &[], "{").await;
             assert_eq!(code(refused), ErrorCode::ParseError);
         }
-        // Addresses and sizes together, and bodies apart. Another client's row comes behind all of them.
+        // Address and size refusals share a limit; unreadable bodies have their own. Another client's rows
+        // are still recorded.
         let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{} ").await;
         assert_eq!(code(other), ErrorCode::PayloadTooLarge);
         let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{").await;
@@ -115,7 +116,7 @@ async fn of_concurrent_duplicates_exactly_one_is_accepted() {
                 .all(|row| row.status == DeliveryStatus::Deduplicated)
         );
         assert_eq!(duplicates.count(), 49);
-        // None of them counted: one of two places is free, and not one more.
+        // Duplicates do not count: exactly one of two permits is left.
         accepted(post(&house, &webhook, &[], "1").await);
         assert_eq!(
             code(post(&house, &webhook, &[], "2").await),
@@ -135,7 +136,7 @@ async fn a_key_belongs_to_its_webhook() {
         let sent = [("x-delivery-id", "same")];
         accepted(post(&house, &one, &sent, "1").await);
         accepted(post(&house, &two, &sent, "1").await);
-        // Without an id the body is the key; another body is another delivery.
+        // Without an id, the body is the key, so a different body is a different delivery.
         accepted(post(&house, &one, &[], "{\"n\":1}").await);
         accepted(post(&house, &one, &[], "{\"n\":2}").await);
         let again = post(&house, &one, &[], "{\"n\":1}").await.unwrap();
@@ -161,7 +162,7 @@ async fn limits_hold_for_the_webhook_and_over_all() {
         let problem = post(&house, &one, &[], "3").await.unwrap_err();
         assert_eq!(problem.code, ErrorCode::RateLimited);
         assert_eq!(problem.details["retry_after_seconds"], 60);
-        // A duplicate is a duplicate, whatever the limits say.
+        // A duplicate is recognized even when the limit is reached.
         let again = post(&house, &one, &[], "1").await.unwrap();
         assert!(matches!(again, Ingested::Deduplicated(_)));
         accepted(post(&house, &two, &[], "4").await);
@@ -265,7 +266,7 @@ async fn a_clock_that_jumps_changes_no_window() {
 
 #[tokio::test]
 async fn nothing_is_acknowledged_that_is_not_on_disk() {
-    // A write lock that another process holds; PostgreSQL's is another one.
+    // Another process holds the write lock. SQLite only: PostgreSQL locks differently.
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
     let house = House::open(&database, &model).await;
@@ -280,7 +281,7 @@ async fn nothing_is_acknowledged_that_is_not_on_disk() {
         assert_eq!(code(outcome), ErrorCode::StorageUnavailable);
     }
     drop(held);
-    // Its place came back.
+    // The permit was released.
     accepted(post(&house, &webhook, &[], "1").await);
     assert_eq!(rows(&house).await.len(), 1);
     house.stop().await;

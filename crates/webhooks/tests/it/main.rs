@@ -1,5 +1,5 @@
-//! The room as its callers use it, over real databases: SQLite always, PostgreSQL where the test
-//! command has started one.
+//! Tests the crate's public API with real databases: always SQLite, and PostgreSQL if the test command has
+//! started one.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Making, listing, changing and deleting webhooks.
+//! Tests for creating, listing, changing and deleting webhooks.
 
 use crate::room::{as_json, create, refused, update};
 use crate::worker::house::{House, everywhere};
@@ -93,7 +93,7 @@ async fn every_member_is_taken_in_both_spellings() {
         });
         assert_eq!(record, expected);
         let id = record["id"].as_str().unwrap();
-        // What was answered can be said again, word for word.
+        // A response can be sent back unchanged.
         let mut again = expected.clone();
         let members = again.as_object_mut().unwrap();
         for shown_only in [
@@ -169,7 +169,7 @@ async fn null_goes_back_to_the_default() {
     .await;
 }
 
-/// What is said, and which field is to blame. A text `%n` stands for one of n characters.
+/// Invalid inputs and the field that the error names. `%n` stands for a text of n characters.
 const WRONG: &[(&str, &str)] = &[
     (r"{}", "name"),
     (r#"{"name":null}"#, "name"),

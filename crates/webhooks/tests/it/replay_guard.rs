@@ -1,5 +1,5 @@
-//! The replay guard `bytes`, redeliveries of what failed, and deliveries that wait for their webhook's
-//! rate.
+//! Tests for the replay guard `bytes`, redelivery of failed deliveries, and deliveries that wait for their
+//! webhook's rate.
 
 use crate::room::{accepted, as_json, code, create, open_webhook, post, refused, rows, secret_of};
 use crate::worker::house::{House, everywhere};
@@ -17,7 +17,7 @@ fn duplicate(outcome: Result<Ingested, Problem>) -> DeliveryId {
     }
 }
 
-/// Sends a body that this mode's sender signed, with more headers.
+/// Posts `body` with the signature of `signed_body` and additional headers.
 async fn post_signed(
     house: &House,
     made: &WebhookChanged,
@@ -62,7 +62,7 @@ async fn a_form_that_says_the_same_in_other_bytes_is_the_same_capture() {
             post_signed(&house, &made, captured, body, &more).await
         };
         let first = accepted(with(captured, "1").await);
-        // All of these verify with the captured signature.
+        // The captured signature verifies all of these.
         for (number, body) in [
             "From=%2B15550100&Body=hi+there&MessageSid=SM1",
             "Body=hi%20there&From=%2B15550100&MessageSid=SM1",
@@ -97,7 +97,7 @@ async fn of_concurrent_copies_under_fresh_ids_exactly_one_is_accepted() {
             .map(Result::unwrap)
             .partition(|outcome| matches!(outcome, Ingested::Accepted(_)));
         assert_eq!((new.len(), known.len()), (1, 49));
-        // The guard is the webhook's own, and another webhook's deliveries are not known to it.
+        // The guard is per webhook: another webhook's deliveries are unknown to it.
         let other = open_webhook(&house, json!({ "replay_guard": "bytes" })).await;
         accepted(post(&house, &other, &[("x-delivery-id", "id-1")], "{\"n\":1}").await);
         house.stop().await;
@@ -213,7 +213,7 @@ async fn bytes_of_another_delivery_do_not_pass_as_a_redelivery() {
         fail(&house, &failed).await;
         house.end_as(&ran, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("one", "2").await), ran);
-        // What a redelivery brought is known from then on.
+        // The bytes of a redelivery are remembered.
         let again = accepted(send("one", "3").await);
         house.end_as(&again, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("fresh", "3").await), failed);
@@ -240,7 +240,7 @@ async fn a_redelivery_needs_a_place_under_the_limit() {
     .await;
 }
 
-/// The numbers that the inbox has now.
+/// How many deliveries of the webhook have started.
 async fn started(house: &House, webhook: &Webhook) -> usize {
     house.worker_has_looked().await;
     let rows = rows(house).await;
@@ -297,11 +297,11 @@ async fn a_queue_has_an_end() {
             accepted(outcome);
         }
     }
-    // One under the limit and 10,000 that wait.
+    // One delivery within the limit and 10,000 waiting.
     let problem = post(&house, &webhook, &[], "10001").await.unwrap_err();
     assert_eq!(problem.code, ErrorCode::RateLimited);
     assert_eq!(problem.details["retry_after_seconds"], 60);
-    // A duplicate takes no place.
+    // A duplicate does not use a permit.
     duplicate(post(&house, &webhook, &[], "7").await);
     house.advance(Duration::from_mins(1));
     accepted(post(&house, &webhook, &[], "10001").await);
@@ -371,7 +371,7 @@ async fn a_secret_under_sixteen_bytes_comes_with_a_warning() {
     assert!(!warned(as_json(
         &create(&house, json!({ "name": "n" })).await
     )));
-    // What counts of a `whsec_` secret is the key in it.
+    // For a `whsec_` secret, the length of the decoded key counts.
     let standard =
         json!({ "name": "n", "auth_mode": "standard_webhooks", "secret": "whsec_c2hvcnQta2V5" });
     assert!(warned(as_json(&create(&house, standard).await)));
@@ -432,7 +432,7 @@ async fn each_earlier_secret_is_good_to_its_own_end() {
         assert!(is_good(0).await);
         house.advance(Duration::from_millis(1));
         assert!(!is_good(0).await && is_good(2).await);
-        // So many at a time, and without overlap all of them end.
+        // At most eight previous secrets are valid at a time. Without overlap, all of them expire.
         for number in 3..11 {
             rotate(number, 1000).await.unwrap();
         }
@@ -447,7 +447,7 @@ async fn each_earlier_secret_is_good_to_its_own_end() {
             assert!(!is_good(number).await, "{number}");
         }
         assert!(is_good(12).await);
-        // A supplied secret ends them too.
+        // A supplied secret also expires them.
         rotate(13, 1000).await.unwrap();
         let replaced = json!({ "secret": secret(14) });
         drop(

@@ -1,4 +1,4 @@
-//! What the tests of records and ingest do again and again.
+//! Helpers for the tests of records and ingest.
 
 use crate::worker::house::House;
 use bytes::Bytes;
@@ -10,7 +10,6 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 
-/// Somebody at this address.
 pub fn sender(ip: &str) -> Actor {
     let ip: IpAddr = ip.parse().unwrap();
     Actor {
@@ -50,7 +49,7 @@ pub fn as_json(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
-/// A webhook that verifies nothing, with these members besides.
+/// Creates a webhook without verification, with additional settings.
 pub async fn open_webhook(house: &House, more: Value) -> Webhook {
     let mut members = json!({ "name": "n", "auth_mode": "none" });
     members
@@ -60,7 +59,7 @@ pub async fn open_webhook(house: &House, more: Value) -> Webhook {
     create(house, members).await.webhook
 }
 
-/// Why it is not made: the code, and the field.
+/// The error code and field with which creation is refused.
 pub async fn refused(house: &House, members: Value) -> (ErrorCode, String) {
     let problem = match input::from_value::<WebhookInput>(members) {
         Ok(input) => match house.webhooks.create(&Actor::cli(), input).await {
@@ -77,7 +76,7 @@ pub fn secret_of(changed: &WebhookChanged) -> String {
     changed.secret.as_ref().unwrap().expose_secret().to_owned()
 }
 
-/// A request as `web` brings it.
+/// Posts a request as `web` would pass it on.
 pub async fn post_from(
     house: &House,
     ip: &str,
@@ -126,7 +125,7 @@ pub fn code(outcome: Result<Ingested, Problem>) -> ErrorCode {
     }
 }
 
-/// Every delivery that is stored, the newest first.
+/// All stored deliveries, newest first.
 pub async fn rows(house: &House) -> Vec<DeliveryRow> {
     let read = house.store.read(|conn| {
         Box::pin(async move { conn.list_deliveries(&DeliveryFilter::default(), 500).await })
@@ -134,7 +133,7 @@ pub async fn rows(house: &House) -> Vec<DeliveryRow> {
     read.await.unwrap().rows
 }
 
-/// Until so many are stored: rows of refusals are written behind the answer.
+/// Waits until this many deliveries are stored. Refusals are recorded after the response.
 pub async fn until_rows(house: &House, count: usize) -> Vec<DeliveryRow> {
     let mut changes = house.webhooks.subscribe();
     loop {
@@ -143,7 +142,7 @@ pub async fn until_rows(house: &House, count: usize) -> Vec<DeliveryRow> {
             assert_eq!(rows.len(), count, "{rows:?}");
             return rows;
         }
-        // Each stored row is told; the time-out is for one that was stored before the subscription.
+        // Each stored row is published. The timeout covers rows stored before the subscription.
         let more = tokio::time::timeout(std::time::Duration::from_millis(200), changes.recv());
         drop(more.await);
     }

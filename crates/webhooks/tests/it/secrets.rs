@@ -1,4 +1,4 @@
-//! Secrets of webhooks under the vault.
+//! Tests for webhook secrets and the vault.
 
 use crate::room::{accepted, code, create, input, post, secret_of};
 use crate::worker::house::{House, everywhere};
@@ -74,7 +74,7 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
         };
         works("before-the-vault", &before, "1").await;
         works("with-the-vault", &after, "1").await;
-        // Somebody who writes to the database gives one webhook the secret of another.
+        // An attacker with database access assigns one webhook's secret to another.
         let swap = format!(
             "UPDATE webhook_secrets SET value = (SELECT value FROM webhook_secrets
                  WHERE webhook_id = '{}') WHERE webhook_id = '{}'",
@@ -90,7 +90,7 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
         )
         .await;
         assert_eq!(code(fooled), ErrorCode::InvalidCredentials);
-        // Its owner gives it another one, and it works again.
+        // The webhook works again after its secret is rotated.
         let (actor, id) = (Actor::cli(), after.id.as_str());
         drop(
             house
@@ -115,7 +115,7 @@ async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
             .enumerate()
         {
             let made = create(&house, json!({ "name": "n", "secret": secret })).await;
-            // As an earlier version stored it.
+            // The form in which an earlier version stored it.
             let mut config: serde_json::Value = json!({
                 "auth": { "mode": "static_header", "header": header },
                 "source_profile": "generic", "rate_limit_per_minute": 60, "max_body_bytes": 1000,

@@ -1,4 +1,4 @@
-//! The worker, from the queue to the end of a delivery.
+//! Tests of the worker, from the queue to the end of a delivery.
 
 mod agent_runs;
 mod control;

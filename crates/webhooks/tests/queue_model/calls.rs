@@ -1,5 +1,5 @@
-//! What the test asks of the store, in the model's terms. No other file of this test names a method or
-//! a row of the store.
+//! The test's interface to the store, in the model's terms. No other file of the model uses the store's
+//! methods or rows.
 
 use super::model::{Claimed, Lease, Problem, START};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
@@ -8,16 +8,16 @@ use gatehouse_store::{
     StoreError, Take, WAITS_FOR_VAULT, WebhookRow,
 };
 
-/// How long a claim holds unless it is renewed.
+/// How long a claim lasts without renewal.
 pub const LEASE_SECONDS: i64 = 60;
-/// Waits longer than this are taken for the work of a clock that was set back.
+/// A longer wait is attributed to a clock that was set back.
 pub const LONGEST_WAIT_SECONDS: i64 = 30 * 3600;
-/// Whether a claim leaves out the deliveries of disabled webhooks.
+/// Whether a claim skips the deliveries of disabled webhooks.
 pub const HOLDS_DISABLED: bool = true;
-/// Rows of deleted webhooks that one sweep removes hold at most so many bytes.
+/// Maximum total size of the rows that one sweep of deleted webhooks removes.
 const SWEEP_BYTES: i64 = 1 << 20;
 
-/// After every moment of a case.
+/// Later than any time in a case.
 const FAR: i64 = 100 * 365 * 86_400;
 
 type Result<T, E = Problem> = std::result::Result<T, E>;
@@ -28,7 +28,6 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// A moment, from the model's seconds.
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis((START + seconds) * 1000)
 }
@@ -37,7 +36,7 @@ fn seconds(moment: Timestamp) -> i64 {
     moment.as_millis() / 1000 - START
 }
 
-/// Sorts as its number.
+/// A delivery id that sorts by its number.
 fn id(number: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{number:08}"))
 }
@@ -54,7 +53,6 @@ fn ids(numbers: &[u32]) -> Vec<DeliveryId> {
     numbers.iter().copied().map(id).collect()
 }
 
-/// A delivery that is to be stored.
 pub struct Accept<'a> {
     pub number: u32,
     pub webhook: &'a str,
@@ -97,8 +95,8 @@ pub async fn accept(conn: &mut Conn, new: Accept<'_>) -> Result<bool> {
     Ok(stored == [true])
 }
 
-/// Claims; what was claimed, and whether the claim looked at everything that is due. A worker leaves out
-/// what it holds back, such as the deliveries of webhooks that are `disabled`.
+/// Claims deliveries. Returns them, and whether the claim examined everything that is due. Like a worker,
+/// skips what is on hold, such as deliveries of `disabled` webhooks.
 pub async fn claim(
     conn: &mut Conn,
     owner: &str,
@@ -112,7 +110,7 @@ pub async fn claim(
         .into_iter()
         .filter(|line| !disabled.iter().any(|id| id == line.webhook_id.as_str()))
         .collect();
-    // A line gets one place of a small claim, all of a large one.
+    // In a small claim, a line gets one slot; in a large one, all of them.
     let each = if limit < 100 { 1 } else { limit };
     let has_all_lines = lines.len() <= limit;
     let takes = lines
@@ -139,7 +137,7 @@ pub async fn claim(
     Ok((claimed.collect(), has_all_lines && !claims.more))
 }
 
-/// A run: which delivery, whose, and which attempt at it.
+/// One attempt at a delivery by an owner.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     pub number: u32,
@@ -166,10 +164,10 @@ pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) ->
         .await?)
 }
 
-/// How a delivery goes back to the queue.
+/// How a delivery is returned to the queue.
 #[derive(Clone, Copy)]
 pub struct Requeue {
-    /// Not before this; `None` parks it.
+    /// The earliest time of the next attempt; `None` parks the delivery.
     pub next: Option<i64>,
     pub uncount: bool,
     pub needs_vault: bool,
@@ -192,7 +190,7 @@ pub async fn requeue(conn: &mut Conn, run: Run<'_>, requeue: Requeue) -> Result<
         .await?)
 }
 
-/// Ends a delivery that waits or runs; `None` where the store has no such operation.
+/// Cancels a waiting or running delivery. `None` if the store does not support it.
 pub async fn cancel(conn: &mut Conn, delivery: u32, now: i64) -> Result<Option<bool>> {
     Ok(Some(conn.cancel_delivery(&id(delivery), at(now)).await?))
 }
@@ -216,7 +214,7 @@ pub async fn stranded(conn: &mut Conn) -> Result<Vec<u32>> {
     Ok(numbers(&conn.list_stranded_deliveries().await?))
 }
 
-/// Gives a place to these, and to what a clock that was set back holds up.
+/// Makes these deliveries due, as well as those delayed because the clock was set back.
 pub async fn revive(conn: &mut Conn, stranded: &[u32], now: i64) -> Result<()> {
     conn.update_deliveries_due(&ids(stranded), at(now)).await?;
     conn.update_deliveries_too_late(at(now), LONGEST_WAIT_SECONDS * 1000)
@@ -234,7 +232,7 @@ pub async fn release(conn: &mut Conn, delivery: u32, now: i64) -> Result<bool> {
         .await?)
 }
 
-/// At the start of a node: what was stored and never queued is queued.
+/// Runs a node's startup: queues deliveries that were stored but never queued.
 pub async fn start(conn: &mut Conn, now: i64) -> Result<()> {
     conn.update_received_deliveries(at(now)).await?;
     Ok(())
@@ -267,20 +265,19 @@ pub async fn delete_webhook(conn: &mut Conn, id: &str, now: i64) -> Result<bool>
     Ok(conn.delete_webhook(id).await?)
 }
 
-/// Removes rows of a deleted webhook; how many.
+/// Removes rows of a deleted webhook. Returns how many.
 pub async fn sweep(conn: &mut Conn, webhook: &str, rows: i64) -> Result<u64> {
     Ok(conn
         .delete_removed_deliveries(webhook, rows, SWEEP_BYTES)
         .await?)
 }
 
-/// Forgets deleted webhooks of which nothing is left; those that are not forgotten.
+/// Forgets deleted webhooks without remaining rows. Returns the others.
 pub async fn forget_removed(conn: &mut Conn) -> Result<Vec<String>> {
     conn.delete_finished_removals(at(FAR)).await?;
     Ok(conn.list_webhook_removals().await?)
 }
 
-/// Removes every webhook and delivery.
 pub async fn wipe(conn: &mut Conn) -> Result<()> {
     for webhook in conn.list_webhooks().await? {
         delete_webhook(conn, webhook.id.as_str(), 0).await?;
@@ -295,7 +292,7 @@ pub async fn wipe(conn: &mut Conn) -> Result<()> {
     Err(Problem::Wrong(format!("rows of {left:?} are left")))
 }
 
-/// Removes old deliveries that have ended; which.
+/// Removes old deliveries that have ended. Returns which ones.
 pub async fn retain(conn: &mut Conn, before: i64) -> Result<Vec<u32>> {
     let old = conn.list_old_deliveries(at(before), false, 10).await?;
     let old: Vec<DeliveryId> = old.into_iter().map(|old| old.id).collect();
@@ -307,7 +304,6 @@ pub async fn retain(conn: &mut Conn, before: i64) -> Result<Vec<u32>> {
     Ok(numbers(&old))
 }
 
-/// A delivery as its owner sees it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub number: u32,
@@ -316,7 +312,7 @@ pub struct Seen {
     pub owner: Option<String>,
 }
 
-/// Every delivery that can be seen, the oldest first.
+/// Every visible delivery, oldest first.
 pub async fn everything(conn: &mut Conn) -> Result<Vec<Seen>> {
     let mut all = Vec::new();
     let mut filter = DeliveryFilter::default();
@@ -340,7 +336,7 @@ pub async fn everything(conn: &mut Conn) -> Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// How many deliveries wait for a worker, those of deleted webhooks too.
+/// How many deliveries wait for a worker, including those of deleted webhooks.
 pub async fn depth(conn: &mut Conn) -> Result<i64> {
     Ok(conn.count_queued_deliveries().await?)
 }

@@ -1,37 +1,37 @@
-//! A model-based test of the delivery queue. Random operations run against the real store and against
-//! a model in memory, and every answer of the store is compared with the model.
+//! A model-based test of the delivery queue. Random operations run against the real store and an
+//! in-memory model, and every answer of the store is compared with the model.
 //!
-//! Two nodes work on three webhooks. They accept, claim, finish, retry, renew, crash and take over
-//! leases; the clock steps both ways; the vault is sealed; webhooks are disabled and deleted; deliveries
-//! are replayed and removed by retention. Operations run in groups, one transaction each, and some
-//! groups are rolled back. At the end of each case everything is switched on again, and the queue must
-//! run empty within a bounded number of rounds.
+//! Two nodes process three webhooks. They accept, claim, finish, retry, renew, crash and take over
+//! leases. The clock moves in both directions, the vault is sealed, webhooks are disabled and deleted,
+//! and deliveries are replayed and removed by retention. Operations run in groups of one transaction
+//! each, and some groups are rolled back. At the end of each case all disturbances stop, and the queue
+//! must become empty within a bounded number of rounds.
 //!
 //! The invariants:
 //!
-//! - Nothing is lost: each accepted delivery is open, ended, or was removed on purpose.
+//! - Nothing is lost: each accepted delivery is open, has ended, or was removed on purpose.
 //! - Order: a claim takes only the oldest open delivery of its session.
-//! - At most one runner: a session has at most one delivery in work, and a delivery one lease.
-//! - Attempts are truthful: claims minus the claims that were taken back.
-//! - Nothing is parked for ever: what may run is claimed, and at the end all has run.
+//! - At most one runner: a session has at most one running delivery, and a delivery one lease.
+//! - Attempts are correct: the number of claims minus the claims that were taken back.
+//! - Nothing is parked forever: a claim takes whatever can run, and at the end everything has run.
 //!
 //! A failure is shrunk and prints the operations that lead to it.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `GATEHOUSE_QUEUE_STEPS` | operations of each test on SQLite | 50,000 (there are two) |
-//! | `GATEHOUSE_QUEUE_SEED` | start of the random sequence | the test's own |
+//! | `GATEHOUSE_QUEUE_STEPS` | operations per test on SQLite | 50,000 (there are two tests) |
+//! | `GATEHOUSE_QUEUE_SEED` | seed of the random sequence | differs per test |
 //!
-//! A longer run by hand:
+//! To run it for longer:
 //!
 //! ```sh
 //! GATEHOUSE_QUEUE_STEPS=5000000 GATEHOUSE_QUEUE_SEED=7 \
 //!     cargo test -p gatehouse-webhooks --test queue_model -- --nocapture sqlite_one
 //! ```
 //!
-//! `rooms.rs` puts the real worker through the same, in fewer steps.
+//! `rooms.rs` runs the real worker under the same disturbances, in fewer steps.
 //!
-//! Only `calls.rs` and `room_node.rs` name methods of the store.
+//! Only `calls.rs` and `room_node.rs` use methods of the store.
 
 #![expect(
     clippy::unwrap_used,
@@ -53,9 +53,9 @@ mod whole;
 use gatehouse_store::testing;
 use run::Plan;
 
-/// Operations of one test on SQLite.
+/// Operations per test on SQLite.
 const STEPS: usize = 50_000;
-/// Operations on PostgreSQL: each statement is a round trip.
+/// Operations on PostgreSQL, where each statement is a round trip.
 const SHARED_STEPS: usize = 4_000;
 
 #[test]

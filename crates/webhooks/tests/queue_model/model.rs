@@ -1,24 +1,24 @@
-//! The queue in memory: what is promised of it, without how it is kept.
+//! The in-memory model of the queue: its guarantees, independent of the implementation.
 
 use super::calls::HOLDS_DISABLED;
 use super::ops::{NODES, SESSIONS, WEBHOOKS};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Unix seconds at which every case begins; the model counts from there.
+/// The start time of every case in Unix seconds. The model's time is relative to it.
 pub const START: i64 = 1_795_000_000;
-/// After so many attempts a delivery fails instead of waiting for another.
+/// After this many attempts, a delivery fails instead of being retried.
 pub const MAX_ATTEMPTS: i64 = 5;
 
-/// Why a case ends before its time.
+/// Why a case ended early.
 #[derive(Debug)]
 pub enum Problem {
-    /// A promise is broken.
+    /// An invariant was violated.
     Wrong(String),
-    /// The case asked for a rollback.
+    /// The case requested a rollback.
     RollBack,
 }
 
-/// Fails the case unless something holds.
+/// Fails the case if the condition is false.
 macro_rules! ensure {
     ($holds:expr, $($why:tt)+) => {
         if !$holds {
@@ -28,14 +28,12 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// A delivery that a claim returned.
 #[derive(Debug)]
 pub struct Claimed {
     pub number: u32,
     pub webhook: String,
 }
 
-/// A lease as a node reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub number: u32,
@@ -44,7 +42,6 @@ pub struct Lease {
     pub attempts: i64,
 }
 
-/// Where a delivery is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     Waiting(Hold),
@@ -53,20 +50,19 @@ pub enum State {
     Failed,
 }
 
-/// What a waiting delivery waits for, besides the older ones of its session.
+/// What a waiting delivery waits for, besides older deliveries of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Nothing. It has its place since this moment, which matters only to a clock that was set back.
+    /// Nothing. It has been due since this time, which matters only if the clock is set back.
     Since(i64),
-    /// It was never queued: the start of a node queues it.
+    /// It was stored but not queued; the next startup of a node queues it.
     Unqueued,
-    /// This moment.
+    /// Until this time.
     Until(i64),
-    /// The vault.
+    /// The vault must be unsealed.
     Vault,
 }
 
-/// A delivery.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     pub webhook: String,
@@ -81,25 +77,23 @@ impl Delivery {
     }
 }
 
-/// What a node remembers.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     pub life: u32,
-    /// The runs that it believes are its own.
+    /// The runs that it believes it owns.
     pub running: Vec<u32>,
     pub leases: Vec<Lease>,
     pub stranded: Vec<u32>,
     pub behind_vault: Vec<u32>,
 }
 
-/// A webhook.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     pub id: String,
     pub enabled: bool,
 }
 
-/// Everything.
+/// The complete state of the model.
 #[derive(Clone, Debug)]
 pub struct World {
     pub now: i64,
@@ -108,14 +102,14 @@ pub struct World {
     pub next_webhook: u32,
     pub webhooks: Vec<Webhook>,
     pub nodes: Vec<Node>,
-    /// Those that can be seen.
+    /// Visible deliveries.
     pub deliveries: BTreeMap<u32, Delivery>,
-    /// Those of deleted webhooks whose rows may still be there.
+    /// Deliveries of deleted webhooks whose rows may still exist.
     pub ghosts: BTreeMap<u32, Delivery>,
-    /// Webhooks that were deleted and may have rows.
+    /// Deleted webhooks that may still have rows.
     pub removed: BTreeSet<String>,
-    /// Sessions in which something may be parked that nothing will wake but a look at what is
-    /// stranded, because an older one was removed.
+    /// Sessions that may contain a parked delivery whose predecessor was removed. Only the search for
+    /// stranded deliveries finds it.
     pub stranded: BTreeSet<String>,
 }
 
@@ -139,7 +133,7 @@ impl World {
         format!("node {node}, life {}", self.nodes[node].life)
     }
 
-    /// The first sessions are of one webhook each, the last two are shared by all.
+    /// Each of the first sessions belongs to one webhook; all webhooks share the last two.
     pub fn session(&self, webhook: usize, session: usize) -> String {
         if session + 2 >= SESSIONS {
             format!("named {session}")
@@ -148,36 +142,35 @@ impl World {
         }
     }
 
-    /// The open deliveries of a session, the oldest first.
+    /// The open deliveries of a session, oldest first.
     fn queue_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = (&'a u32, &'a Delivery)> {
         let all = self.deliveries.iter();
         all.filter(move |(_, one)| one.session == session && one.is_open())
     }
 
-    /// Webhooks that are disabled.
     pub fn disabled(&self) -> Vec<String> {
         let all = self.webhooks.iter().filter(|one| !one.enabled);
         all.map(|one| one.id.clone()).collect()
     }
 
-    /// Whether a claim leaves out the deliveries of this webhook.
+    /// Whether a claim skips the deliveries of this webhook.
     fn is_held(&self, webhook: &str) -> bool {
         HOLDS_DISABLED && self.disabled().iter().any(|id| id == webhook)
     }
 
-    /// Whether a delivery is this owner's.
+    /// Whether this owner runs the delivery.
     pub fn is_own(&self, number: u32, owner: &str) -> bool {
         let state = self.deliveries.get(&number).map(|one| &one.state);
         matches!(state, Some(State::Running { owner: of, .. }) if of == owner)
     }
 
-    /// Whether it is of a deleted webhook and may still have a row: the model does not say then what
-    /// the store answers.
+    /// Whether the delivery belongs to a deleted webhook and may still have a row. The model does not
+    /// predict the store's answers for it.
     pub fn is_ghost(&self, number: u32) -> bool {
         self.ghosts.contains_key(&number)
     }
 
-    /// Checks one claim and takes it over.
+    /// Checks a claim and applies it to the model.
     pub fn claim(&mut self, node: usize, claimed: &Claimed, until: i64) -> Result<(), Problem> {
         let number = claimed.number;
         let owner = self.owner(node);
@@ -217,7 +210,7 @@ impl World {
         Ok(())
     }
 
-    /// After a claim that looked at everything: nothing that may run is left.
+    /// Checks, after a claim that examined everything, that nothing claimable is left.
     pub fn ensure_all_claimed(&self) -> Result<(), Problem> {
         let mut seen = BTreeSet::new();
         for (number, one) in self.deliveries.iter().filter(|(_, one)| one.is_open()) {
@@ -241,7 +234,7 @@ impl World {
         Ok(())
     }
 
-    /// The deliveries of a webhook are out of sight; their rows go later.
+    /// Hides the deliveries of a webhook. Their rows are removed later.
     pub fn delete(&mut self, webhook: &str) {
         let gone: Vec<u32> = self
             .deliveries
@@ -260,20 +253,20 @@ impl World {
         self.removed.insert(webhook.to_owned());
     }
 
-    /// No rows of deleted webhooks but these are left.
+    /// Keeps only these deleted webhooks; all rows of the others are removed.
     pub fn forget_all_but(&mut self, removed: &[String]) {
         self.removed = removed.iter().cloned().collect();
         let left = &self.removed;
         self.ghosts.retain(|_, ghost| left.contains(&ghost.webhook));
     }
 
-    /// Numbers of those in this state, the oldest first.
+    /// Numbers of the deliveries that match, oldest first.
     pub fn numbers(&self, mut wanted: impl FnMut(&Delivery) -> bool) -> Vec<u32> {
         let all = self.deliveries.iter().filter(|(_, one)| wanted(one));
         all.map(|(number, _)| *number).collect()
     }
 
-    /// The end of one delivery wakes the next of its session.
+    /// Makes the next delivery of the session due after one has ended.
     pub fn wake_next(&mut self, ended: u32) {
         let now = self.now;
         let Some(session) = self.deliveries.get(&ended).map(|one| one.session.clone()) else {
@@ -288,7 +281,8 @@ impl World {
         else {
             return;
         };
-        // One that was never parked keeps its place, which a clock that was set back makes a later one.
+        // A delivery that was never parked keeps its due time, unless that is now in the past because the
+        // clock was set back.
         match *hold {
             Hold::Since(moment) => *hold = Hold::Since(moment.max(now)),
             Hold::Unqueued => *hold = Hold::Since(now),

@@ -1,4 +1,4 @@
-//! Runs operations: against the store as the worker would, and against the model beside it.
+//! Runs each operation against the store, as the worker would, and against the model.
 
 use super::calls::{self, Requeue, Run};
 use super::model::{Delivery, Hold, MAX_ATTEMPTS, Problem, State, Webhook, World, ensure};
@@ -6,12 +6,12 @@ use super::ops::{End, Op, WEBHOOKS};
 use super::upkeep;
 use gatehouse_store::Conn;
 
-/// How long a delivery waits that needed the vault in the moment when it was opened.
+/// How long a delivery waits if it needed the vault, and the vault was unsealed before it was returned.
 const VAULT_PAUSE: i64 = 5;
 
 type Done = Result<(), Problem>;
 
-/// Makes the webhooks and starts the nodes.
+/// Creates the webhooks and starts the nodes.
 pub async fn begin(world: &mut World, conn: &mut Conn) -> Done {
     for place in 0..WEBHOOKS {
         add_webhook(world, conn, place).await?;
@@ -32,7 +32,6 @@ async fn add_webhook(world: &mut World, conn: &mut Conn, place: usize) -> Done {
     Ok(())
 }
 
-/// Runs one operation on both.
 pub async fn apply(world: &mut World, conn: &mut Conn, op: Op) -> Done {
     match op {
         Op::Accept {
@@ -58,7 +57,7 @@ pub async fn apply(world: &mut World, conn: &mut Conn, op: Op) -> Done {
         Op::SeeBehindVault { node } => upkeep::see_behind_vault(world, conn, node).await,
         Op::Release { node } => upkeep::release(world, conn, node).await,
         Op::Clock { seconds } => {
-            // Not before the webhooks were made, and not beyond what a timestamp holds.
+            // Not before the webhooks were created, and within the range of a timestamp.
             world.now = (world.now + seconds).clamp(-50 * 365 * 86_400, 50 * 365 * 86_400);
             Ok(())
         }
@@ -88,7 +87,7 @@ pub async fn apply(world: &mut World, conn: &mut Conn, op: Op) -> Done {
     }
 }
 
-/// Stores a delivery, in the store and in the model.
+/// Adds a delivery to the store and the model.
 async fn store(world: &mut World, conn: &mut Conn, new: Delivery, replay_of: Option<u32>) -> Done {
     let number = world.next_number;
     world.next_number += 1;
@@ -115,7 +114,7 @@ async fn accept(
     session: usize,
     queued: bool,
 ) -> Done {
-    // A disabled webhook answers 404.
+    // A disabled webhook responds with 404.
     if !world.webhooks[webhook].enabled {
         return Ok(());
     }
@@ -190,7 +189,7 @@ pub async fn claim(
     for one in &claimed {
         world.claim(node, one, until)?;
         let running = &mut world.nodes[node].running;
-        // A run that lost its lease and does not know it yet makes way for the new one.
+        // Replaces a run that lost its lease without noticing yet.
         running.retain(|old| *old != one.number);
         if answered {
             running.push(one.number);

@@ -1,26 +1,22 @@
-//! The operations, and how often each is drawn. Every operation makes sense in every state: a number
-//! picks among what is there, modulo its count. So a sequence stays valid when it is shrunk.
+//! The operations and their frequencies. Every operation is valid in every state: a number selects an
+//! existing item, modulo the count. A sequence therefore remains valid when it is shrunk.
 
 use proptest::prelude::*;
 
-/// How many nodes there are.
 pub const NODES: usize = 2;
-/// How many webhooks there are at a time.
+/// Number of webhooks at any time.
 pub const WEBHOOKS: usize = 3;
-/// How many sessions there are.
 pub const SESSIONS: usize = 5;
 
-/// One operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// A delivery is stored for a webhook and a session. `queued` is false for one that was stored and
-    /// never queued.
+    /// Stores a delivery for a webhook and a session. `queued` is false if it is stored but not queued.
     Accept {
         webhook: usize,
         session: usize,
         queued: bool,
     },
-    /// A node claims. `answered` is false when the answer does not reach the node.
+    /// A node claims deliveries. `answered` is false if the node does not receive the answer.
     Claim {
         node: usize,
         limit: usize,
@@ -30,35 +26,35 @@ pub enum Op {
     End { node: usize, run: usize, how: End },
     /// A node renews its leases and drops the runs that it lost.
     Renew { node: usize },
-    /// A node dies and starts again under a new owner name.
+    /// A node dies and restarts under a new owner name.
     Crash { node: usize },
     /// A node reads all leases.
     SeeLeases { node: usize },
-    /// A node returns the leases of others that it has read before, if nobody renewed them since.
+    /// A node returns other nodes' leases that it has read, unless they were renewed since.
     ReturnLost { node: usize },
-    /// A node reads which parked deliveries nothing holds back.
+    /// A node reads the parked deliveries that nothing holds back.
     SeeStranded { node: usize },
-    /// A node gives a place to those that it has read before.
+    /// A node makes the stranded deliveries that it has read due.
     Revive { node: usize },
-    /// A node reads what waits for the vault.
+    /// A node reads the deliveries that wait for the vault.
     SeeBehindVault { node: usize },
-    /// A node gives a place to those that it has read before, unless the vault is sealed.
+    /// A node makes the deliveries that it read in `SeeBehindVault` due, unless the vault is sealed.
     Release { node: usize },
-    /// The time of day moves by so many seconds.
+    /// The wall clock moves by this many seconds.
     Clock { seconds: i64 },
-    /// The vault is sealed or opened.
+    /// The vault is sealed or unsealed.
     Seal { sealed: bool },
-    /// A webhook is disabled or enabled.
+    /// A webhook is enabled or disabled.
     Enable { webhook: usize, enabled: bool },
-    /// A webhook is deleted; another takes its place.
+    /// A webhook is deleted and replaced by another.
     Delete { webhook: usize },
-    /// Some rows of deleted webhooks are removed.
+    /// Removes some rows of deleted webhooks.
     Sweep { rows: i64 },
-    /// A delivery runs once more, as a delivery of its own.
+    /// A delivery is replayed as a new delivery.
     Replay { delivery: usize },
     /// The owner cancels a delivery.
     Cancel { delivery: usize },
-    /// Some old deliveries that have ended are removed.
+    /// Removes some old deliveries that have ended.
     Retain,
     /// The transaction is rolled back.
     RollBack,
@@ -67,11 +63,10 @@ pub enum Op {
 /// How a run ends.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
-    /// It is done.
     Completed,
-    /// It failed for good.
+    /// It failed permanently.
     Failed,
-    /// It is tried again after so many seconds.
+    /// It is retried after this many seconds.
     Retry(i64),
     /// It needs the vault.
     NeedsVault,
@@ -102,7 +97,7 @@ fn clock() -> impl Strategy<Value = Op> {
     .prop_map(|seconds| Op::Clock { seconds })
 }
 
-/// One operation. Those that move deliveries on are drawn more often than those that disturb.
+/// Draws one operation. Operations that advance deliveries are more frequent than disturbances.
 pub fn op() -> impl Strategy<Value = Op> {
     let work = prop_oneof![
         12 => (0..WEBHOOKS, 0..SESSIONS, prop::bool::weighted(0.9))

@@ -1,4 +1,4 @@
-//! A whole node on a runtime of its own, and the receiver that the nodes deliver to.
+//! A complete node on its own runtime, and the receiver that the nodes deliver to.
 
 use axum::Router;
 use axum::extract::State;
@@ -28,14 +28,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 const PASSWORD: &str = "correct horse battery";
-/// 32 bytes, as Standard Webhooks wants them.
+/// 32 bytes, as Standard Webhooks requires.
 const SIGNING: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
-/// Unix milliseconds at which every run begins.
+/// The start time of every run in Unix milliseconds.
 const START_MS: i64 = 1_795_000_000_000;
-/// How long a worker may take for one look.
+/// Timeout for one pass of the worker.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Answers as the test says, and notes what came.
+/// A receiver with scripted responses that records what it receives.
 #[derive(Clone)]
 pub struct Receiver {
     url: String,
@@ -62,13 +62,12 @@ impl Receiver {
         *self.status.lock().unwrap() = status;
     }
 
-    /// How often a mark came.
     pub fn times(&self, mark: &str) -> usize {
         let came = self.came.lock().unwrap();
         came.iter().filter(|one| *one == mark).count()
     }
 
-    /// The place of its first time.
+    /// The position at which a mark was first received.
     pub fn first(&self, mark: &str) -> Option<usize> {
         self.came.lock().unwrap().iter().position(|one| one == mark)
     }
@@ -83,7 +82,6 @@ async fn take(State(receiver): State<Receiver>, body: String) -> StatusCode {
     StatusCode::from_u16(status).unwrap()
 }
 
-/// The parts of a node that calls go to.
 #[derive(Clone)]
 struct Parts {
     store: Store,
@@ -92,9 +90,9 @@ struct Parts {
     webhooks: Webhooks,
 }
 
-/// A node.
+/// A complete node, which can crash.
 pub struct Node {
-    /// Kept: its end removes the directory.
+    /// Kept alive because dropping it removes the directory.
     _database: Arc<TestDatabase>,
     runtime: Option<Runtime>,
     parts: Parts,
@@ -177,7 +175,7 @@ async fn open(database: &TestDatabase, clock: Arc<dyn Clock>) -> Parts {
 }
 
 impl Node {
-    /// Starts one whose time of day is so many milliseconds after the start.
+    /// Starts a node whose wall clock is `now_ms` after the start time.
     pub async fn open(database: TestDatabase, now_ms: i64) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -205,7 +203,7 @@ impl Node {
         }
     }
 
-    /// Runs a call where the node's connections are.
+    /// Runs a call on the node's runtime, where its connections live.
     async fn on<T, F>(&self, call: impl FnOnce(Parts) -> F) -> T
     where
         T: Send + 'static,
@@ -215,7 +213,7 @@ impl Node {
         runtime.spawn(call(self.parts.clone())).await.unwrap()
     }
 
-    /// The vault, and accounts that send to the receiver, one with a secret.
+    /// Creates the vault and accounts that send to the receiver, one of them with a secret.
     pub async fn prepare(&self, receiver: &Receiver) {
         let url = receiver.url.clone();
         self.on(|parts| async move {
@@ -240,7 +238,7 @@ impl Node {
         .await;
     }
 
-    /// Its public id.
+    /// Creates a webhook. Returns its public id.
     pub async fn create_webhook(&self, place: usize, target: Option<&str>) -> String {
         let mut members = json!({
             "name": format!("hook {place}"), "auth_mode": "none", "deliver_only": true,
@@ -258,7 +256,7 @@ impl Node {
         .await
     }
 
-    /// The id of the delivery, when it is accepted.
+    /// Posts a delivery. Returns its id if it was accepted.
     pub async fn accept(&self, webhook: &str, mark: &str) -> Option<String> {
         let (webhook, body) = (webhook.to_owned(), json!({ "mark": mark }).to_string());
         let key = mark.to_owned();
@@ -271,7 +269,7 @@ impl Node {
             };
             let mut headers = HeaderMap::new();
             headers.insert("x-delivery-id", key.parse().unwrap());
-            // A node that has not heard yet of a new webhook, or of a change, refuses.
+            // A node refuses if it has not yet learned of a new or changed webhook.
             let intake = parts
                 .webhooks
                 .begin_ingest(&webhook, &actor, &headers)
@@ -290,7 +288,7 @@ impl Node {
         .await
     }
 
-    /// Until the worker has looked at everything.
+    /// Waits until the worker has completed a pass.
     pub async fn look(&self) {
         self.on(|parts| async move {
             let looked = tokio::time::timeout(PATIENCE, parts.webhooks.worker_turn());
@@ -330,7 +328,6 @@ impl Node {
         .await;
     }
 
-    /// A webhook by its public id.
     async fn internal_id(parts: &Parts, public_id: &str) -> Option<String> {
         parts.webhooks.reload().await.unwrap();
         let rows = parts
@@ -353,7 +350,7 @@ impl Node {
         .await;
     }
 
-    /// The id of the new delivery, unless the old one is gone.
+    /// Replays a delivery. Returns the new id, or `None` if the original no longer exists.
     pub async fn replay(&self, id: &str) -> Option<String> {
         let id = id.to_owned();
         self.on(move |parts| async move {
@@ -373,13 +370,13 @@ impl Node {
         .await;
     }
 
-    /// Removes what deleted webhooks have left.
+    /// Removes the remaining rows of deleted webhooks.
     pub async fn purge(&self) {
         self.on(|parts| async move { parts.webhooks.purge().await.unwrap() })
             .await;
     }
 
-    /// Whether nothing waits and nobody works.
+    /// Whether nothing waits and nothing runs.
     pub async fn is_idle(&self) -> bool {
         self.on(|parts| async move {
             let depth = parts.webhooks.queue_depth().await.unwrap();
@@ -406,7 +403,6 @@ impl Node {
         .await
     }
 
-    /// Status and attempts of each delivery.
     pub async fn rows(&self) -> HashMap<String, (DeliveryStatus, i64)> {
         let row = |row: gatehouse_store::DeliveryRow| {
             (row.id.as_str().to_owned(), (row.status, row.attempts))
@@ -414,14 +410,13 @@ impl Node {
         self.all_rows().await.into_iter().map(row).collect()
     }
 
-    /// What is still open, for a failure.
+    /// The open deliveries, for failure messages.
     pub async fn open_rows(&self) -> Vec<String> {
         let rows = self.all_rows().await.into_iter();
         let open = rows.filter(|row| row.finished_at.is_none());
         open.map(|row| format!("{row:?}")).collect()
     }
 
-    /// The texts in the inbox.
     pub async fn inbox(&self) -> Vec<String> {
         self.on(|parts| async move {
             let (mut texts, mut cursor) = (Vec::new(), None);
@@ -438,14 +433,14 @@ impl Node {
         .await
     }
 
-    /// Ends every task where it waits.
+    /// Aborts every task at its current await point.
     pub async fn crash(mut self) {
         let runtime = self.runtime.take().unwrap();
         let ended = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(PATIENCE));
         ended.await.unwrap();
     }
 
-    /// Stops as a server does.
+    /// Shuts down like a server.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -460,7 +455,7 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// A runtime that is dropped where tasks run would panic, and hide why a test failed.
+    /// Dropping a runtime inside an async context would panic and hide the reason for a failure.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -1,9 +1,9 @@
-//! The real worker under the same disturbances: whole nodes, each on a runtime of its own, deliver to a
-//! receiver that answers, refuses or is slow. A node crashes when its runtime is dropped: every task ends
-//! where it waits, and the database sees its connections go.
+//! Runs the real worker under the same disturbances: complete nodes, each on its own runtime, deliver to a
+//! receiver that responds, refuses or is slow. A node crashes when its runtime is dropped: every task ends
+//! at its current await point, and the database sees the connections close.
 //!
-//! The moments at which tasks run are the system's, so a failure is not shrunk. The sequence of
-//! disturbances comes from a seed, which a failure names.
+//! The operating system schedules the tasks, so a failure cannot be shrunk. The sequence of disturbances
+//! comes from a seed, which a failure reports.
 
 use super::room_node::{Node, Receiver};
 use gatehouse_domain::{DeliveryStatus, Random, SeededRandom};
@@ -11,17 +11,17 @@ use gatehouse_store::testing::{TestDatabase, postgres, sqlite};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Disturbances of one run.
+/// Disturbances per run.
 const STEPS: u32 = 250;
-/// The queue runs empty within so many hours once nothing disturbs it.
+/// The queue must be empty within this many hours after the disturbances end.
 const ROUNDS: usize = 300;
 
-/// What was accepted, and by which webhook.
+/// What was accepted, by webhook.
 #[derive(Default)]
 struct Accepted {
-    /// Mark and id, in the order in which they were answered; by session.
+    /// Mark and id by session, in the order of the responses.
     by_webhook: BTreeMap<String, Vec<(String, String)>>,
-    /// What was replayed, and as what.
+    /// Pairs of original and replay.
     replays: Vec<(String, String)>,
     removed: BTreeSet<String>,
 }
@@ -32,12 +32,12 @@ struct Rooms {
     database: TestDatabase,
     nodes: Vec<Option<Node>>,
     receiver: Receiver,
-    /// Public ids of the webhooks that are there.
+    /// Public ids of the existing webhooks.
     webhooks: Vec<String>,
     accepted: Accepted,
     marks: u32,
     sealed: bool,
-    /// The time of day, in milliseconds from the start.
+    /// The wall clock, in milliseconds since the start.
     now_ms: i64,
 }
 
@@ -86,7 +86,7 @@ impl Rooms {
         (!up.is_empty()).then(|| up[self.below(up.len())])
     }
 
-    /// One for the inbox, one for the receiver, and one for the receiver that needs a secret.
+    /// Creates a webhook: one for the inbox, one for the receiver, or one for the receiver with a secret.
     async fn add_webhook(&mut self, place: usize) {
         let target = [None, Some("http:open"), Some("http:signed")][place];
         let Some(node) = self.some_node() else { return };
@@ -144,7 +144,7 @@ impl Rooms {
         }
     }
 
-    /// The time of day jumps; the monotonic clock does not.
+    /// Moves the wall clock, but not the monotonic clock.
     fn jump(&mut self) {
         let hours = i64::try_from(self.below(200)).unwrap() - 100;
         self.now_ms += hours * 3_600_000;
@@ -153,12 +153,12 @@ impl Rooms {
         }
     }
 
-    /// A node that is up dies; one that is down starts.
+    /// Crashes a node that is up, or starts one that is down.
     async fn crash(&mut self) {
         let place = self.below(self.nodes.len());
         if let Some(node) = self.nodes[place].take() {
             node.crash().await;
-            // One is always up, or nobody accepts.
+            // Keep one node up, because otherwise nothing is accepted.
             if self.nodes.iter().flatten().count() > 0 {
                 return;
             }
@@ -211,7 +211,7 @@ impl Rooms {
         self.add_webhook(place).await;
     }
 
-    /// Everything is switched on again, and time passes until nothing waits.
+    /// Ends all disturbances and advances time until nothing waits.
     async fn settle(&mut self) {
         self.receiver.answer(200);
         for place in 0..self.nodes.len() {
@@ -280,8 +280,8 @@ impl Rooms {
         }
     }
 
-    /// A delivery that was accepted before another of its session, and has the smaller id, comes first. A
-    /// clock that is set back may give the later one the smaller id: then either may be first.
+    /// A delivery that was accepted before another of its session and has the smaller id must arrive first.
+    /// If the clock was set back and the later one has the smaller id, either order is correct.
     fn check_order(&self, all: &[(String, String)]) {
         let is_replayed = |id: &String| self.accepted.replays.iter().any(|(first, _)| first == id);
         let first_times: Vec<(usize, &str, &str)> = all

@@ -1,4 +1,4 @@
-//! Draws sequences, runs them in groups, and shrinks what fails.
+//! Draws sequences of operations, runs them in groups, and shrinks failures.
 
 use super::model::{Problem, World};
 use super::node;
@@ -10,18 +10,18 @@ use proptest::collection::vec;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::cell::Cell;
 
-/// Operations of one case at most.
+/// Maximum number of operations per case.
 const CASE: usize = 400;
-/// Operations of one transaction.
+/// Number of operations per transaction.
 const GROUP: usize = 20;
-/// The queue of a case runs empty within so many rounds of an hour each: a session has at most as many
-/// deliveries as the case has operations.
+/// The queue of a case must be empty within this many rounds of one hour each. A session has at most as
+/// many deliveries as the case has operations.
 const ROUNDS: usize = CASE + 50;
-/// How often a failing sequence is tried again, shorter, and for how many milliseconds.
+/// Limits for shrinking a failure: number of attempts, and milliseconds.
 const SHRINKS: u32 = 100_000;
 const SHRINKING_MS: u32 = 60_000;
 
-/// How much is run, and from which seed.
+/// How many operations to run, and the seed.
 #[derive(Clone, Copy)]
 pub struct Plan {
     seed: u64,
@@ -33,7 +33,7 @@ impl Plan {
         Self { seed, steps }
     }
 
-    /// As the variables say, or these.
+    /// Reads the plan from the environment variables, with these defaults.
     pub fn from_environment(seed: u64, steps: usize) -> Self {
         #[expect(
             clippy::disallowed_methods,
@@ -47,7 +47,7 @@ impl Plan {
         }
     }
 
-    /// Runs the plan on databases of one engine, unless that engine is not there.
+    /// Runs the plan on one engine's databases, if that engine is available.
     pub fn run<F>(self, database: impl Fn() -> F)
     where
         F: Future<Output = Option<TestDatabase>>,
@@ -83,7 +83,8 @@ impl Plan {
     }
 }
 
-/// Draws one case. Its number is part of the seed: a runner counts its cases over its whole life.
+/// Creates a runner for one case, because a runner counts cases over its lifetime. The seed includes the
+/// case's number.
 fn runner(seed: u64, number: u64) -> TestRunner {
     let config = Config {
         cases: 1,
@@ -99,7 +100,7 @@ fn runner(seed: u64, number: u64) -> TestRunner {
     TestRunner::new_with_rng(config, rng)
 }
 
-/// Runs one sequence, then everything that is left; what went wrong.
+/// Runs a sequence and then drains the queue. Returns the first failure.
 async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
     let world = transaction(store, World::new(), |world, conn| {
         Box::pin(async move {
@@ -153,7 +154,7 @@ async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
 
 type Boxed<'a, T> = futures_util::future::BoxFuture<'a, T>;
 
-/// Runs a job as one transaction. The world comes back as it was when the job asks for a rollback.
+/// Runs a job in one transaction. If the job requests a rollback, the world is restored as well.
 async fn transaction<T: Send + 'static>(
     store: &Store,
     world: World,

@@ -1,16 +1,15 @@
-//! What a node does from time to time: leases, what is parked, what is old.
+//! A node's periodic work: leases, parked deliveries, and retention.
 
 use super::calls::{self, LONGEST_WAIT_SECONDS, Requeue, Run};
 use super::model::{Delivery, Hold, Lease, MAX_ATTEMPTS, Problem, State, World, ensure};
 use gatehouse_store::Conn;
 
-/// How long a delivery waits whose worker died twice.
+/// How long a delivery waits after its worker has died twice.
 const AFTER_CRASH: i64 = 10;
 
 type Done = Result<(), Problem>;
 
-/// As the worker renews: what it believes and has lost ends, what it has and does not believe goes
-/// back.
+/// Renews as the worker does: drops runs whose lease was lost, and returns leases that have no run.
 pub async fn renew(world: &mut World, conn: &mut Conn, node: usize) -> Done {
     let (owner, until) = (world.owner(node), world.now + calls::LEASE_SECONDS);
     let mut mine = calls::renew(conn, &owner, world.now).await?;
@@ -84,7 +83,7 @@ pub async fn return_lost(world: &mut World, conn: &mut Conn, node: usize) -> Don
     Ok(())
 }
 
-/// Takes over what a lease held.
+/// Takes over the delivery of an expired lease.
 async fn return_one(world: &mut World, conn: &mut Conn, of: &Lease) -> Done {
     let number = of.number;
     let now = world.now;

@@ -1,4 +1,4 @@
-//! The whole queue at once: compared with the model, and worked off at the end.
+//! Operations on the whole queue: comparison with the model, and draining at the end.
 
 use super::calls::{self, Seen};
 use super::model::{Delivery, Problem, State, World, ensure};
@@ -9,7 +9,7 @@ use gatehouse_store::Conn;
 
 type Done = Result<(), Problem>;
 
-/// Compares every delivery that can be seen with the model.
+/// Compares every visible delivery with the model.
 pub async fn compare(world: &World, conn: &mut Conn) -> Done {
     let seen = calls::everything(conn).await?;
     let expected: Vec<Seen> = world
@@ -40,8 +40,7 @@ pub async fn compare(world: &World, conn: &mut Conn) -> Done {
     Ok(())
 }
 
-/// The nodes start again, and everything that a node does from time to time is done once, at once.
-/// Whether anything is still open.
+/// Restarts the nodes and does all periodic work once. Returns whether anything is still open.
 pub async fn settle(world: &mut World, conn: &mut Conn) -> Result<bool, Problem> {
     for node in 0..NODES {
         upkeep::crash(world, conn, node).await?;

@@ -1,4 +1,4 @@
-//! The shop platform: webhooks, and Events with headers of their own.
+//! Tests for Shopify: webhooks, and Events with their own headers.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn one_event_of_a_shop_under_two_topics_is_two_deliveries() {
     assert_eq!(key_of("shopify", &webhook_id, &json!({})), Some("w".into()));
 }
 
-/// Header names as in shopify.dev, "Events delivery structure".
+/// Header names from shopify.dev, "Events delivery structure".
 #[test]
 fn shopify_events_are_read_by_their_own_headers() {
     let pairs = [
@@ -28,7 +28,7 @@ fn shopify_events_are_read_by_their_own_headers() {
         Some("Product.update".into())
     );
     assert_eq!(key_of("shopify", &pairs, &body), Some("w".into()));
-    // Earlier previews sent an event id as well; two actions may share it.
+    // Earlier previews also sent an event id, which two actions can share.
     let of = |action| {
         let pairs = [
             ("shopify-topic", "Product"),
@@ -39,7 +39,7 @@ fn shopify_events_are_read_by_their_own_headers() {
     };
     assert_eq!(of("create"), Some("Product.create:e".into()));
     assert_ne!(of("create"), of("update"));
-    // The two forms may come together.
+    // Both forms can occur together.
     let both = [
         ("x-shopify-topic", "Product"),
         ("x-shopify-webhook-id", "w"),

@@ -1,10 +1,10 @@
-//! What of the first code host's payloads needs more than a table.
+//! Fields of GitHub summaries that need code instead of a table entry.
 
 use crate::payload::{Kind, Node};
 use crate::summary::field::{short_id, short_ref};
 use crate::summary::report::{Report, at, count, first, is_true, number, word};
 
-/// Members of `changes` that say whence or whither something moved.
+/// Members of `changes` that contain the old or new location of something that moved.
 const MOVES: [&str; 8] = [
     "old_issue",
     "old_repository",
@@ -16,7 +16,7 @@ const MOVES: [&str; 8] = [
     "tier",
 ];
 
-/// From which branch into which; a fork's with its owner.
+/// The head and base branches of a pull request; for a fork, with its owner.
 pub(super) fn branches(report: &mut Report, root: Node<'_>) {
     let repository = |side: &str| at(root, &format!("pull_request.{side}.repo.full_name"));
     let from_elsewhere = repository("head").is_some() && repository("head") != repository("base");
@@ -30,7 +30,7 @@ pub(super) fn branches(report: &mut Report, root: Node<'_>) {
     report.line("Branch", Some(known.join(" → ")));
 }
 
-/// Open, closed, or merged by whom.
+/// The state of a pull request: open, closed, or merged and by whom.
 pub(super) fn state(report: &mut Report, root: Node<'_>) {
     let merged_by = at(root, "pull_request.merged_by.login");
     let state = if is_true(root, "pull_request.merged") {
@@ -41,7 +41,7 @@ pub(super) fn state(report: &mut Report, root: Node<'_>) {
     report.line("State", state);
 }
 
-/// How much a pull request changes.
+/// The size of a pull request: files, lines and commits.
 pub(super) fn changes(report: &mut Report, root: Node<'_>) {
     let of = |name: &str| number(root, &format!("pull_request.{name}"));
     let files = of("changed_files").map(|files| count(files, "changed file", "changed files"));
@@ -54,7 +54,7 @@ pub(super) fn changes(report: &mut Report, root: Node<'_>) {
     report.line("Changes", Some(known.join(", ")));
 }
 
-/// From which commit to which, after a push to a pull request.
+/// The old and new head commit after a push to a pull request.
 pub(super) fn moved(report: &mut Report, root: Node<'_>) {
     if let (Some(before), Some(after)) = (at(root, "before"), at(root, "after")) {
         let moved = format!("{} → {}", short_id(&before), short_id(&after));
@@ -62,13 +62,13 @@ pub(super) fn moved(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// Before and after, of what was edited.
+/// The old and new values of what was edited.
 pub(super) fn edited(report: &mut Report, root: Node<'_>) {
     let Some(changes) = root.at("changes") else {
         return;
     };
     for (name, change) in changes.entries() {
-        // Told by the sentence.
+        // The sentence already mentions the move.
         if MOVES.contains(&name) {
             continue;
         }
@@ -87,7 +87,6 @@ pub(super) fn edited(report: &mut Report, root: Node<'_>) {
     }
 }
 
-/// What something was before or is after.
 fn side(change: Node<'_>, side: &str) -> Option<String> {
     let value = change.at(side)?;
     match value.kind() {
@@ -136,7 +135,6 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
     report.words("Files", told);
 }
 
-/// The branch or tag of a push.
 pub(super) fn pushed_ref(report: &mut Report, root: Node<'_>) {
     let Some(name) = at(root, "ref") else {
         return;
@@ -149,7 +147,7 @@ pub(super) fn pushed_ref(report: &mut Report, root: Node<'_>) {
     report.line(kind, Some(short_ref(&name).to_owned()));
 }
 
-/// The pages of a wiki that were changed.
+/// The changed pages of a wiki.
 pub(super) fn pages(report: &mut Report, root: Node<'_>) {
     let Some(pages) = root.at("pages") else {
         return;
@@ -165,7 +163,6 @@ pub(super) fn pages(report: &mut Report, root: Node<'_>) {
     report.items("Pages", told, None);
 }
 
-/// The steps of a job that did not succeed.
 pub(super) fn failed_steps(report: &mut Report, root: Node<'_>) {
     let Some(steps) = root.at("workflow_job.steps") else {
         return;
@@ -177,12 +174,12 @@ pub(super) fn failed_steps(report: &mut Report, root: Node<'_>) {
     report.words("Failed steps", failed);
 }
 
-/// Whatever the event is about.
+/// The object that the event is about.
 pub(super) fn subject(report: &mut Report, root: Node<'_>) {
     crate::summary::outline::subject(report, root);
 }
 
-/// What someone who started a workflow gave it.
+/// The inputs of a manually started workflow.
 pub(super) fn inputs(report: &mut Report, root: Node<'_>) {
     for of in ["inputs", "client_payload"] {
         if let Some(inputs) = root.at(of) {

@@ -1,4 +1,4 @@
-//! What is worth knowing, by event.
+//! The fields to show for each event type.
 
 mod house;
 mod runs;

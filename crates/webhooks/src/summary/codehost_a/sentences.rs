@@ -1,10 +1,10 @@
-//! What happened, in one sentence. Who did it stands first, where it was somebody.
+//! One-sentence summaries, which start with the actor if there is one.
 
 mod house;
 mod runs;
 mod talk;
 
-/// A sentence about what someone did.
+/// Builds a sentence that starts with the actor.
 macro_rules! who {
     ($event:literal, $did:literal) => {
         (
@@ -15,5 +15,5 @@ macro_rules! who {
 }
 use who;
 
-/// By event type or family.
+/// Sentences by event type or family.
 pub(super) const SENTENCES: &[&[(&str, &str)]] = &[talk::TALK, runs::RUNS, house::HOUSE];

@@ -1,6 +1,6 @@
-//! What happened at the second code host, in one sentence.
+//! One-sentence summaries of GitLab events.
 
-/// Who did something stands first.
+/// Builds a sentence that starts with the actor.
 macro_rules! who {
     ($event:literal, $did:literal) => {
         (

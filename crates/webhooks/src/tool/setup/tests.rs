@@ -6,7 +6,7 @@ use gatehouse_domain::{Timestamp, WebhookId};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 const URL: &str = "https://gate.example/api/webhooks/ingest/wh_a";
-/// One that every mode can use.
+/// A secret that works in every mode.
 const REAL: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook {
@@ -49,7 +49,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
     }
 }
 
-/// The headers of the line to try it, with a real secret.
+/// The headers of the test command, with a real secret.
 fn tried(steps: &str) -> Option<HeaderMap> {
     let (_, line) = steps.split_once("curl -X POST ")?;
     let given = line.split("-H '").skip(1);

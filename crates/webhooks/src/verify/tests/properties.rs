@@ -1,4 +1,4 @@
-//! Whatever is signed verifies, and whatever is changed does not.
+//! Every signed delivery verifies, and no modified one does.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,7 +11,7 @@ fn any_mode() -> impl Strategy<Value = AuthMode> {
     select(checking().collect::<Vec<_>>())
 }
 
-/// A secret for any mode: text that a header carries, and Base64.
+/// A secret for any mode: valid in a header and valid Base64.
 fn any_secret() -> impl Strategy<Value = String> {
     prop::collection::vec(any::<u8>(), 1..40)
         .prop_map(|bytes| format!("whsec_{}", BASE64.encode(bytes)))
@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn a_flipped_bit_of_the_body_is_noticed(case in any_case(), at in any::<Index>(), bit in 0..8_u8) {
         let mut case = case;
-        // Tokens do not cover the body; a form has several spellings.
+        // Tokens do not cover the body, and a form has several encodings.
         let signs_body = matches!(scheme::method(case.mode), Method::Signature(_))
             && case.mode != AuthMode::TwilioSignature;
         if signs_body && !case.body.is_empty() {

@@ -1,4 +1,4 @@
-//! Limits, several secrets, spellings, and what is told to whom.
+//! Limits, multiple secrets, spellings, and which details the sender and the log receive.
 
 use super::*;
 
@@ -80,7 +80,7 @@ fn an_empty_secret_never_verifies() {
             assert_eq!(case.verify(), Err(VerifyError::NoSecret), "{mode}");
         }
     }
-    // Signed with the empty key by somebody who guesses that there is none.
+    // Signed with the empty key, as an attacker would who guesses that there is no secret.
     let mut mac = <hmac::Hmac<sha2::Sha256> as hmac::KeyInit>::new_from_slice(b"").unwrap();
     hmac::Mac::update(&mut mac, b"{}");
     let hex = data_encoding::HEXLOWER.encode(&hmac::Mac::finalize(mac).into_bytes());
@@ -203,7 +203,7 @@ fn at_most_ten_signatures_are_looked_at() {
         let right = Case::signed(mode, secret(mode), FORM);
         let name = signature_header(scheme);
         let wrong = Case::signed(mode, "whsec_b3RoZXI=", FORM).headers[name].clone();
-        // The right one is the tenth of ten headers.
+        // The valid one is the tenth of ten headers.
         let mut case = right.clone();
         case.headers.remove(name);
         for _ in 1..MAX_CANDIDATES {
@@ -214,7 +214,7 @@ fn at_most_ten_signatures_are_looked_at() {
         assert_eq!(case.verify(), Ok(()), "{mode}");
         case.headers.append(name, wrong.clone());
         assert_eq!(case.verify(), Err(VerifyError::TooMany), "{mode}");
-        // And in one header, where the scheme has lists.
+        // The same in one header, if the scheme uses lists.
         let Some(separator) = scheme.separator else {
             continue;
         };
@@ -239,7 +239,7 @@ fn headers_have_a_length() {
         let right = Case::signed(mode, secret(mode), FORM);
         let name = signature_header(scheme);
         let value = signature_of(&right, scheme);
-        // What is added belongs to no scheme, or, where there are no lists, is another header.
+        // The padding belongs to no scheme or, without lists, is a separate header.
         let Some(separator) = scheme.separator else {
             continue;
         };
@@ -253,7 +253,7 @@ fn headers_have_a_length() {
         assert_eq!(filled(MAX_HEADER_BYTES).verify(), Ok(()), "{mode}");
         let over = filled(MAX_HEADER_BYTES + 1);
         assert_eq!(over.verify(), Err(VerifyError::HeaderTooLarge), "{mode}");
-        // Two headers count together.
+        // The sizes of two headers add up.
         let two = right.clone().with(
             name,
             &format!("v9={}", "x".repeat(MAX_HEADER_BYTES - value.len() - 2)),
@@ -281,7 +281,7 @@ fn standard_webhooks_sign_the_id() {
     assert_eq!(other.verify(), Err(VerifyError::Wrong));
     let twice = right.clone().with("webhook-id", "msg_1");
     assert_eq!(twice.verify(), Err(VerifyError::Malformed));
-    // `v1a` is the scheme with public keys; without a version it is none.
+    // `v1a` is the public-key scheme; an item without a version belongs to none.
     let value = right.headers["webhook-signature"]
         .to_str()
         .unwrap()

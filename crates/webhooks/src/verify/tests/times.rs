@@ -1,4 +1,4 @@
-//! How far a sender's time may be from ours, and where it stands.
+//! The tolerance for a sender's timestamp, and where the timestamp is found.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn times_are_good_for_300_seconds_either_way() {
         for (offset_ms, expected) in [
             (0, Ok(())),
             (300_000, Ok(())),
-            // Their time has whole seconds: this is still second 300.
+            // The sender's timestamp has whole seconds: this is still second 300.
             (300_999, Ok(())),
             (301_000, Err(VerifyError::Stale)),
             (-300_000, Ok(())),
@@ -25,7 +25,7 @@ fn times_are_good_for_300_seconds_either_way() {
         ] {
             let case = signed.clone().at(NOW_MS.saturating_add(offset_ms));
             assert_eq!(case.verify(), expected, "{mode} {offset_ms}");
-            // The clock jumps there and back: nothing is remembered.
+            // The clock jumps forth and back; verification keeps no state.
             assert_eq!(signed.verify(), Ok(()));
         }
     }
@@ -48,7 +48,7 @@ fn odd_times_are_refused() {
     assert_eq!(twice.verify(), Err(VerifyError::Malformed));
     let other = signed.without(name).with(name, "1700000001");
     assert_eq!(other.verify(), Err(VerifyError::Wrong));
-    // Rightly signed, and no time at all.
+    // Validly signed, but not a timestamp.
     for odd in [
         "",
         "x",
@@ -107,7 +107,7 @@ fn payments_has_one_time() {
         with(&format!("t=1700000000,v0={hex}")),
         Err(VerifyError::Malformed)
     );
-    // Another secret's signature beside, as Stripe sends while one is rolled.
+    // Another secret's signature alongside, as Stripe sends during a rotation.
     let other = "00".repeat(32);
     assert_eq!(with(&format!("t=1700000000,v1={other},v1={hex}")), Ok(()));
     let two_times = right.clone().with(name, &format!("t=5,v1={other}"));
@@ -152,11 +152,11 @@ fn a_trackers_body_may_have_its_time() {
         let odd = format!(",\"webhookTimestamp\":{odd}");
         assert_eq!(verify(&odd, 300), Err(VerifyError::Malformed), "{odd}");
     }
-    // The same name deeper down is another field; of two the last counts.
+    // The same name at a deeper level is another field. Of two, the last wins.
     assert_eq!(verify(",\"data\":{\"webhookTimestamp\":1}", 300), Ok(()));
     let twice = format!("{},\"webhookTimestamp\":1", at(0));
     assert_eq!(verify(&twice, 300), Err(VerifyError::Stale));
-    // A body that is no JSON is for the next step to refuse.
+    // A body that is not JSON is left for the parser to reject.
     let case = Case::signed(AuthMode::TrackerAWebhookSignature, "s", b"webhookTimestamp");
     assert_eq!(case.verify(), Ok(()));
 }

@@ -32,7 +32,7 @@ fn a_header_of_the_owners_choice() {
         own.header = Some(name);
         assert_eq!(own.verify(), Ok(()));
     }
-    // No header has this name.
+    // No header can have this name.
     own.header = Some("x own");
     assert_eq!(own.verify(), Err(VerifyError::Missing));
     assert!(

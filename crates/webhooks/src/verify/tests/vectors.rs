@@ -1,5 +1,5 @@
-//! Values that vendors publish, and where they publish none, values that another program computed
-//! (`openssl dgst -mac HMAC`, Python's `hmac`). Each names its source.
+//! Published vendor values or, where none exist, values computed with another program (`openssl dgst -mac
+//! HMAC`, Python's `hmac`). Each test names its source.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn codehost_a() {
     ));
 }
 
-/// Slack's "Verifying requests from Slack", the worked example.
+/// Slack, "Verifying requests from Slack", the worked example.
 #[test]
 fn slack() {
     let body = b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow\
@@ -57,7 +57,7 @@ fn slack() {
     assert_eq!(case.at(NOW_MS).verify(), Err(VerifyError::Stale));
 }
 
-/// The value in the tests of the reference libraries of Standard Webhooks, and of Svix before them.
+/// The value in the tests of the Standard Webhooks reference libraries, and earlier of Svix.
 #[test]
 fn standard_webhooks() {
     let case = Case::new(
@@ -83,7 +83,7 @@ fn standard_webhooks() {
     good(&without_prefix);
 }
 
-/// Twilio's "Security", "Validating requests"; the second set is that of the tests of its libraries.
+/// Twilio, "Security", "Validating requests". The second set is from the tests of its libraries.
 #[test]
 fn twilio() {
     for (number, signature) in [
@@ -114,7 +114,7 @@ fn twilio() {
     }
 }
 
-/// The tests of Twilio's libraries: a name that is there more than once.
+/// From the tests of Twilio's libraries: a repeated name.
 #[test]
 fn twilio_with_repeated_names() {
     let body = b"Sid=CA123&SidAccount=AC123&Digits=5678&Digits=1234&Digits=1234";
@@ -124,7 +124,7 @@ fn twilio_with_repeated_names() {
     good(&case);
 }
 
-/// The tests of Twilio's libraries: a body that is no form is signed by its hash in the address.
+/// From the tests of Twilio's libraries: a body that is not a form is signed by its hash in the URL.
 #[test]
 fn twilio_with_the_bodys_hash() {
     let body = b"{\"property\": \"value\", \"boolean\": true}";
@@ -138,8 +138,8 @@ fn twilio_with_the_bodys_hash() {
     assert_eq!(case.verify(), Err(VerifyError::Wrong));
 }
 
-/// `PagerDuty`'s documents show a header without its body. The value is one that the tests of its Go
-/// library have for the body in `incident.json`.
+/// `PagerDuty`'s documentation shows a header without its body. The value is from the tests of its Go
+/// library, for the body in `incident.json`.
 #[test]
 fn incident() {
     let body = include_bytes!("incident.json");
@@ -165,8 +165,8 @@ fn incident() {
     assert_eq!(refused.verify(), Err(VerifyError::Wrong));
 }
 
-/// Stripe publishes no body with its signature; its documents show the header's form, with a signature
-/// of the scheme `v0` beside. Computed with `openssl dgst -sha256 -hmac`.
+/// Stripe publishes no body with its signature. Its documentation shows the header's format, with a `v0`
+/// signature alongside. Computed with `openssl dgst -sha256 -hmac`.
 #[test]
 fn payments() {
     let case = Case::new(

@@ -1,4 +1,4 @@
-//! A delivery that an agent works on.
+//! Deliveries that an agent processes.
 
 use super::house::{House, everywhere, id};
 use super::model::{Answer, FakeModel, last_text};
@@ -143,7 +143,7 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
     let webhook = house.webhook("a", json!({})).await;
     let other = house.webhook("b", json!({})).await;
     house.work();
-    // The second waits for the first, the third is another webhook's in the same session.
+    // The second waits for the first. The third belongs to another webhook but shares the session.
     house
         .arrive(&webhook, &[(1, "shared"), (2, "shared")])
         .await;

@@ -1,4 +1,4 @@
-//! Cancelling, retrying and replaying deliveries.
+//! Tests for cancelling, retrying and replaying deliveries.
 
 use super::house::{House, everywhere, id};
 use super::retries::Receiver;

@@ -1,4 +1,4 @@
-//! What an earlier life of the process left behind.
+//! Recovery of deliveries that a previous process left running.
 
 use super::house::{House, everywhere, leave_in_work, settings};
 use gatehouse_domain::DeliveryStatus;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::model::FakeModel;
 
-/// On a shared database an earlier life is told by its lease, which takes as long as the lease.
+/// On a shared database, a dead process is recognized only when its lease expires.
 async fn let_the_lease_end(house: &House) {
     if house.store.engine() == Engine::Postgres {
         house.worker_has_looked().await;
@@ -78,7 +78,7 @@ async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
         let error = failed.error.unwrap();
         assert!(error.contains("stopped 3 times"), "{error}");
         assert_eq!(failed.attempts, 3);
-        // The one behind it runs; the one that was there twice waits a little.
+        // The next delivery of the session runs. The one that was attempted twice waits briefly.
         house.until(2, DeliveryStatus::Completed).await;
         let third = house.row(3).await;
         assert_eq!((third.status, third.attempts), (DeliveryStatus::Queued, 2));

@@ -1,4 +1,4 @@
-//! A delivery that goes to a channel.
+//! Deliveries that are sent to a channel.
 
 use super::house::{House, everywhere};
 use gatehouse_domain::DeliveryStatus;

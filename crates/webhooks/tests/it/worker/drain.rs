@@ -1,4 +1,4 @@
-//! Stopping.
+//! Tests for stopping the worker.
 
 use super::house::{House, everywhere};
 use gatehouse_domain::DeliveryStatus;

@@ -105,7 +105,7 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
         house.advance(Duration::from_millis(4999));
         house.worker_has_looked().await;
         assert_eq!(house.row(4).await.attempts, 0);
-        // The first probe gets no answer, and the second waits twice as long.
+        // The first probe gets no response, so the second waits twice as long.
         house.advance(Duration::from_millis(1));
         let probed = house.until(4, DeliveryStatus::Queued).await;
         assert_eq!(probed.attempts, 1);
@@ -131,7 +131,7 @@ async fn a_channel_in_use_is_deleted_only_by_force_and_then_its_deliveries_fail(
         let target = receiver.account(&house, json!({})).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
         let webhook = house.webhook("a", more).await;
-        // Any account of the type: this one is the last.
+        // `http` refers to any account of that type, and this is the last one.
         let any = json!({ "deliver_only": true, "deliver_to": "http" });
         let any = house.webhook("b", any).await;
         enable(&house, false).await;

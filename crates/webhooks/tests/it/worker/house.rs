@@ -1,4 +1,4 @@
-//! All rooms that a delivery meets, over a real database, with a model that does as it is told.
+//! A test node: everything that a delivery needs, with a real database and a scripted model.
 
 use super::model::FakeModel;
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
@@ -28,9 +28,9 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// When every test begins.
+/// The start time of every test, in Unix milliseconds.
 pub const START: i64 = 1_795_000_000_000;
-/// How long a test waits for what must happen at once.
+/// Timeout for anything that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(20);
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -50,7 +50,7 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
     }
 }
 
-/// One life of a node.
+/// One process of a node, from start to stop.
 pub struct House {
     pub store: Store,
     pub secrets: Secrets,
@@ -70,7 +70,7 @@ pub fn settings() -> WebhooksSettings {
     }
 }
 
-/// Runs a test on each engine, with a model of its own.
+/// Runs a test on each engine, each with a new model.
 pub async fn everywhere<F: Future>(test: impl Fn(TestDatabase, FakeModel) -> F) {
     for database in databases().await {
         eprintln!("on {:?}", database.engine());
@@ -91,7 +91,7 @@ impl House {
         Self::open_at(&database.location, database.directory(), model, settings).await
     }
 
-    /// On a database that another process made.
+    /// Opens a node on a database that another process created.
     pub async fn open_at(
         location: &Location,
         directory: &Path,
@@ -174,17 +174,16 @@ impl House {
         }
     }
 
-    /// Begins to work.
     pub fn work(&self) {
         self.webhooks.background(self.stop.clone(), &self.tasks);
     }
 
-    /// Stops as a server does.
+    /// Shuts down like a server.
     pub async fn stop(self) {
         self.begin_to_stop().await;
     }
 
-    /// The order to stop; what is returned is its end.
+    /// Requests shutdown; the returned future completes when it is done.
     pub fn begin_to_stop(self) -> impl Future<Output = ()> {
         self.stop.cancel();
         self.tasks.close();
@@ -195,7 +194,7 @@ impl House {
         }
     }
 
-    /// Until the worker has looked at everything at the time that it is now.
+    /// Waits until the worker has completed a pass at the current time.
     pub async fn worker_has_looked(&self) {
         let looked = tokio::time::timeout(PATIENCE, self.webhooks.worker_turn());
         assert!(looked.await.is_ok(), "the worker does not look");
@@ -205,7 +204,7 @@ impl House {
         self.clock.now().as_millis()
     }
 
-    /// Sets the time of day, as an operator may; the monotonic clock stays.
+    /// Sets the wall clock, as an operator might. The monotonic clock is unaffected.
     pub fn jump_days(&self, days: i64) {
         self.clock.set_wall(at(self.clock_ms() + days * 86_400_000));
     }
@@ -221,7 +220,7 @@ impl House {
         self.store.write(job).await.unwrap()
     }
 
-    /// A webhook with this configuration on top of the defaults.
+    /// Stores a webhook with the default configuration and these overrides.
     pub async fn webhook(&self, name: &str, more: Value) -> WebhookRow {
         let mut config = json!({
             "auth": { "mode": "none" },
@@ -250,7 +249,7 @@ impl House {
         row
     }
 
-    /// A delivery as ingest would store it, not yet looked at by the worker.
+    /// A delivery as ingest would store it, before the worker sees it.
     pub fn delivery(&self, n: u32, webhook: &WebhookRow, session: &str) -> NewDelivery {
         let mut snapshot: Value = serde_json::from_str(&webhook.config).unwrap();
         let target = match snapshot["deliver_only"].as_bool() {
@@ -297,7 +296,7 @@ impl House {
         self.webhooks.wake();
     }
 
-    /// Ends a delivery that waits, as a worker would that ran it.
+    /// Ends a waiting delivery, as a worker would.
     pub async fn end_as(&self, wanted: &DeliveryId, status: DeliveryStatus) {
         let (wanted, now) = (wanted.clone(), self.clock.now());
         let ended = self.write(move |conn| {
@@ -337,7 +336,7 @@ impl House {
         assert!(ended.await, "it did not wait");
     }
 
-    /// Stores deliveries of one webhook, each in the session that is named.
+    /// Stores deliveries of one webhook, each in the given session.
     pub async fn arrive(&self, webhook: &WebhookRow, deliveries: &[(u32, &str)]) {
         let each = deliveries.iter();
         let new = each.map(|(n, session)| self.delivery(*n, webhook, session));
@@ -364,13 +363,13 @@ impl House {
         self.find(n).await.unwrap()
     }
 
-    /// Moves time, and lets the worker see it.
+    /// Advances the clock and wakes the worker.
     pub fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
         self.webhooks.wake();
     }
 
-    /// Until the delivery has reached this status, by the events that are told.
+    /// Waits for the event in which the delivery reaches this status.
     pub async fn until(&self, n: u32, status: DeliveryStatus) -> Delivery {
         let mut events = self.events.lock().await;
         let wait = async {
@@ -403,7 +402,6 @@ impl House {
         order
     }
 
-    /// Enables or disables a webhook.
     pub async fn switch(&self, webhook: &WebhookRow, enabled: bool) {
         let row = WebhookRow {
             enabled,
@@ -414,7 +412,7 @@ impl House {
         self.webhooks.reload().await.unwrap();
     }
 
-    /// The texts in the inbox, the oldest first.
+    /// The texts in the inbox, oldest first.
     pub async fn inbox(&self) -> Vec<String> {
         let page = self.channels.list_inbox(100, None).await.unwrap();
         let mut texts: Vec<_> = page
@@ -465,7 +463,7 @@ fn merge(into: &mut Value, more: Value) {
     }
 }
 
-/// Sorts as its number.
+/// A delivery id that sorts by its number.
 pub fn id(n: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{n:08}"))
 }
@@ -474,7 +472,7 @@ pub fn number(id: &DeliveryId) -> u32 {
     id.as_str().trim_start_matches("del_").parse().unwrap_or(0)
 }
 
-/// As an earlier life of the process left it: in work, with this many attempts.
+/// Puts a delivery in the state that a crashed process leaves: running, with this many attempts.
 pub async fn leave_in_work(database: &TestDatabase, n: u32, attempts: i64) {
     let sql = format!(
         "UPDATE webhook_deliveries SET status = 'processing', attempts = {attempts},

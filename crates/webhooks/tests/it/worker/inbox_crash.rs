@@ -1,8 +1,8 @@
-//! The process is ended before each write of deliveries to the inbox. After a restart each delivery is in the inbox
-//! once.
+//! Kills the process before each write of deliveries to the inbox. After a restart, each delivery must be
+//! in the inbox exactly once.
 //!
-//! The test runs its own program again as the victim: the hidden test [`victim`] works on the database that it is
-//! told of, with a trap before its n-th write.
+//! The test runs its own executable as the victim: the ignored test [`victim`] works on the given database,
+//! with a trap before its n-th write.
 
 use super::house::{House, number, settings};
 use super::model::FakeModel;
@@ -16,9 +16,9 @@ use std::process::{Command, Stdio};
 const DIRECTORY: &str = "GATEHOUSE_CRASH_DIRECTORY";
 const AT: &str = "GATEHOUSE_CRASH_AT";
 const FIRST: &str = "GATEHOUSE_CRASH_FIRST";
-/// Far more writes than the deliveries of a round have: the loop below must end by itself.
+/// Far more writes than a round has; the loop below must end before this.
 const MOST: u32 = 200;
-/// How many deliveries a round has.
+/// Number of deliveries per round.
 const ROUND: u32 = 3;
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn victim() {
     house.stop().await;
 }
 
-/// Whether the victim lived.
+/// Runs the victim. Returns whether it survived.
 fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "worker::inbox_crash::victim", "--ignored"])
@@ -64,7 +64,7 @@ fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
     status.success()
 }
 
-/// Whether one of these is being worked on.
+/// Whether any of these deliveries is running.
 async fn works(house: &House, numbers: &[u32]) -> bool {
     for n in numbers {
         if house.row(*n).await.status == DeliveryStatus::Processing {
@@ -85,7 +85,7 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
         let first = 1 + at * ROUND;
         let numbers: Vec<u32> = (first..first + ROUND).collect();
         let house = House::open(&database, &model).await;
-        // Two of a session and one beside them.
+        // Two deliveries of one session and one of another.
         let new = numbers.iter().map(|n| {
             let session = if *n == first + 2 { "b" } else { "a" };
             house.delivery(*n, &webhook, session)

@@ -1,4 +1,4 @@
-//! Who may write how a delivery ended.
+//! Tests for which node may record the end of a delivery.
 
 use super::house::{House, everywhere, leave_in_work, settings};
 use gatehouse_domain::DeliveryStatus;
@@ -32,7 +32,7 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
     .await;
 }
 
-/// A run whose lease another node took over writes nothing, and what the other writes stands.
+/// A run whose lease another node took over writes nothing; the other node's result is kept.
 #[tokio::test]
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
@@ -60,7 +60,7 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
         let row = house.row(1).await;
         assert_eq!(row.status, DeliveryStatus::Processing);
         assert_eq!(row.lease_owner.as_deref(), Some("another node"));
-        // The other node dies, too: after a whole lease without a sign of life it is taken over.
+        // The other node dies too: after a full lease without renewal, its delivery is taken over.
         model.let_go(10);
         house.advance(Duration::from_mins(1));
         let queued = house.until(1, DeliveryStatus::Queued).await;
@@ -73,7 +73,7 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
     .await;
 }
 
-/// A clock that jumps takes nothing from a node that is alive.
+/// A clock jump does not make a live node lose its leases.
 #[tokio::test]
 async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
     everywhere(|database, model| async move {
@@ -114,7 +114,7 @@ async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
     .await;
 }
 
-/// Another node that is alive keeps what it works on, however long that takes.
+/// A live node keeps its deliveries, no matter how long they take.
 #[tokio::test]
 async fn a_lease_that_is_renewed_elsewhere_holds() {
     everywhere(|database, model| async move {

@@ -1,4 +1,4 @@
-//! What is counted.
+//! Tests for the metrics.
 
 use super::house::{House, everywhere};
 use gatehouse_domain::DeliveryStatus;

@@ -1,4 +1,4 @@
-//! A model provider that speaks chat completions with streaming, and does as the test says. Format:
+//! A scripted model provider for streaming chat completions. Format:
 //! <https://platform.openai.com/docs/api-reference/chat-streaming>.
 
 use axum::Router;
@@ -11,14 +11,11 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, watch};
 use url::Url;
 
-/// What the model does next.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Says this.
     Text(&'static str),
-    /// Calls this tool with these arguments first, and then says "done".
+    /// Calls this tool with these arguments, then answers "done".
     Call(&'static str, Value),
-    /// Refuses the request.
     Refuse,
 }
 
@@ -26,7 +23,7 @@ pub enum Answer {
 struct Shared {
     answer: Mutex<Answer>,
     asked: watch::Sender<Vec<Value>>,
-    /// One permit for each answer, while it is held back.
+    /// Answers take one permit each while they are held back.
     gate: Semaphore,
 }
 
@@ -36,7 +33,7 @@ pub struct FakeModel {
     shared: Arc<Shared>,
 }
 
-/// More permits than any test takes.
+/// More permits than any test uses.
 const OPEN: usize = 1_000_000;
 
 impl FakeModel {
@@ -64,7 +61,7 @@ impl FakeModel {
         *self.shared.answer.lock().unwrap() = answer;
     }
 
-    /// From now on each answer waits for [`FakeModel::let_go`].
+    /// Makes each further answer wait for [`FakeModel::let_go`].
     pub fn hold(&self) {
         self.shared.gate.forget_permits(OPEN);
     }
@@ -73,12 +70,11 @@ impl FakeModel {
         self.shared.gate.add_permits(answers);
     }
 
-    /// Every request so far.
     pub fn asked(&self) -> Vec<Value> {
         self.shared.asked.borrow().clone()
     }
 
-    /// Until so many requests were made in all.
+    /// Waits until this many requests have been made in total.
     pub async fn until_asked(&self, count: usize) {
         let mut asked = self.shared.asked.subscribe();
         let wait = asked.wait_for(|all| all.len() >= count);
@@ -91,7 +87,7 @@ impl FakeModel {
     }
 }
 
-/// The last text of a person in a request.
+/// The last user message in a request.
 pub fn last_text(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap();
     let last = messages.iter().rfind(|message| message["role"] == "user");

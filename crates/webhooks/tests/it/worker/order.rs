@@ -1,4 +1,4 @@
-//! One after the other within a session, beside each other across sessions.
+//! Deliveries run sequentially within a session and concurrently across sessions.
 
 use super::house::{House, everywhere, settings};
 use super::model::last_text;
@@ -69,7 +69,7 @@ async fn a_delivery_is_begun_as_soon_as_it_is_stored() {
         let house = House::open(&database, &model).await;
         let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
         house.work();
-        // The clock stands still, so no timer of the worker has anything to do with it.
+        // The clock does not advance, so no timer of the worker is involved.
         for n in 1..=20 {
             house.arrive(&webhook, &[(n, &n.to_string())]).await;
             house.until(n, DeliveryStatus::Completed).await;

@@ -1,4 +1,4 @@
-//! Ends that the database refuses.
+//! Results that the database refuses to store.
 
 use super::house::House;
 use super::model::FakeModel;
@@ -6,7 +6,7 @@ use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::{run_sql, sqlite};
 use serde_json::json;
 
-/// A write that can never succeed ends its delivery; the others are written as they ended.
+/// A result that can never be stored fails its delivery. The other results are stored unchanged.
 #[tokio::test]
 async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_other() {
     let database = sqlite();

@@ -1,4 +1,4 @@
-//! Slots: those of agents and those of channels, and who gets them.
+//! The slots for agents and channels, and how they are allocated.
 
 use super::house::{House, everywhere, settings};
 use super::retries::Receiver;
@@ -9,7 +9,7 @@ use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// A server that takes connections and answers nothing, and an account that sends there.
+/// A server that accepts connections but never responds, and an account that sends to it.
 async fn hanging_account(house: &House, id: &str) -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -26,7 +26,7 @@ async fn hanging_account(house: &House, id: &str) -> (TcpListener, String) {
     (listener, format!("http:{id}"))
 }
 
-/// Stores so many deliveries, each in a session of its own.
+/// Stores a range of deliveries, each in its own session.
 async fn many(house: &House, webhook: &WebhookRow, numbers: std::ops::Range<u32>) {
     let new = numbers.map(|n| house.delivery(n, webhook, &n.to_string()));
     house.insert(new.collect()).await;
@@ -81,7 +81,7 @@ async fn a_channel_that_hangs_and_slow_agents_hold_up_no_other_webhook() {
     .await;
 }
 
-/// At the limit of a webhook and of an account, and with more of either.
+/// The limits per webhook and per account, with two webhooks for each of two accounts.
 #[tokio::test]
 async fn webhooks_and_accounts_have_limits() {
     everywhere(|database, model| async move {
@@ -121,7 +121,7 @@ async fn webhooks_and_accounts_have_limits() {
     .await;
 }
 
-/// A thousand for the inbox go through while each slot is taken more than once.
+/// A thousand deliveries to the inbox complete, with each slot used more than once.
 #[tokio::test]
 async fn a_long_queue_ends_with_each_delivery_once() {
     everywhere(|database, model| async move {

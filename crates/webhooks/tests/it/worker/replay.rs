@@ -1,4 +1,4 @@
-//! A delivery once more.
+//! Tests for replaying a delivery.
 
 use super::house::{House, everywhere, number};
 use gatehouse_domain::{Actor, DeliveryStatus};
@@ -35,7 +35,7 @@ async fn a_replay_runs_with_the_configuration_of_now() {
         assert_eq!(again.session_key.as_deref(), Some(key.as_str()));
         house.until_all(&[0], DeliveryStatus::Completed).await;
         assert_eq!(house.inbox().await, ["before 1", "after 1"]);
-        // A replay can be replayed, and a second one is no duplicate of the first.
+        // A replay can be replayed, and a second replay is not a duplicate of the first.
         let third = house.webhooks.replay(again.id.as_str()).await.unwrap();
         assert_eq!(third.replay_of, Some(again.id));
         house.until_all(&[0], DeliveryStatus::Completed).await;

@@ -1,4 +1,4 @@
-//! What is swept away.
+//! Tests for the retention sweep.
 
 use super::house::{House, START, at, everywhere, settings};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ManualClock, SeededRandom};
@@ -147,7 +147,7 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
         let house = House::open_with(&database, &model, wanted()).await;
         house.jump_days(1000);
         assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        // A day later the clock is believed.
+        // After a day, the clock is trusted.
         house.advance(std::time::Duration::from_hours(24));
         assert_eq!(house.webhooks.sweep().await.unwrap(), 1);
         house.stop().await;
@@ -155,7 +155,7 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
     .await;
 }
 
-/// The ids of such deliveries are of the time to which the clock was set before.
+/// The ids of both deliveries contain the time from before the clock was set back.
 #[tokio::test]
 async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
     everywhere(|database, model| async move {

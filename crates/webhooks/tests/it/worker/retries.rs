@@ -1,4 +1,4 @@
-//! A channel that cannot take a message now.
+//! Channels that temporarily cannot accept a message.
 
 use super::house::{House, START, at, everywhere, settings};
 use axum::Router;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
-/// A receiver that answers as the test says.
+/// A receiver with scripted responses.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     pub url: String,
@@ -45,7 +45,6 @@ impl Receiver {
         receiver
     }
 
-    /// Whether new connections are closed at once.
     pub fn hang_up(&self, hangs_up: bool) {
         self.hangs_up.store(hangs_up, Ordering::SeqCst);
     }
@@ -58,7 +57,7 @@ impl Receiver {
         self.got.lock().unwrap().len()
     }
 
-    /// An account of the type `http` that sends here.
+    /// Creates an account of the type `http` that sends to this receiver.
     pub async fn account(&self, house: &House, more: Value) -> String {
         let mut fields = json!({ "url": self.url });
         fields
@@ -81,7 +80,7 @@ impl Receiver {
     }
 }
 
-/// Closes connections as soon as they are made, while told to.
+/// A listener that can close each new connection immediately.
 struct Doors {
     listener: TcpListener,
     hangs_up: Arc<AtomicBool>,
@@ -175,7 +174,7 @@ async fn it_is_not_tried_before_its_time_and_then_goes_through() {
         let tried = receiver.count();
         receiver.answers(200, None);
         house.advance(Duration::from_secs(299));
-        // Something else goes through, so the worker has looked.
+        // Another delivery completes, which proves that the worker has made a pass.
         let inbox = house.webhook("b", json!({ "deliver_only": true })).await;
         house.arrive(&inbox, &[(2, "b")]).await;
         house.until(2, DeliveryStatus::Completed).await;

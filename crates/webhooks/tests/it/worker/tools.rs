@@ -1,4 +1,4 @@
-//! The agents' tools.
+//! Tests for the agent tools.
 
 use super::house::{House, everywhere};
 use gatehouse_agents::{Audience, ToolContext};
@@ -64,7 +64,7 @@ async fn an_agent_manages_webhooks_from_making_to_deleting() {
         }
         assert_eq!(webhook(&house, json!({ "action": "delete", "id": id })).await["ok"], true);
         let gone = call(&house, "webhook", json!({ "action": "get", "id": id })).await;
-        assert_eq!(gone, Err("There is no such webhook.".to_owned()));
+        assert_eq!(gone, Err("The webhook does not exist.".to_owned()));
 
         let audit = house
             .store
@@ -91,7 +91,7 @@ async fn an_agent_manages_webhooks_from_making_to_deleting() {
     .await;
 }
 
-/// As it is in the database, where the vault was never made.
+/// The secret as stored in the database; no vault exists here.
 async fn stored_secret(house: &House, id: &str) -> String {
     let id = id.to_owned();
     let read = house
@@ -126,7 +126,7 @@ async fn a_change_that_makes_a_secret_does_not_show_it() {
                 .unwrap()
                 .contains(&format!("rotate-secret {id}"))
         );
-        // The one that is there stays, and nothing is said of it.
+        // The existing secret is kept, so the answer has no note.
         let input = json!({ "action": "update", "id": id, "name": "shut" });
         assert_eq!(webhook(&house, input).await.get("note"), None);
         house.stop().await;
@@ -223,7 +223,7 @@ async fn an_agent_reads_deliveries_and_payloads_and_replays() {
         assert!(text.starts_with("Untrusted data"), "{text}");
         assert!(text.ends_with(r#"{"n":1,"text":"hello 1"}"#), "{text}");
         let none = call(&house, tool, json!({ "delivery_id": "del_no" })).await;
-        assert_eq!(none, Err("There is no such payload.".to_owned()));
+        assert_eq!(none, Err("The payload does not exist.".to_owned()));
         house.stop().await;
     })
     .await;

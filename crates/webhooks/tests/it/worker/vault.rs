@@ -6,7 +6,7 @@ use gatehouse_domain::DeliveryStatus;
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 
-/// 32 bytes, as Standard Webhooks wants them.
+/// 32 bytes, as Standard Webhooks requires.
 const SIGNING: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 #[tokio::test]

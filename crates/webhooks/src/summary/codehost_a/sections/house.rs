@@ -1,4 +1,4 @@
-//! The repository and who may enter: pushes, releases, alerts, members, apps.
+//! Repository and access events: pushes, releases, alerts, members, apps.
 
 use super::{EDITED, ORGANIZATION, REPOSITORY};
 use crate::summary::Field;

@@ -1,4 +1,4 @@
-//! What people say: pull requests, reviews, issues, discussions.
+//! Conversation events: pull requests, reviews, issues, discussions.
 
 use super::{EDITED, REPOSITORY};
 use crate::summary::Field;
@@ -26,7 +26,7 @@ pub(super) const PULL_REQUEST: &[Field] = &[
     Field::block("Description", &["pull_request.body"]),
 ];
 
-/// What was said stands first, then what about.
+/// Shows the review before the pull request that it belongs to.
 pub(super) const REVIEW: &[Field] = &[
     REPOSITORY,
     Field::text(

@@ -1,4 +1,4 @@
-//! What machines do: workflows, checks, deployments.
+//! Automation events: workflows, checks, deployments.
 
 use super::who;
 

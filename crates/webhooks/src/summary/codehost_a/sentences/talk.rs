@@ -1,4 +1,4 @@
-//! What people say: pull requests, reviews, issues, discussions.
+//! Conversation events: pull requests, reviews, issues, discussions.
 
 use super::who;
 
