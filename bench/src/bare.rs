@@ -1,6 +1,6 @@
-//! What ingest is compared with: a handler that reads and verifies a delivery and stores nothing. And
-//! what the gate is compared with: `GET /api/sessions` as the gateway answers it (the same handler,
-//! body and headers of its own), by axum alone, in a process of its own.
+//! Baselines, served in a separate process. For ingest: a handler that reads and verifies a delivery and
+//! stores nothing. For the gate: `GET /api/sessions` with the same handler, body and response headers as the
+//! gateway, but on axum alone.
 
 use anyhow::Result;
 use axum::Router;
@@ -20,12 +20,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// What `bare` takes.
+/// Arguments of `bare`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where to listen
+    /// Address to listen on
     bind: SocketAddr,
-    /// What deliveries are signed with
+    /// Secret that deliveries are signed with
     #[arg(default_value = "")]
     secret: String,
 }
@@ -65,7 +65,7 @@ struct Taken {
     delivery_id: &'static str,
 }
 
-/// Reads and verifies as a code host documents it; stores nothing.
+/// Reads and verifies a delivery as a code host's documentation describes; stores nothing.
 async fn ingest(State(secret): State<Arc<str>>, headers: HeaderMap, body: Bytes) -> Response {
     let given = headers
         .get("x-hub-signature-256")
@@ -90,7 +90,7 @@ async fn ingest(State(secret): State<Arc<str>>, headers: HeaderMap, body: Bytes)
     response
 }
 
-/// Serves until it is killed.
+/// Serves until the process is killed.
 pub async fn run(args: &Args) -> Result<()> {
     let router = Router::new()
         .route("/api/sessions", get(sessions))

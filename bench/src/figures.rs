@@ -1,8 +1,8 @@
-//! Middles, ends and percentiles of what was measured.
+//! Statistics of measurements: median, maximum and percentiles; unit conversions.
 
 use std::time::Duration;
 
-/// The value that this share of the others does not exceed; zero of nothing.
+/// Returns the value that the given share of the values does not exceed; the default for no values.
 pub fn percentile<T: Copy + PartialOrd + Default>(values: &mut [T], share: f64) -> T {
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     #[expect(
@@ -15,27 +15,27 @@ pub fn percentile<T: Copy + PartialOrd + Default>(values: &mut [T], share: f64) 
     values.get(place).copied().unwrap_or_default()
 }
 
-/// The middle.
+/// Returns the median of the values.
 pub fn median<T: Copy + PartialOrd + Default>(values: &mut [T]) -> T {
     percentile(values, 0.5)
 }
 
-/// The greatest.
+/// Returns the maximum of the durations.
 pub fn greatest(values: &[Duration]) -> Duration {
     values.iter().copied().max().unwrap_or_default()
 }
 
-/// Microseconds.
+/// Converts to microseconds.
 pub fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }
 
-/// Milliseconds.
+/// Converts to milliseconds.
 pub fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Mebibytes.
+/// Converts to mebibytes.
 #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
 pub fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / (1024.0 * 1024.0)

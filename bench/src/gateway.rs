@@ -1,5 +1,5 @@
-//! A server in a process of its own: the gateway as it is released, or the bare route. Owns starting
-//! and stopping it and what the system says about it.
+//! A server in a separate process: the released gateway or the bare route. Starts and stops it and reads the
+//! system's figures about it.
 
 use crate::http1::{Client, request};
 use anyhow::{Context, Result, bail};
@@ -10,22 +10,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a start or a stop may take.
+/// Timeout for starting and stopping.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The kernel's clock ticks per second in `/proc`, the same on every Linux.
+/// Clock ticks per second in `/proc`, the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A running server; killed when dropped.
+/// A running server. Dropping it kills the process.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// Where it listens.
     pub address: SocketAddr,
-    /// From before its process was made to the first `/health` that was 200.
+    /// From before the creation of the process to the first 200 from `/health`.
     pub started_in: Duration,
 }
 
-/// The gateway's binary: `cargo xtask bench` names it.
+/// Returns the path of the gateway's binary, which `cargo xtask bench` provides.
 pub fn binary() -> Result<PathBuf> {
     let path = std::env::var_os("GATEHOUSE_BENCH_BINARY")
         .map(PathBuf::from)
@@ -38,11 +37,11 @@ fn free_address() -> Result<SocketAddr> {
 }
 
 impl Server {
-    /// The gateway on this data directory, its log thrown away but written.
+    /// Starts the gateway with this data directory. Its log is written but discarded.
     pub fn gateway(data_dir: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(binary()?);
-        // What the developer has set for a gateway of their own is not ours.
+        // Settings that the developer has made for another gateway must not apply.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SERVICE_") {
                 command.env_remove(name);
@@ -55,12 +54,12 @@ impl Server {
         Self::start(command, address)
     }
 
-    /// The bare routes.
+    /// Starts the bare routes.
     pub fn bare() -> Result<Self> {
         Self::bare_with("")
     }
 
-    /// The bare routes, verifying deliveries with this secret.
+    /// Starts the bare routes, which verify deliveries with this secret.
     pub fn bare_with(secret: &str) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(std::env::current_exe()?);
@@ -93,7 +92,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks it to stop and waits until it has.
+    /// Asks the process to stop and waits for its end.
     pub fn stop(mut self) -> Result<()> {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             kill_process(pid, Signal::TERM)?;
@@ -108,14 +107,14 @@ impl Server {
         Ok(())
     }
 
-    /// Ends it at once, as a power cut would.
+    /// Kills the process immediately, as a power failure would.
     pub fn kill(mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// Bytes of its memory that are in RAM.
+    /// Returns resident memory in bytes.
     pub fn resident_bytes(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -127,10 +126,10 @@ impl Server {
         Ok(kib * 1024)
     }
 
-    /// Processor time that it has used.
+    /// Returns processor time used so far.
     pub fn processor_time(&self) -> Result<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // After the name, which stands in brackets, come the fields from the third on.
+        // The name is in parentheses; the fields from the third on follow it.
         let fields = stat.rsplit_once(')').context("no name")?.1;
         let ticks: Vec<f64> = fields
             .split_whitespace()
@@ -143,23 +142,22 @@ impl Server {
         ))
     }
 
-    /// Sends it a signal.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let process = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         Ok(kill_process(process.context("no process")?, signal)?)
     }
 
-    /// How many files and sockets it has open.
+    /// Returns the number of open files and sockets.
     pub fn open_files(&self) -> Result<usize> {
         Ok(std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
     }
 
-    /// How many threads it has.
+    /// Returns the number of threads.
     pub fn threads(&self) -> Result<usize> {
         Ok(std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.count())
     }
 
-    /// Bytes that it has caused to be sent to the disk.
+    /// Returns bytes that the process has caused to be written to the disk.
     pub fn written_bytes(&self) -> Result<u64> {
         let io = std::fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
         let line = io
@@ -168,7 +166,7 @@ impl Server {
         Ok(line.context("no write_bytes")?.trim().parse()?)
     }
 
-    /// A connection to it.
+    /// Opens a connection to the server.
     pub async fn connect(&self) -> Result<Client> {
         Client::connect(self.address).await
     }

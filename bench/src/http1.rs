@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 client on one connection that is kept: the load generator must cost less than
-//! what it measures. It reads what our servers write (a content length, no chunks), nothing else.
+//! A small HTTP/1.1 client on one persistent connection. The load generator must cost less than what it
+//! measures, so the client supports only what our servers send: a content length and no chunks.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::net::SocketAddr;
@@ -8,10 +8,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long any answer may take.
+/// Timeout for a response.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A request, ready to be sent.
+/// Serializes a request.
 pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
     for (name, value) in headers {
@@ -30,26 +30,23 @@ pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: Option<
     text.into_bytes()
 }
 
-/// One connection.
+/// A persistent connection.
 #[derive(Debug)]
 pub struct Client {
     stream: TcpStream,
     answer: Vec<u8>,
 }
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// The status.
     pub status: u16,
     /// Everything before the body.
     pub head: &'a str,
-    /// The body.
     pub body: &'a [u8],
 }
 
 impl Client {
-    /// Connects.
     pub async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -59,12 +56,12 @@ impl Client {
         })
     }
 
-    /// Sends without waiting for the answer.
+    /// Sends without waiting for the response.
     pub async fn send(&mut self, request: &[u8]) -> Result<()> {
         Ok(self.stream.write_all(request).await?)
     }
 
-    /// Reads one answer.
+    /// Reads one response.
     pub async fn receive(&mut self) -> Result<Answer<'_>> {
         self.answer.clear();
         let head = loop {
@@ -87,13 +84,14 @@ impl Client {
         })
     }
 
-    /// One exchange.
+    /// Sends a request and reads its response.
     pub async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         self.send(request).await?;
         self.receive().await
     }
 
-    /// One exchange whose answer is as long as the one before and also a 200: without parsing.
+    /// Like [`Client::exchange`], but expects a 200 with the length of the previous response and does not
+    /// parse it.
     pub async fn repeat(&mut self, request: &[u8], length: usize) -> Result<()> {
         self.stream.write_all(request).await?;
         self.answer.clear();
@@ -110,7 +108,7 @@ impl Client {
         Ok(())
     }
 
-    /// The length of the last answer.
+    /// Returns the length of the last response in bytes.
     pub fn last_length(&self) -> usize {
         self.answer.len()
     }
@@ -123,7 +121,7 @@ impl Client {
 }
 
 impl Answer<'_> {
-    /// An error unless it is a 200.
+    /// Returns an error unless the status is 200.
     pub fn expect_ok(&self) -> Result<()> {
         if self.status != 200 {
             bail!("{}: {}", self.status, String::from_utf8_lossy(self.body));
@@ -131,7 +129,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// The value of the session cookie that it sets.
+    /// Returns the value of the session cookie that the response sets.
     pub fn session_cookie(&self) -> Option<&str> {
         let (_, rest) = self.head.split_once("service_session=")?;
         rest.split(';').next()

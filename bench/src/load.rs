@@ -1,4 +1,4 @@
-//! Load: some connections that each send their one request again as soon as it is answered.
+//! A load generator: several connections that each repeat one request as soon as it is answered.
 
 use crate::gateway::Server;
 use anyhow::Result;
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How long the last answers of a round may take.
+/// Timeout for the last responses of a round.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a round of load gave.
+/// The result of a round of load.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// Answers per second.
+    /// Responses per second.
     pub per_second: f64,
-    /// The server's processor time for each.
+    /// The server's processor time per response, in microseconds.
     pub server_micros_each: f64,
 }
 
-/// Loads the server for this long; each request has a connection.
+/// Loads the server for `length`. Each request gets its own connection.
 pub async fn round(server: &Server, requests: &[Vec<u8>], length: Duration) -> Result<Round> {
     let mut ready = Vec::with_capacity(requests.len());
     for request in requests {

@@ -1,6 +1,6 @@
-//! `cargo xtask bench NAME`: measures, and prints one table of aim and measured value. It never fails
-//! because something was slow: a number on a busy machine is no defect, and a gate that is now and
-//! then red is soon ignored.
+//! `cargo xtask bench NAME`: measures and prints one table of targets and measured values. Slow results never
+//! fail the run, because they depend on the load of the machine, and a check that fails at random is soon
+//! ignored.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans guard an async server; this is a tool at a developer's desk"
@@ -36,17 +36,17 @@ struct Cli {
 enum Command {
     /// The gate and the vault
     Gate(gate::Args),
-    /// Deliveries while the gateway is killed again and again
+    /// Deliveries while the gateway is killed repeatedly
     Crash(crash::Args),
-    /// Power cuts: states of the disk that a cut could leave, opened by the real code
+    /// Power failures: opens the disk states that one could leave with the real code
     PowerCut(power_cut::Args),
-    /// A steady load for a long time, with people looking at pages: what grows, and what slows down
+    /// A steady load for a long time with users who open pages: what grows and what slows down
     Soak(soak::Args),
-    /// How fast deliveries are taken in and done
+    /// How fast deliveries are accepted and completed
     Ingest(ingest::Args),
-    /// What speaking through the gateway costs
+    /// The cost of speech through the gateway
     Voice(voice::Args),
-    /// The route that the gate is compared with, without the gate: started by the harness itself
+    /// The baseline routes without the gate; started by the harness
     #[command(hide = true)]
     Bare(bare::Args),
 }
@@ -54,7 +54,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Gate(args) => {
-            // One thread: the gateway is to have the rest of the machine.
+            // A single thread leaves the rest of the machine to the gateway.
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?

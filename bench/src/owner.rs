@@ -1,4 +1,4 @@
-//! A gateway with an owner, as the endurance runs use it: set up once, then asked over RPC.
+//! A gateway with an owner: set up once, then called over RPC. Used by the endurance runs.
 
 use crate::gateway::Server;
 use crate::http1::{Client, request};
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 /// The owner's password.
 pub const PASSWORD: &str = "correct horse battery staple";
 
-/// A data directory whose gateway is set up, and the environment it is started with.
+/// The data directory of a gateway that is set up, and its environment.
 pub struct Home {
-    /// Kept: its end removes the directory. `None` when somebody else keeps it.
+    /// Dropping it removes the directory. `None` if another owner removes it.
     root: Option<TempDir>,
     data_dir: PathBuf,
     environment: Vec<(String, String)>,
@@ -20,7 +20,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// Sets one up without a vault; the gateway is stopped then.
+    /// Sets up a gateway without a vault and stops it.
     pub async fn set_up(environment: &[(&str, String)]) -> Result<Self> {
         let root = tempfile::tempdir()?;
         let (mut home, server) = Self::with_vault(&root.path().join("data"), environment).await?;
@@ -30,7 +30,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Sets one up in this data directory, its vault open; the gateway runs.
+    /// Sets up a gateway with an unlocked vault in this data directory. The gateway keeps running.
     pub async fn with_vault(
         data_dir: &Path,
         environment: &[(&str, String)],
@@ -56,7 +56,7 @@ impl Home {
         Ok((home, server))
     }
 
-    /// The same home for one more gateway on the same database, in a data directory of its own.
+    /// Returns the same home for another gateway on the same database with a separate data directory.
     pub fn beside(&self, data_dir: &Path) -> Self {
         Self {
             root: None,
@@ -66,7 +66,7 @@ impl Home {
         }
     }
 
-    /// A killed gateway starts sealed, and nobody is there to type the password.
+    /// After a kill the vault is sealed, and nobody can enter the password.
     async fn switch_off_vault(&self, server: &Server) -> Result<()> {
         let headers = [("cookie", self.cookie.as_str())];
         let ask = request("POST", "/api/auth/vault/disable", &headers, Some("{}"));
@@ -84,23 +84,22 @@ impl Home {
         Server::gateway(&self.data_dir, &environment)
     }
 
-    /// The owner's session, as the header `cookie` takes it.
+    /// Returns the owner's session as a value of the header `cookie`.
     pub fn cookie(&self) -> &str {
         &self.cookie
     }
 
-    /// Where its database is.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// One RPC call as the owner.
+    /// Makes an RPC call as the owner.
     pub async fn rpc(&self, server: &Server, method: &str, params: Value) -> Result<Value> {
         let mut client = server.connect().await?;
         self.rpc_on(&mut client, method, params).await
     }
 
-    /// The same on a connection that is open.
+    /// Like [`Home::rpc`], on an open connection.
     pub async fn rpc_on(&self, client: &mut Client, method: &str, params: Value) -> Result<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let headers = [("cookie", self.cookie.as_str())];
@@ -118,7 +117,7 @@ impl Home {
     }
 }
 
-/// The text under a name.
+/// Returns the string with this name.
 pub fn text(value: &Value, name: &str) -> Result<String> {
     let found = value.get(name).and_then(Value::as_str);
     Ok(found

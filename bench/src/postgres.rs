@@ -1,5 +1,4 @@
-//! A PostgreSQL server of the bench's own, which can be killed and started again. It syncs, as one in
-//! production does.
+//! A PostgreSQL server for benchmarks that can be killed and restarted. It syncs like a production server.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Read;
@@ -11,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a start may take, recovery after a kill included.
+/// Timeout for a start, including recovery after a kill.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A server; killed when dropped.
+/// A server. Dropping it kills the process.
 pub struct Postgres {
     folder: TempDir,
     programs: PathBuf,
@@ -23,7 +22,7 @@ pub struct Postgres {
     child: Option<Child>,
 }
 
-/// The newest folder with the server's programs.
+/// Returns the newest directory with the server's programs.
 fn programs() -> Result<PathBuf> {
     let mut found: Vec<(f64, PathBuf)> = Vec::new();
     for entry in Path::new("/usr/lib/postgresql")
@@ -48,7 +47,7 @@ fn programs() -> Result<PathBuf> {
         .context("no PostgreSQL here: apt-get install postgresql")
 }
 
-/// A user and a group without rights: the server does not run as root.
+/// Returns an unprivileged user and group, because the server does not run as root.
 fn unprivileged() -> Result<Option<(u32, u32)>> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -66,7 +65,7 @@ fn unprivileged() -> Result<Option<(u32, u32)>> {
 }
 
 impl Postgres {
-    /// Makes a database cluster and starts it.
+    /// Creates a database cluster and starts it.
     pub fn start() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gatehouse-pg-").tempdir()?;
         let user = unprivileged()?;
@@ -120,27 +119,26 @@ impl Postgres {
         command
     }
 
-    /// For clients.
+    /// Returns the URL for clients.
     pub fn url(&self) -> String {
         Self::url_at(self.port)
     }
 
-    /// For clients that come through a proxy on this port.
+    /// Returns the URL for clients that connect through a proxy on this port.
     pub fn url_at(port: u16) -> String {
         format!("postgres://postgres@127.0.0.1:{port}/postgres")
     }
 
-    /// Where it listens.
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Starts it, also after a kill.
+    /// Starts the server again, also after a kill.
     pub fn start_again(&mut self) -> Result<()> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             let mut child = self.spawn()?;
-            // It ends at once while a process of the killed one still lives.
+            // The server exits immediately while a process of the killed one is still running.
             while child.try_wait()?.is_none() {
                 if self.is_ready() {
                     self.child = Some(child);
@@ -189,7 +187,7 @@ impl Postgres {
             && TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
     }
 
-    /// Ends it at once. Its other processes notice and end by themselves.
+    /// Kills the main process. The other processes notice and exit.
     pub fn kill(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
@@ -198,7 +196,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// How many statements the server's log names; it names them when `log_statement` is `all`.
+    /// Returns the number of statements in the server's log, which contains them if `log_statement` is `all`.
     pub fn statements_logged(&self) -> Result<usize> {
         let log = std::fs::read_to_string(self.folder.path().join("log"))?;
         let is_statement =
@@ -206,7 +204,7 @@ impl Postgres {
         Ok(log.lines().filter(is_statement).count())
     }
 
-    /// What one statement returns, as text.
+    /// Runs one statement and returns its result, as text.
     pub fn ask(&self, sql: &str) -> Result<String> {
         let port = self.port.to_string();
         let said = self

@@ -1,4 +1,4 @@
-//! Databases with many credentials and secrets, made by rows alone.
+//! Creates databases with many credentials and secrets by inserting rows.
 
 use anyhow::Result;
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
@@ -10,32 +10,28 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Duration;
 
-/// How many sessions.
 pub const SESSIONS: usize = 10_000;
-/// How many API keys.
 pub const KEYS: usize = 1_000;
-/// How many environment variables.
 pub const VARIABLES: usize = 10_000;
 
-/// A credential: its id and what is sent.
+/// A credential and its ID.
 #[derive(Clone, Debug)]
 pub struct Credential {
-    /// For revocation.
+    /// Used for revocation.
     pub id: String,
     /// The cookie's value, or the key.
     pub secret: String,
 }
 
-/// What was put in.
+/// The inserted credentials.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// Sessions.
     pub sessions: Vec<Credential>,
     /// API keys with every scope.
     pub keys: Vec<Credential>,
 }
 
-/// A random secret as clients send it.
+/// Generates a random secret in the form that clients send.
 pub fn secret(prefix: &str) -> String {
     let random: &dyn Random = &SystemRandom;
     format!("{prefix}{}", BASE64URL_NOPAD.encode(&random.bytes::<32>()))
@@ -45,7 +41,7 @@ fn hash(secret: &str) -> String {
     HEXLOWER.encode(&Sha256::digest(secret))
 }
 
-/// Where the database of a data directory is.
+/// Returns the location of a data directory's database.
 pub fn location(data_dir: &Path) -> Location {
     Location::sqlite_file(&data_dir.join("gatehouse.db"))
 }
@@ -112,7 +108,7 @@ fn variable_row(number: usize, now: Timestamp) -> EnvVariableRow {
     }
 }
 
-/// Adds the credentials to the database of a stopped server.
+/// Adds credentials to the database of a stopped server.
 pub async fn add_credentials(data_dir: &Path) -> Result<Credentials> {
     let made = credentials();
     let now = SystemClock::new().now();

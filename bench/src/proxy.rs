@@ -1,5 +1,5 @@
-//! A TCP proxy in front of a database: it adds the time of a longer way, and can fall silent as a
-//! firewall that forgot a connection does.
+//! A TCP proxy in front of a database. It adds network latency and can fall silent like a firewall that has
+//! lost a connection's state.
 
 use anyhow::Result;
 use std::io::{Read, Write};
@@ -9,23 +9,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Pieces under way in one direction of a connection.
+/// Buffered chunks per direction of a connection.
 const UNDER_WAY: usize = 1024;
-/// Bytes of a piece.
+/// Maximum chunk size in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// A running proxy. It ends with the process.
+/// A running proxy. It runs until the process ends.
 pub struct Proxy {
-    /// Where it listens.
     pub port: u16,
-    /// Connections that were made before this number fell silent.
+    /// Connections with a number below this are silent.
     silent_below: Arc<AtomicU64>,
     made: Arc<AtomicU64>,
 }
 
 impl Proxy {
-    /// Forwards to a port on this machine, with this delay in each direction. Threads with a blocking
-    /// sleep: the timer of the async runtime counts whole milliseconds.
+    /// Forwards to a port on this machine with this delay in each direction. Uses threads with a blocking
+    /// sleep, because the timers of the async runtime have a resolution of one millisecond.
     pub fn start(to: u16, one_way: Duration) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let proxy = Self {
@@ -49,14 +48,14 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// Every connection that is open now forwards nothing any more, and is not closed. New ones work.
+    /// Stops forwarding on all open connections without closing them. New connections work.
     pub fn fall_silent(&self) {
         let made = self.made.load(Ordering::SeqCst);
         self.silent_below.store(made, Ordering::SeqCst);
     }
 }
 
-/// One direction of a connection.
+/// Forwards one direction of a connection.
 fn join(
     from: &TcpStream,
     to: &TcpStream,

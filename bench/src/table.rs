@@ -1,16 +1,14 @@
-//! The one table: aim, measured value, and whether they agree.
+//! The table of results: target, measured value, and whether the target is met.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Display;
 
-/// What is wanted of a value.
+/// The target for a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Aim {
-    /// Not above this.
     AtMost(f64),
-    /// Not below this.
     AtLeast(f64),
-    /// Only told.
+    /// Reported without a target.
     Told,
 }
 
@@ -21,7 +19,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A value in its unit, shown with this many digits after the point.
+    /// Adds a value in its unit, printed with the given number of decimal places.
     pub fn value(
         &mut self,
         what: impl Display,
@@ -39,7 +37,7 @@ impl Report {
         self.row([what.to_string(), wanted, shown(value), verdict.to_owned()]);
     }
 
-    /// Something that is so or not.
+    /// Adds a condition that is met or not.
     pub fn fact(&mut self, what: impl Display, aim: &str, is_so: bool, measured: impl Display) {
         let verdict = verdict(is_so).to_owned();
         self.row([
@@ -50,13 +48,13 @@ impl Report {
         ]);
     }
 
-    /// Rows are also told as they come: the whole takes a minute or two.
+    /// Also prints each row immediately, because a run takes a minute or two.
     fn row(&mut self, row: [String; 4]) {
         eprintln!("  {}: {}", row[0], row[2]);
         self.rows.push(row);
     }
 
-    /// Prints it on standard output.
+    /// Prints the table on standard output.
     #[expect(clippy::print_stdout, reason = "the table is the result")]
     pub fn print(&self) {
         let mut table = Table::new();

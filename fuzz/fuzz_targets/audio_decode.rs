@@ -1,5 +1,5 @@
-//! Sounds of strangers become samples: never more than asked for, always at a rate that can be worked with,
-//! and the same again after they went through a WAV.
+//! Decodes untrusted audio: never more samples than requested, always at a usable rate, and the same samples
+//! after a round trip through WAV.
 #![no_main]
 
 use gatehouse_audio::{AudioError, Format, Kind, decode, encode, sniff};
@@ -28,6 +28,6 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(kind) = sniff(bytes) {
         read(bytes, kind);
     }
-    // And as something that it may not be.
+    // Also decode as another kind.
     read(bytes, SOUNDS[bytes.len() % SOUNDS.len()]);
 });

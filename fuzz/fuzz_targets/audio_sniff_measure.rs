@@ -1,12 +1,12 @@
-//! Sounds of strangers: which kind they are and how long they last, as their kind and as every other. No
-//! bytes last longer than bytes of their number can, where the length is counted and not claimed.
+//! Detects the kind and measures the duration of untrusted audio, as its own kind and as every other. Where
+//! the duration is computed rather than declared, it cannot exceed the maximum for the number of bytes.
 #![no_main]
 
 use gatehouse_audio::{Kind, duration_ms, sniff};
 use gatehouse_fuzz::SOUNDS;
 use libfuzzer_sys::fuzz_target;
 
-/// The slowest of these formats has 1,000 samples a second of at least one bit each.
+/// The slowest of these formats has 1,000 samples per second of at least one bit each.
 fn longest_ms(bytes: &[u8]) -> u64 {
     8 * u64::try_from(bytes.len()).unwrap()
 }
@@ -14,7 +14,7 @@ fn longest_ms(bytes: &[u8]) -> u64 {
 fuzz_target!(|bytes: &[u8]| {
     let sniffed = sniff(bytes);
     assert_eq!(sniffed, sniff(bytes));
-    // What it is stands in front: what comes after changes nothing once there is enough of it.
+    // The kind is recognizable from the beginning: further bytes change nothing once there are enough.
     assert!(!matches!(sniffed, Some(Kind::Pcm { .. })), "raw samples have no mark");
     for kind in SOUNDS {
         let measured = duration_ms(bytes, kind);

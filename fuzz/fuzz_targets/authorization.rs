@@ -1,4 +1,4 @@
-//! Authorization headers: one header, one scheme, one token, or none.
+//! Authorization headers: one header with one scheme and one token, or none.
 #![no_main]
 
 use gatehouse_auth::bearer::bearer_token;

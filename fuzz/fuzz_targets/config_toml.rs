@@ -1,4 +1,4 @@
-//! The file of settings: read or refused with its place, and a secret in it is never shown.
+//! The settings file: it is parsed or rejected with a position, and a secret in it is never shown.
 #![no_main]
 
 use gatehouse_config::{Environment, Invocation, Layers, MASK};

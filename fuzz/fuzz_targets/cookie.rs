@@ -1,4 +1,4 @@
-//! Cookie headers: at most four values, each of them plain text that we could have given out.
+//! Cookie headers: at most four values, each of them plain text that the gateway could have issued.
 #![no_main]
 
 use gatehouse_auth::cookie::{MAX_SESSION_VALUES, has_session_cookie, session_values};

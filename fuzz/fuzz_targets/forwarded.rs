@@ -1,5 +1,5 @@
-//! Forwarding headers: who is not trusted cannot change its address, and nobody becomes local by
-//! sending one.
+//! Forwarding headers: an untrusted client cannot change its address, and no client becomes local by sending
+//! one.
 #![no_main]
 
 use gatehouse_auth::client_address::{Client, ProxyTrust, client, request_is_https};

@@ -1,5 +1,5 @@
-//! Host headers: what is read is written back as the same host, and a loopback name is never one
-//! that a browser would look up elsewhere.
+//! Host headers: a parsed host is formatted as the same host, and a loopback name is never one that a browser
+//! would resolve to another address.
 #![no_main]
 
 use gatehouse_auth::host::{Authority, Host};

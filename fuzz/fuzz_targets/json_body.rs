@@ -1,4 +1,4 @@
-//! Request bodies: read or refused, and a refusal never repeats a value, which may be a secret.
+//! Request bodies: parsed or rejected, and a rejection never repeats a value, which may be a secret.
 #![no_main]
 
 use gatehouse_domain::{ErrorCode, Scope, Timestamp, input};
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         ErrorCode::InvalidParams => assert!(problem.details.contains_key("field")),
         other => panic!("{other:?}"),
     }
-    // The password is never in the answer, unless it is a word that the answer has anyway.
+    // The response never contains the password, unless it is a word of the response anyway.
     if let Ok(Value::Object(body)) = parsed
         && let Some(Value::String(password)) = body.get("password")
         && password.len() >= 24
@@ -39,7 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A number or text that `Value` takes and a stricter type does not.
+/// Whether the bytes contain a number or text that `Value` accepts and a stricter type rejects.
 fn has_odd_text(bytes: &[u8]) -> bool {
     bytes
         .iter()

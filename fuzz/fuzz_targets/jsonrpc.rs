@@ -1,5 +1,5 @@
-//! JSON-RPC envelopes: every message is taken apart or refused, and every answer is JSON with the
-//! id that was sent.
+//! JSON-RPC envelopes: every message is parsed or rejected, and every response is JSON with the ID of the
+//! request.
 #![no_main]
 
 use gatehouse_domain::{ErrorCode, Problem};
@@ -8,14 +8,14 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 fuzz_target!(|text: &str| {
-    let problem = Problem::new(ErrorCode::MethodNotFound, "There is no such method.");
+    let problem = Problem::new(ErrorCode::MethodNotFound, "The method does not exist.");
     let incoming = match parse(text) {
         Ok(incoming) => incoming,
         Err(problem) => return check(&refusal(&Id::null(), &problem), &Value::Null),
     };
     let whole: Value = match serde_json::from_str(text) {
         Ok(whole) => whole,
-        // The envelope leaves params unread: only there may be what a strict reader refuses.
+        // The envelope does not parse params, so only they may contain what a strict parser rejects.
         Err(_) => return,
     };
     let (items, listed) = incoming.into_items();

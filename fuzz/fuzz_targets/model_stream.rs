@@ -1,5 +1,5 @@
-//! Answers of language models, of both families: however the bytes are cut they read the same, there is
-//! at most one end and nothing after it, and no limit is passed.
+//! Response streams of both families of language models. The result does not depend on how the bytes are
+//! split, there is at most one end with nothing after it, and no limit is exceeded.
 #![no_main]
 
 use gatehouse_models::reply_reader::{ReadError, ReplyReader};
@@ -56,7 +56,7 @@ fuzz_target!(|bytes: &[u8]| {
                 calls += 1;
                 assert!(!call.id.is_empty() && !call.name.is_empty());
                 assert!(!call.arguments.is_empty());
-                // An absent id or absent arguments are filled in after counting.
+                // A missing ID or missing arguments are filled in after counting.
                 let length = call.id.len() + call.name.len() + call.arguments.len();
                 assert!(length <= LIMITS.call_bytes + "call_3{}".len());
             }

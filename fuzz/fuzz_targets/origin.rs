@@ -1,5 +1,5 @@
-//! The cross-site check: a WebSocket's upgrade or an unsafe method with an Origin passes only where
-//! a host it may equal was sent too.
+//! The cross-site check: a WebSocket upgrade or an unsafe method with an Origin passes only if a host that it
+//! may equal was sent too.
 #![no_main]
 
 use gatehouse_auth::cross_site::{

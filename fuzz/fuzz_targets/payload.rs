@@ -1,4 +1,4 @@
-//! Bodies of deliveries: read or refused as serde_json does, and written back the same.
+//! Bodies of deliveries: accepted or rejected as by `serde_json`, and serialized unchanged.
 #![no_main]
 
 use gatehouse_webhooks::payload::{BodyKind, Kind, Node, Payload, PayloadError};
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     visit(payload.root());
 });
 
-/// Everything that is in a value can be looked up in it.
+/// Checks that every value can be looked up by its path.
 fn visit(node: Node<'_>) {
     match node.kind() {
         Kind::Object => {

@@ -1,4 +1,4 @@
-//! Recovery keys as typed: what is accepted is one key, and its display form is read as the same.
+//! Typed recovery keys: an accepted text is one key, and the key's display form parses to the same key.
 #![no_main]
 
 use gatehouse_vault::RecoveryKey;

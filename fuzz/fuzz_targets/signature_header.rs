@@ -1,4 +1,4 @@
-//! Headers that carry signatures and tokens: whatever they hold, nobody gets in without the secret.
+//! Headers with signatures and tokens: whatever they contain, a request without the secret is rejected.
 #![no_main]
 
 use gatehouse_webhooks::AuthMode;
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         .filter(|mode| *mode != AuthMode::None)
         .collect();
     let mode = modes[usize::from(pick) % modes.len()];
-    // Header lines, an empty line, a body.
+    // Header lines, an empty line, and a body.
     let end = rest.windows(2).position(|two| two == b"\n\n");
     let (lines, body) = rest.split_at(end.unwrap_or(rest.len()));
     let body = body.get(2..).unwrap_or_default();
@@ -44,7 +44,7 @@ fuzz_target!(|bytes: &[u8]| {
         })
     };
 
-    // A stranger's headers, under the names that the mode looks at.
+    // An attacker's headers, with the names that the mode reads.
     let mut strange = HeaderMap::new();
     let names = signed.iter().map(|(name, _)| name).cycle();
     for (line, name) in lines.split(|byte| *byte == b'\n').take(30).zip(names) {
@@ -57,12 +57,12 @@ fuzz_target!(|bytes: &[u8]| {
         .any(|part| part == SECRET.as_bytes());
     assert!(check(&strange).is_err() || knows);
 
-    // The owner's headers are right; with a tracker's body also the time in it must be.
+    // The owner's headers are valid; with a tracker's body its timestamp must be valid as well.
     let own: HeaderMap = signed.into_iter().collect();
     let refused = check(&own);
     assert!(refused.is_ok() || mode == AuthMode::TrackerAWebhookSignature);
 
-    // A stranger's beside them change nothing for the worse than a refusal.
+    // Adding an attacker's headers can only lead to a rejection.
     for (name, value) in &strange {
         let mut both = own.clone();
         both.append(name, value.clone());

@@ -1,4 +1,5 @@
-//! Templates of deliver-only webhooks: what names nothing stays, and values are never templates.
+//! Templates of deliver-only webhooks: placeholders without a value stay, and values are never parsed as
+//! templates.
 #![no_main]
 
 use std::borrow::Cow;
@@ -8,7 +9,7 @@ use gatehouse_webhooks::template::{MAX_JSON_CHARS, MAX_RAW_CHARS, render};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    // The first line is the template, the rest the payload.
+    // The first line is the template, the rest is the payload.
     let (template, json) = text.split_once('\n').unwrap_or((text, "{}"));
     let Ok(payload) = Payload::from_json(json) else {
         return;
@@ -16,7 +17,7 @@ fuzz_target!(|text: &str| {
     if template.contains('\0') {
         return;
     }
-    // Each value becomes a mark, so that all that is left is the template's own.
+    // Each value is replaced by a mark, so that only the template's own text remains.
     let marked = render(template, &payload, &|_| Cow::Borrowed("\0"));
     let marks = marked.matches('\0').count();
     let placeholders = template

@@ -1,6 +1,6 @@
-//! Deliveries of every profile: event type, keys, kept headers, handshake and summary, whatever was
-//! sent. Nothing is longer than promised, nothing carries a control character, and no line of a
-//! stranger's text stands at the beginning of a line of the summary unless it is the outline's.
+//! Deliveries of every profile: event type, keys, kept headers, handshake and summary for any input. No
+//! output exceeds its maximum length or contains a control character. No line of untrusted text begins a line
+//! of the summary unless it belongs to the outline.
 #![no_main]
 
 use gatehouse_webhooks::event::{self, MAX_VALUE_CHARS};
@@ -9,7 +9,7 @@ use gatehouse_webhooks::summary::{MAX_SUMMARY_CHARS, summarise};
 use gatehouse_webhooks::{Payload, PayloadError};
 use libfuzzer_sys::fuzz_target;
 
-// First byte: the profile. Then header lines, an empty line, the body.
+// The first byte selects the profile. Header lines, an empty line and the body follow.
 fuzz_target!(|bytes: &[u8]| {
     let (pick, rest) = gatehouse_fuzz::split(bytes);
     let profiles = profile::all();

@@ -1,10 +1,10 @@
-//! How a target makes a request out of the fuzzer's bytes, and what kinds of sound there are.
+//! Shared by the fuzz targets: builds requests from the fuzzer's bytes, and lists the kinds of audio.
 
 use gatehouse_audio::Kind;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// One header a line, under the names given in turn: `header 0`, `header 1`, … and again. A line
-/// that no header can carry is left out, as hyper would have refused it.
+/// Builds one header per line, with the given names in turn: `header 0`, `header 1`, … and again from the
+/// first. Lines that cannot be a header value are skipped, because hyper would have rejected them.
 pub fn headers(bytes: &[u8], names: &[&'static str]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let lines = bytes.split(|byte| *byte == b'\n').take(8);
@@ -16,14 +16,14 @@ pub fn headers(bytes: &[u8], names: &[&'static str]) -> HeaderMap {
     headers
 }
 
-/// The first byte, by which a target picks a variant, and the rest.
+/// Splits off the first byte, which selects a variant of the target.
 pub fn split(bytes: &[u8]) -> (u8, &[u8]) {
     bytes
         .split_first()
         .map_or((0, bytes), |(first, rest)| (*first, rest))
 }
 
-/// Every kind of sound.
+/// Every kind of audio.
 pub const SOUNDS: [Kind; 10] = [
     Kind::Mp3,
     Kind::Aac,

@@ -57,7 +57,7 @@ test('version, health checks before and after a restart, locality, appearance an
   const { version } = await home.rpc<{ version: string }>('system.status');
   await expect(page.getByText(version, { exact: true })).toBeVisible();
   const doctor = page.getByRole('list', { name: 'Health checks' });
-  await expect(doctor.getByText('The vault is open.')).toBeVisible();
+  await expect(doctor.getByText('The vault is unlocked.')).toBeVisible();
   await expect(page.getByText('This browser runs on the same machine')).toBeVisible();
   await page.getByLabel('Theme', { exact: true }).selectOption('dark');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
@@ -68,7 +68,7 @@ test('version, health checks before and after a restart, locality, appearance an
   await expect(doctor.getByRole('listitem').first()).toContainText('Problem:');
   await home.call('POST', '/api/auth/vault/unlock', { password: 'correct horse battery staple' });
   await page.getByRole('button', { name: 'Run again' }).click();
-  await expect(doctor.getByText('The vault is open.')).toBeVisible();
+  await expect(doctor.getByText('The vault is unlocked.')).toBeVisible();
 
   for (const document of ['openapi', 'openrpc']) {
     const answer = await page.request.get(`/api/${document}.json`);

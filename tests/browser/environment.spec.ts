@@ -129,10 +129,10 @@ test('SSH keys: generate, validate, import with a passphrase, copy, download, de
   await dialog.getByLabel('Name').fill('mine');
   await dialog.getByLabel('Private key').fill(imported);
   await dialog.getByRole('button', { name: 'Import a key' }).click();
-  await expect(dialog.getByText(/passphrase is needed/)).toBeVisible();
+  await expect(dialog.getByText(/passphrase is required/)).toBeVisible();
   await dialog.getByLabel('Passphrase', { exact: false }).first().fill('wrong');
   await dialog.getByRole('button', { name: 'Import a key' }).click();
-  await expect(dialog.getByText('It does not open the key.')).toBeVisible();
+  await expect(dialog.getByText('It does not decrypt the key.')).toBeVisible();
   await dialog.getByLabel('Passphrase', { exact: false }).first().fill('open sesame');
   await dialog.getByRole('button', { name: 'Import a key' }).click();
   const mine = keys.getByRole('listitem').filter({ hasText: 'mine' });

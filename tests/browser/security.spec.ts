@@ -191,7 +191,7 @@ test('an old confirmation is requested again, only for sensitive changes', async
   await expect(asked.getByRole('alert')).toBeVisible();
   // Without confirmation, nothing changes.
   await page.keyboard.press('Escape');
-  await expect(dialog(page).getByRole('alert')).toContainText('Confirm that it is you');
+  await expect(dialog(page).getByRole('alert')).toContainText('Confirm with the password or a passkey');
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   await asked.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await asked.getByRole('button', { name: 'Confirm', exact: true }).click();

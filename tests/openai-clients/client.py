@@ -1,7 +1,7 @@
-"""Does what it is told with OpenAI's own client, against a gateway.
+"""Runs jobs with OpenAI's client against a gateway.
 
-Reads {"base_url", "key", "jobs": [{"do", "with"?, "key"?, "to"?}]} from standard input and writes a list:
-for each job {"ok": what came} or {"error": the class, "status", "message"}.
+Reads {"base_url", "key", "jobs": [{"do", "with"?, "key"?, "to"?}]} from standard input and writes a list with
+one entry per job: {"ok": the result} or {"error": the class, "status", "message"}.
 """
 
 import base64
@@ -41,7 +41,7 @@ KINDS = {one.__name__: one for one in (speech, stream, transcribe, models, model
 
 
 def run(order, job):
-    # By itself the client tries again what was answered with 5xx.
+    # By default the client retries responses with 5xx.
     client = openai.OpenAI(
         base_url=order["base_url"], api_key=job.get("key", order["key"]), max_retries=0, timeout=60
     )
@@ -51,7 +51,7 @@ def run(order, job):
         return {
             "error": type(error).__name__,
             "status": error.status_code,
-            # The client puts into its message only what is an object; ours is a sentence.
+            # The client copies only objects into its message; the gateway's error is a string.
             "message": f"{error.message} {error.body}",
         }
 

@@ -1,14 +1,14 @@
-"""Makes small models that real programs load, and the command `whisper-cli`.
+"""Generates small models that real programs load, and the command `whisper-cli`.
 
-    python make_models.py FOLDER
+python make_models.py FOLDER
 
-FOLDER/models/tone.onnx (and .json)   a Piper voice: each letter is a tone of its own
-FOLDER/models/tone/                   a sherpa-onnx recogniser (CTC): each of those tones is a letter
-FOLDER/models/fixed.bin               a Whisper model (ggml): whatever it hears, it says one sentence
-FOLDER/bin/whisper-cli                whisper_cli.py, run by the Python that runs this
+FOLDER/models/tone.onnx (and .json)   a Piper voice: each letter is a separate tone
+FOLDER/models/tone/                   a sherpa-onnx recognizer (CTC): each of those tones is a letter
+FOLDER/models/fixed.bin               a Whisper model (ggml): its output is always the same sentence
+FOLDER/bin/whisper-cli                whisper_cli.py, run by the Python that runs this script
 
-Nothing here is trained: the weights are computed. What is spoken by the first and heard by the second is
-the same text again, as long as it is made of small letters and single spaces.
+The models are not trained; their weights are computed. The second model recognizes the text that the first one
+speaks, if the text consists of lowercase letters and single spaces.
 """
 
 import json
@@ -23,12 +23,12 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 LETTERS = " abcdefghijklmnopqrstuvwxyz"
-# Samples a second, and samples of one letter: 80 ms.
+# Samples per second, and samples per letter: 80 ms.
 RATE = 22050
 LETTER_SAMPLES = 1764
 
-# The recogniser works on 80 mel filters from 20 to 7600 Hz (kaldi's formula). Every other filter, from the
-# 18th on, stands for a letter; a tone in the middle of a filter is loudest there.
+# The recognizer uses 80 mel filters from 20 to 7600 Hz (kaldi's formula). Every other filter, from
+# the 18th on, represents a letter; a tone in the middle of a filter is loudest there.
 FILTERS = 80
 LOWEST_HZ, HIGHEST_HZ = 20, 7600
 
@@ -59,7 +59,7 @@ def save(path, nodes, inputs, outputs, constants, metadata=()):
 
 
 def make_voice(path):
-    """A Piper voice: letters' numbers in, samples out; numbers 0 to 2 are padding, start and end."""
+    """Returns a Piper voice: numbers of letters in, samples out. Numbers 0 to 2 are padding, start and end."""
     silent = 3
     tones = [0.0] * silent + [tone_of(letter) for letter in range(len(LETTERS))]
     node = helper.make_node
@@ -118,13 +118,14 @@ def make_voice(path):
 
 
 def make_recogniser(folder):
-    """A CTC model: how loud a letter's filter is, is how likely the letter is; blank is between."""
+    """Returns a CTC model: the loudness of a letter's filter is the letter's score. The blank symbol scores in
+    between."""
     folder.mkdir(exist_ok=True)
     weights = np.zeros((FILTERS, len(LETTERS) + 1), np.float32)
     for letter in range(len(LETTERS)):
         weights[filter_of(letter), letter + 1] = 1
     bias = np.zeros(len(LETTERS) + 1, np.float32)
-    # Between the loudness of a tone and that of what lossy formats leave around it.
+    # Between the loudness of a tone and that of the artifacts of lossy formats.
     bias[0] = 4.5
     shape = [1, "frames", FILTERS]
     save(
@@ -145,7 +146,7 @@ def make_recogniser(folder):
 
 
 class WhisperFile:
-    """The file format of whisper.cpp (its `models/convert-pt-to-ggml.py` describes it)."""
+    """The file format of whisper.cpp, which its `models/convert-pt-to-ggml.py` describes."""
 
     def __init__(self, file):
         self.file = file
@@ -188,13 +189,13 @@ class WhisperFile:
             self.attention(f"{name}.cross_attn", size)
 
 
-# Of fewer than a dozen different words whisper.cpp thinks that they repeat themselves, and tries again.
+# With fewer than twelve different words, whisper.cpp detects a repetition and tries again.
 SENTENCE = "this sentence is said by a small model that was made without any training"
 
 
 def make_whisper(path):
-    """English only, one layer, and all of it zero but for the positions: which word comes is decided by how
-    many there are already."""
+    """English only, one layer, all weights zero except for the positions: the number of previous tokens
+    determines the next word."""
     vocabulary, state, frames, context, mels = 51864, 64, 1500, 448, 80
     end, first, space = 50256, 1000, 220
     with path.open("wb") as file:

@@ -1,8 +1,8 @@
-"""whisper.cpp under the command line of its `whisper-cli`, of which there is no package.
+"""whisper.cpp with the command line of its `whisper-cli`, for which no package exists.
 
-It takes the options below and no others, refuses what the command refuses, and writes the JSON file that it
-writes (`examples/cli/README.md`, options `-oj` and `-ojf`). The library is the real one; only the times of
-tokens are not to be had from it here, so each segment's time is shared out among its words.
+Accepts only the options below, rejects what the command rejects, and writes the same JSON file
+(`examples/cli/README.md`, options `-oj` and `-ojf`). The library is the real one. It does not report the times
+of tokens here, so each segment's duration is divided among its words.
 """
 
 import json
@@ -107,7 +107,7 @@ def main():
     if not wanted.get("quiet"):
         print(Model.system_info(), file=sys.stderr)
     if wanted.get("json") or wanted.get("full"):
-        # A model for English takes no other language; the command says "en" then.
+        # An English model supports no other language; the command then reports "en".
         result = {
             "systeminfo": "",
             "model": {"type": "tiny", "multilingual": False},

@@ -1,5 +1,5 @@
-// Keeps one page for the time when the gateway does not answer, and nothing else: no answer of the gateway is ever stored. Everything but a
-// visit to a page goes to the network as if this were not there.
+// Caches one offline page for when the gateway does not respond. No response of the gateway is ever stored.
+// All requests other than navigations go to the network unchanged.
 const OFFLINE = ['/assets/offline.html', '/assets/offline.css'];
 const CACHE = 'gatehouse-offline-1';
 

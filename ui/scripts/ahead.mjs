@@ -1,5 +1,6 @@
-// Writes dist/ahead.json: for each page of the inside, by the first part of its path, the `Link` header that names what the browser will need.
-// The gateway sends it to whoever it recognises, so that the files come together with the document and not after the script that asks for them.
+// Writes dist/ahead.json: for each page after login, by the first segment of its path, the `Link` header that
+// names the files the browser will need. The gateway sends it to recognized browsers, so that the files load
+// together with the document instead of after the script that imports them.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -13,7 +14,7 @@ const PAGES = {
   settings: 'src/pages/settings/Settings.svelte',
 };
 
-/** The files of these modules and of all they import, as Vite's manifest has it. */
+/** The files of these modules and of everything they import, according to Vite's manifest. */
 function filesOf(manifest, names, seen = new Set()) {
   const files = new Set();
   for (const name of names) {
@@ -27,7 +28,7 @@ function filesOf(manifest, names, seen = new Set()) {
   return files;
 }
 
-/** Files that import each other in a circle may run before what they need: then the page does not start. */
+/** Rejects import cycles: a file of a cycle may run before its imports, and the page then fails to start. */
 export function refuseCircles(manifest) {
   const sound = new Set();
   const walk = (name, above) => {
@@ -40,7 +41,7 @@ export function refuseCircles(manifest) {
   for (const name of Object.keys(manifest)) walk(name, []);
 }
 
-/** The header of each page. What the document itself names is left out. */
+/** The header of each page, without the files that the document itself names. */
 export function ahead(manifest) {
   const named = filesOf(manifest, [ENTRY]);
   const link = (file) =>

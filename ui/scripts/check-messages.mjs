@@ -1,5 +1,5 @@
-// Fails when the catalog holds a text that nothing says, when its keys are out of order, when a language lacks a text or has one too many,
-// or when a component says something that is not in the catalog.
+// Fails if the catalog contains an unused text, if its keys are not sorted, if a language has missing or
+// extra texts, or if a component contains a text that is not in the catalog.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { parse } from 'svelte/compiler';
 
 const ROOT = new URL('../', import.meta.url).pathname;
 const NOT_OURS = /(^|\/)(paraglide|generated)\//;
-/** Attributes that a person reads or hears. */
+/** Attributes whose text is shown or read aloud. */
 const SPOKEN = new Set([
   'alt',
   'aria-description',
@@ -21,7 +21,7 @@ const SPOKEN = new Set([
 
 const keysOf = (text) => Object.keys(JSON.parse(text)).filter((key) => key !== '$schema');
 
-/** What is wrong with a catalog as the sources use it. */
+/** Faults of a catalog, given the sources that use it. */
 export function faultsOfCatalog(keys, sources) {
   const used = new Set(sources.flatMap((source) => [...source.matchAll(/\bm\.(\w+)/g)].map(([, key]) => key)));
   const sorted = [...keys].sort();
@@ -32,7 +32,7 @@ export function faultsOfCatalog(keys, sources) {
   ];
 }
 
-/** What differs between the keys of two languages. */
+/** Keys that a language lacks or has in excess. */
 export function faultsOfLanguage(keys, base) {
   return [
     ...base.filter((key) => !keys.includes(key)).map((key) => `lacks \`${key}\``),
@@ -40,10 +40,10 @@ export function faultsOfLanguage(keys, base) {
   ];
 }
 
-/** Addresses, names of headers and their like are the same in every language. */
+/** False for addresses, header names and the like, which are the same in every language. */
 const isWords = (text) => /\p{L}{2,}/u.test(text) && !/^\S*[\d./:_@-]\S*$/.test(text.trim());
 
-/** What a component says by itself instead of by the catalog. */
+/** Texts of a component that are not in the catalog. */
 export function spoken(source) {
   const found = [];
   const visit = (node, within) => {

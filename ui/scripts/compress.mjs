@@ -1,4 +1,5 @@
-// Writes FILE.br and FILE.gz beside each file of dist that becomes smaller by it. The gateway hands them on as they are.
+// Writes FILE.br and FILE.gz next to each file of dist that becomes smaller. The gateway serves them
+// unchanged.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -9,7 +10,7 @@ const COMPRESSIBLE = /\.(js|css|html|svg|json|webmanifest|txt)$/;
 for (const entry of readdirSync(DIST, { recursive: true, withFileTypes: true })) {
   if (!entry.isFile() || !COMPRESSIBLE.test(entry.name)) continue;
   const path = join(entry.parentPath, entry.name);
-  // The shell is filled in for each answer, so it cannot be compressed beforehand.
+  // The gateway fills in the shell for each response, so it cannot be compressed in advance.
   if (path === join(DIST, 'index.html')) continue;
   const plain = readFileSync(path);
   const packed = {

@@ -1,5 +1,6 @@
-// Writes src/client/generated from the documents that the gateway makes of itself: rpc.ts of docs/generated/openrpc.json,
-// http.ts of docs/generated/openapi.json. `--check` writes nothing and fails when a file would change.
+// Writes src/client/generated from the gateway's generated documents: rpc.ts from
+// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json. `--check` writes nothing and fails
+// if a file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -12,7 +13,7 @@ const read = (name) => JSON.parse(readFileSync(new URL(name, DOCUMENTS), 'utf8')
 const withDefinitions = (value) =>
   JSON.parse(JSON.stringify(value).replaceAll('#/components/schemas/', '#/definitions/'), anything);
 
-/** A schema that says nothing of the value's kind allows any value; the compiler would take it for an object. */
+/** A schema without a type allows any value; the compiler would treat it as an object. */
 function anything(_key, value) {
   const says = ['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', 'properties', 'tsType'];
   const isSchema = value && typeof value === 'object' && !Array.isArray(value) && typeof value.description === 'string';

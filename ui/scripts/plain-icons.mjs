@@ -1,10 +1,11 @@
-// Icons as plain markup. @lucide/svelte makes each icon from a list of elements while the page is shown, which costs more than the rest of a
-// button; every icon here is drawn alike, so its elements are written out when the page is built.
+// Icons as plain markup. @lucide/svelte creates each icon from a list of elements at run time, which costs
+// more than the rest of a button. All icons here have the same attributes, so their elements are generated at
+// build time.
 
 const ICON = /\/@lucide\/svelte\/dist\/icons\/[\w-]+\.svelte$/;
 const DATA = /^const iconData = (\{.*\});$/m;
 
-/** A preprocessor of Svelte. */
+/** A Svelte preprocessor. */
 export const plainIcons = {
   name: 'plain-icons',
   markup({ content, filename = '' }) {

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod dependencies;
+mod documented;
 mod licences;
 mod links;
 mod metadata;
@@ -36,6 +37,7 @@ pub fn run(root: &Path) -> Result<()> {
             arrows::check_libraries(&metadata),
         ),
         ("sources", sources::check(root)?),
+        ("documented modules and items", documented::check(root)?),
         ("run-time crates", dependencies::check(&tree)),
         ("licences", licences::check(&policy, &tree, &metadata)),
         ("packages of the page", page_packages::check(root, &policy)?),

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: everything CI asks, from a fresh Debian machine on. Prepares the engines and
-//! tools that tests speak to, runs each step also when an earlier one failed, and prints what ran.
+//! `cargo xtask test`: everything that CI runs, starting from a fresh Debian machine. Prepares the engines
+//! and tools that tests use, runs every step even if an earlier one failed, and prints a summary.
 
 mod apt;
 pub mod browser;
@@ -24,33 +24,33 @@ use crate::process::{cargo, find_program, is_set, run as run_command};
 use crate::{check, generate};
 use report::Report;
 
-/// What `test` takes.
+/// Arguments of `test`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Run only the tests that match, and no other step (a nextest filter expression)
     #[arg(long, value_name = "EXPR")]
     filter: Option<String>,
-    /// Leave PostgreSQL out, on purpose
+    /// Leave out PostgreSQL
     #[arg(long)]
     no_postgres: bool,
 }
 
-/// Where tests find the throw-away PostgreSQL, a URL to a superuser's database.
+/// The variable with the URL of the temporary PostgreSQL server, with a superuser and a database.
 const POSTGRES: &str = "GATEHOUSE_TEST_POSTGRES_URL";
-/// Where tests find a Python with what `crates/vault/tests/requirements.txt` names.
+/// The variable with the Python interpreter that has the packages in `crates/vault/tests/requirements.txt`.
 const PYTHON: &str = "GATEHOUSE_TEST_PYTHON";
-/// Where tests find Chromium.
+/// The variable with the path of Chromium.
 const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
-/// The browser tests, copied beside the modules they import.
+/// The variable with the directory of the browser tests, copied next to the modules they import.
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
-/// Where tests find programs that speak and listen: `bin` and `models` are in it.
+/// The variable with the directory of the speech programs (`bin`) and their models (`models`).
 const VOICE: &str = "GATEHOUSE_TEST_VOICE";
-/// Where tests find `OpenAI`'s own clients, and the scripts that use them.
+/// The variable with the directory of `OpenAI`'s clients and the scripts that use them.
 const OPENAI: &str = "GATEHOUSE_TEST_OPENAI_CLIENTS";
-/// Set to 1 where a test that cannot find its engine must fail instead of passing by.
+/// If this variable is 1, a test without its engine fails instead of being skipped.
 const STRICT: &str = "GATEHOUSE_TEST_STRICT";
 
-/// Prepares, runs, and reports; an error when a step failed, and in CI when something was left out.
+/// Prepares, runs and reports. Fails if a step failed and, in CI, if anything was left out.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let strict = is_set("CI");
     let target = Metadata::load(root)?.target_directory;
@@ -63,7 +63,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         session.set(STRICT, "1");
     }
     session.report.engine("SQLite, embedded");
-    // Held to the end of this function: dropping it stops the server.
+    // Held until the function returns, because dropping it stops the server.
     let _server = session.prepare_postgres(args.no_postgres);
     session.prepare_openssh();
     session.prepare_python(&target);
@@ -71,7 +71,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.prepare_voice(&target);
     session.prepare_openai(&target);
     let browser = session.prepare_browser(&target);
-    // Before Rust, which embeds it or reads it.
+    // Built before the Rust code that embeds or reads it.
     let page = session.prepare_page();
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
@@ -106,7 +106,7 @@ impl Session<'_> {
 
     fn prepare_postgres(&mut self, unwanted: bool) -> Option<postgres::Server> {
         if unwanted {
-            // Empty rather than absent: the caller's own server is not wanted either.
+            // Empty rather than unset, so that a server from the caller's environment is not used either.
             self.set(POSTGRES, "");
             self.report.declined("PostgreSQL", "--no-postgres");
             return None;
@@ -130,7 +130,7 @@ impl Session<'_> {
         }
     }
 
-    /// The programs that the tests of the SSH agent run.
+    /// Prepares the programs that the tests of the SSH agent run.
     fn prepare_openssh(&mut self) {
         let installed = match find_program("ssh-add") {
             Some(_) => Ok(()),
@@ -156,7 +156,7 @@ impl Session<'_> {
         }
     }
 
-    /// Other people's webhook libraries and examples, for the tests of ours.
+    /// Prepares third-party webhook libraries and examples that our webhooks are tested against.
     fn prepare_webhooks(&mut self, target: &Path) {
         for (what, name, variable) in node::WEBHOOKS {
             let tests = self.root.join("tests").join(name);
@@ -174,7 +174,7 @@ impl Session<'_> {
         }
     }
 
-    /// Programs that speak and listen.
+    /// Prepares the programs for text to speech and speech to text.
     fn prepare_voice(&mut self, target: &Path) {
         let tests = self.root.join("tests/voice-programs");
         let folder = target.join("test-voice");
@@ -189,7 +189,7 @@ impl Session<'_> {
         }
     }
 
-    /// Clients of other people that speak and listen through the gateway.
+    /// Prepares third-party clients that use speech through the gateway.
     fn prepare_openai(&mut self, target: &Path) {
         let tests = self.root.join("tests/openai-clients");
         let folder = target.join("test-openai-clients");
@@ -202,7 +202,7 @@ impl Session<'_> {
         }
     }
 
-    /// The folder to run the browser tests in, when there are any.
+    /// Prepares the directory to run the browser tests in, if there are any.
     fn prepare_browser(&mut self, target: &Path) -> Option<std::path::PathBuf> {
         let tests = self.root.join("tests/browser");
         if !tests.join("package.json").is_file() {
@@ -222,8 +222,8 @@ impl Session<'_> {
         }
     }
 
-    /// One profile and one set of features: what `build` builds, the tests and the generators use
-    /// again; and the clippy steps share nearly every crate but ours.
+    /// All steps use one profile and one set of features, so the tests and generators reuse what `build`
+    /// builds and the clippy steps share nearly every dependency.
     fn everything(
         &mut self,
         target: &Path,
@@ -237,7 +237,7 @@ impl Session<'_> {
         let clippy = ["clippy", "--locked"];
         let all = ["--workspace", "--all-targets"];
         self.step("lints", &[&clippy[..], &all, &deny].concat());
-        // Beside the tests every room gets the features that tests turn on: look at it without them too.
+        // With the tests, every crate gets the features that tests enable. Check it without them too.
         let shipped = [&clippy[..], &["--package", "gatehouse"]].concat();
         self.step("lints as shipped", &[&shipped[..], &deny].concat());
         let name = "lints without the features vault and voice";
@@ -266,7 +266,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Published attacks against the binary, after the test that each can succeed.
+    /// Runs published attacks against the binary, after a test that each attack can succeed.
     fn gauntlet(&mut self, target: &Path, binary: &Path) {
         let gauntlet = match Gauntlet::prepare(self.root, target) {
             Ok(gauntlet) => gauntlet,
@@ -280,7 +280,7 @@ impl Session<'_> {
         });
     }
 
-    /// Journeys through the page, which the binary serves.
+    /// Runs the browser tests of the web UI that the binary serves.
     fn browser(&mut self, folder: &Path, binary: &Path, has_page: bool) {
         if !has_page {
             let why = anyhow::anyhow!("the page is not built");

@@ -1,6 +1,6 @@
-//! `bench crash`: deliveries come in while the gateway is killed again and again. Nothing that was
-//! answered 202 may be lost, and nothing may be done twice without a record of it. On PostgreSQL the
-//! database server is killed as well.
+//! `bench crash`: sends deliveries while the gateway is killed repeatedly. No delivery that was answered with
+//! 202 may be lost, and none may be processed twice without a record of it. On PostgreSQL the database server
+//! is killed too.
 
 mod recorder;
 mod sender;
@@ -21,22 +21,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// What `crash` takes.
+/// Arguments of `crash`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How many deliveries at least
+    /// Minimum number of deliveries
     #[arg(long, default_value_t = 10_000)]
     deliveries: usize,
     /// How often the gateway is killed
     #[arg(long, default_value_t = 100)]
     kills: u32,
-    /// Of the random moments
+    /// Seed of the random moments
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where deliveries are stored
+    /// Database engine that stores the deliveries
     #[arg(long, value_enum, default_value_t = Engine::Sqlite)]
     engine: Engine,
-    /// A message that the inbox hears twice is a fault, even when the attempts are counted
+    /// Report a message that appears twice in the inbox as a fault, even if the attempts are counted
     #[arg(long)]
     strict_inbox: bool,
 }
@@ -44,13 +44,13 @@ pub struct Args {
 /// A database engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
-    /// A file in the data directory.
+    /// A file in the data directory
     Sqlite,
-    /// A PostgreSQL server of the bench's own.
+    /// A PostgreSQL server that the benchmark starts
     Postgres,
 }
 
-/// How often what was killed.
+/// How often the gateway and the database were killed.
 #[derive(Clone, Copy, Default)]
 struct Kills {
     gateway: u32,
@@ -66,7 +66,7 @@ impl Kills {
 /// The lane whose deliveries end in the inbox.
 const INBOX: &str = "inbox";
 
-/// A webhook and who remembers what it forwards.
+/// A webhook and the recorder of its forwarded messages.
 struct Lane {
     name: &'static str,
     id: String,
@@ -75,7 +75,7 @@ struct Lane {
     recorder: Recorder,
 }
 
-/// Runs it and prints the table.
+/// Runs the benchmark and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let mut database = match args.engine {
@@ -176,8 +176,8 @@ async fn make_lanes(
     Ok(lanes)
 }
 
-/// Kills at random moments until it was often enough and all deliveries are in. Every third time it is
-/// the database that dies, where it is a server.
+/// Kills the gateway at random moments until the number of kills is reached and all deliveries are accepted.
+/// If the database is a server, every third kill is of the database.
 async fn kill_often(
     args: &Args,
     home: &Home,
@@ -206,7 +206,7 @@ async fn kill_often(
                 address.send_replace(server.address);
             }
         }
-        // The senders are held back so that kills and deliveries end together.
+        // The senders are throttled so that kills and deliveries end together.
         plan.release(kills.all(), args.kills);
         if kills.all().is_multiple_of(10) {
             eprintln!("  {} kills, {} accepted", kills.all(), plan.accepted());
@@ -216,11 +216,11 @@ async fn kill_often(
     Ok((server, kills))
 }
 
-/// Waits until nothing is waiting or in work; `false` when that takes too long.
+/// Waits until no delivery is waiting or running; `false` after a timeout.
 async fn wait_until_done(home: &Home, server: &Server) -> Result<bool> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_mins(5) {
-        // The database may have been killed a moment ago.
+        // The database may have just been killed.
         let Ok(status) = home.rpc(server, "system.status", json!({})).await else {
             tokio::time::sleep(Duration::from_millis(250)).await;
             continue;

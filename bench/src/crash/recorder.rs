@@ -1,5 +1,5 @@
-//! The world outside, which remembers: a sink for forwarded messages and a model server. Both note
-//! each delivery's mark as often as it comes.
+//! External services that record what they receive: a receiver of forwarded messages and a model server. Both
+//! count how often each delivery's mark arrives.
 
 use anyhow::Result;
 use axum::Router;
@@ -12,23 +12,23 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 
-/// What begins the mark of a delivery in its payload.
+/// Prefix of a delivery's mark in its payload.
 pub const MARK: &str = "mark-";
 
-/// What came, and how often.
+/// The received marks with their counts.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     seen: Arc<Mutex<HashMap<String, u32>>>,
 }
 
 impl Recorder {
-    /// How often a mark came.
+    /// Returns how often a mark was received.
     pub fn count(&self, mark: &str) -> u32 {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(mark).copied().unwrap_or(0)
     }
 
-    /// Notes the last mark in a text.
+    /// Records the last mark in a text.
     pub fn note(&self, body: &str) {
         let Some(at) = body.rfind(MARK) else { return };
         let mark: String = body
@@ -47,7 +47,7 @@ async fn sink(State(recorder): State<Recorder>, body: String) -> &'static str {
     "ok"
 }
 
-/// An answer as the vendor's API reference describes a streamed chat completion.
+/// Responds as the vendor's API reference describes a streamed chat completion.
 async fn model(State(recorder): State<Recorder>, body: String) -> Response {
     recorder.note(&body);
     let answer = concat!(
@@ -64,7 +64,7 @@ async fn model(State(recorder): State<Recorder>, body: String) -> Response {
     ([(CONTENT_TYPE, "text/event-stream")], answer).into_response()
 }
 
-/// Both, running until the harness ends; where they listen.
+/// Starts both services, which run until the harness ends. Returns their address and recorders.
 pub async fn start() -> Result<(SocketAddr, Recorder, Recorder)> {
     let (sunk, asked) = (Recorder::default(), Recorder::default());
     let router = Router::new()

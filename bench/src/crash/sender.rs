@@ -1,4 +1,4 @@
-//! A sender as code hosts are: it sends a delivery, and again under the same id when it got no answer.
+//! A sender that behaves like a code host: it repeats a delivery with the same ID if it receives no response.
 
 use super::Lane;
 use super::recorder::MARK;
@@ -16,10 +16,10 @@ use tokio::task::JoinHandle;
 
 /// Connections for each webhook.
 const CONNECTIONS: usize = 8;
-/// A delivery is given up after so many tries: the gateway would be broken.
+/// Maximum number of attempts for a delivery; more mean that the gateway is broken.
 const TRIES: usize = 10_000;
 
-/// How many deliveries there are to be, and how many may be sent so far.
+/// The total number of deliveries, and how many may be sent so far.
 pub struct Plan {
     wanted: usize,
     released: AtomicUsize,
@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Nothing but the first share is released.
+    /// Releases only the first share.
     pub fn new(wanted: usize) -> Self {
         Self {
             wanted,
@@ -40,7 +40,7 @@ impl Plan {
         }
     }
 
-    /// Releases the share that belongs to so many kills.
+    /// Releases the share for the given number of kills.
     pub fn release(&self, kills: u32, of: u32) {
         let share = self.wanted * (kills as usize + 1) / (of.max(1) as usize) + 1;
         self.released
@@ -48,22 +48,23 @@ impl Plan {
         self.more.notify_waiters();
     }
 
-    /// Releases all.
+    /// Releases all deliveries.
     pub fn release_all(&self) {
         self.released.store(self.wanted, Ordering::Release);
         self.more.notify_waiters();
     }
 
-    /// How many were answered 202.
+    /// Returns the number of deliveries answered with 202.
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Acquire)
     }
 
-    /// The number of the next delivery, when it may be sent; none after the last.
+    /// Returns the number of the next delivery, once it may be sent; `None` after the last.
     async fn take(&self) -> Option<usize> {
         let number = self.next.fetch_add(1, Ordering::AcqRel);
         while number >= self.released.load(Ordering::Acquire) && number < self.wanted {
-            // A wake-up between the look and the wait costs this long, no more.
+            // If a wake-up occurs between the check and the wait, it is missed; the timeout then bounds the
+            // delay.
             let wait = self.more.notified();
             drop(tokio::time::timeout(Duration::from_millis(20), wait).await);
         }
@@ -71,11 +72,11 @@ impl Plan {
     }
 }
 
-/// A delivery that was answered 202, or 200 as a repetition of one that is stored.
+/// A delivery that was answered with 202, or with 200 as a duplicate of a stored one.
 pub struct Accepted {
-    /// Its mark, which is its id at the sender too.
+    /// The delivery's mark, which is also its ID at the sender.
     pub mark: String,
-    /// Which webhook.
+    /// The webhook's lane.
     pub lane: &'static str,
 }
 
@@ -124,7 +125,7 @@ async fn send(
         let now = *address.borrow();
         match attempt(now, &message).await {
             Ok(200 | 202) => return Ok(()),
-            // Killed, or not there yet.
+            // Killed or still starting.
             Err(_) | Ok(503) => tokio::time::sleep(Duration::from_millis(2)).await,
             Ok(status) => bail!("a delivery was answered {status}"),
         }
@@ -137,7 +138,7 @@ async fn attempt(address: SocketAddr, message: &[u8]) -> Result<u16> {
     Ok(client.exchange(message).await?.status)
 }
 
-/// As the code host documents it: `sha256=` and the hex of the HMAC-SHA256 of the body.
+/// As the code host documents it: `sha256=` and the hex of the body's HMAC-SHA256.
 pub fn sign(secret: &str, body: &str) -> Result<String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
     mac.update(body.as_bytes());

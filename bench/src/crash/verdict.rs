@@ -1,4 +1,4 @@
-//! What became of each delivery: the gateway's rows beside what the world outside remembers.
+//! Compares the gateway's rows with the records of the external services.
 
 use super::{Accepted, Lane};
 use crate::gateway::Server;
@@ -8,13 +8,13 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// A row, as far as it matters here.
+/// The relevant part of a delivery's row.
 struct Row {
     status: String,
     attempts: u64,
 }
 
-/// Counts and tells.
+/// Counts the outcomes and reports them.
 pub async fn tell(
     home: &Home,
     server: &Server,
@@ -67,7 +67,7 @@ pub async fn tell(
     Ok(())
 }
 
-/// Reads the inbox to its end: what a person would have been told, and how often.
+/// Reads the whole inbox and counts each message.
 pub async fn read_inbox(home: &Home, server: &Server, lane: &Lane) -> Result<()> {
     let mut params = json!({ "limit": 500 });
     loop {
@@ -83,8 +83,8 @@ pub async fn read_inbox(home: &Home, server: &Server, lane: &Lane) -> Result<()>
     }
 }
 
-/// Message and completion of the inbox are one transaction: none may come twice. Told as a fault only
-/// when `strict`.
+/// An inbox message and the completion of its delivery are one transaction, so no message may appear twice.
+/// Duplicates are faults only if `strict`.
 pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], strict: bool, report: &mut Report) {
     for lane in lanes.iter().filter(|lane| lane.name == super::INBOX) {
         let mine = accepted.iter().filter(|one| one.lane == lane.name);
@@ -100,7 +100,7 @@ pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], strict: bool, report: &
     }
 }
 
-/// Every accepted delivery of a webhook by the id that its sender gave it.
+/// Returns all accepted deliveries of a webhook by the ID that the sender assigned.
 async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<String, Row>> {
     let mut rows = HashMap::new();
     let mut cursor = Value::Null;
@@ -131,7 +131,7 @@ async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<Strin
     }
 }
 
-/// How many deliveries have this status; one page of them is enough to tell.
+/// Returns the number of deliveries with this status, limited to one page.
 pub async fn count(home: &Home, server: &Server, status: &str) -> Result<usize> {
     let params = json!({ "status": status, "limit": 500 });
     let page = home.rpc(server, "webhooks.deliveries", params).await?;

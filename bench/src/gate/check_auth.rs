@@ -1,5 +1,5 @@
-//! `check_auth()` in this process, through the room's public handle. When everything is in memory the
-//! database is closed: a look-up that wanted to read it would be an error, and none is allowed.
+//! `check_auth()` in this process, through the public handle of the auth crate. The database is closed once
+//! everything is cached: a call that read it would fail, and any failure fails the measurement.
 
 use super::Site;
 use crate::figures::{median, micros, percentile};
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// What is decided on, made of a client and a credential.
+/// Builds the input of a decision from a client and a credential.
 type Input = for<'a> fn(&'a Client, &'a Sent) -> CheckInput<'a>;
 
-/// A credential in both forms in which a request can carry it.
+/// A credential in both forms in which a request can contain it.
 struct Sent {
     secret: String,
     headers: HeaderMap,
@@ -70,7 +70,7 @@ async fn open(site: &Site) -> Result<(Store, Auth)> {
     Ok((store, auth))
 }
 
-/// Brings every credential into memory and closes the database.
+/// Loads every credential into memory and closes the database.
 async fn load(site: &Site) -> Result<(Store, Auth)> {
     let (store, auth) = open(site).await?;
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
@@ -127,7 +127,7 @@ fn blank(client: &Client) -> CheckInput<'_> {
     }
 }
 
-/// A generator for the order alone.
+/// A generator for the order of the credentials only.
 struct Order(u64);
 
 impl Order {
@@ -150,7 +150,7 @@ fn report_times(what: &str, aims: (Aim, Aim), times: &mut [Duration], report: &m
     report.value(format!("{what}: 99th percentile"), aims.1, late, (2, "µs"));
 }
 
-/// Measures both credentials, alone and as part of recognising a whole request.
+/// Measures both kinds of credentials, alone and as part of processing a whole request.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let (store, auth) = load(site).await?;
     let client = Client::at(LOCALHOST);
@@ -202,7 +202,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Host, client, locality, cookies and decision: all that the gate asks of a request.
+/// Host, client, locality, cookies and decision: everything the gate evaluates for a request.
 async fn whole_requests(site: &Site, auth: &Auth, report: &mut Report) -> Result<()> {
     let mut requests = Vec::new();
     for session in &site.credentials.sessions {

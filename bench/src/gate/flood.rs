@@ -1,5 +1,5 @@
-//! Many clients without a credential, each from an address of its own: what the gateway remembers of
-//! them must be bounded.
+//! Many clients without a valid credential, each with a different address. The state that the gateway keeps
+//! for them must be bounded.
 
 use super::Site;
 use crate::figures::mebibytes;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 const REQUESTS: usize = 50_000;
 const CONNECTIONS: usize = 32;
 
-/// From anywhere, with a cookie, a key or nothing.
+/// Builds a request from a random address with a cookie, a key or no credential.
 fn one(number: usize) -> Vec<u8> {
     let random: &dyn Random = &SystemRandom;
     let from = if number.is_multiple_of(2) {
@@ -41,7 +41,7 @@ fn one(number: usize) -> Vec<u8> {
     )
 }
 
-/// Measures the growth.
+/// Measures the growth of the gateway's memory.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let trusted = ("SERVICE_PROXY__TRUSTED_CIDRS", "127.0.0.1/32");
     let gateway = Server::gateway(&site.data_dir, &[trusted])?;

@@ -1,4 +1,4 @@
-//! `bench gate`: the figures that the gate and the vault promise. Each file measures one of them.
+//! `bench gate`: the target figures of the gate and the vault. Each module measures one of them.
 
 mod check_auth;
 mod flood;
@@ -19,19 +19,19 @@ use tempfile::TempDir;
 /// The owner's password.
 const PASSWORD: &str = "correct horse battery staple";
 
-/// What `gate` takes.
+/// Arguments of `gate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these: start, check-auth, throughput, flood, vault, revocation
+    /// Run only these: start, check-auth, throughput, flood, vault, revocation
     only: Vec<String>,
-    /// Length of a round of load
+    /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 1500)]
     round_ms: u64,
 }
 
-/// What is measured on.
+/// The data that is measured on.
 struct Site {
-    /// Kept: its end removes the directory.
+    /// Dropping it removes the directory.
     _root: TempDir,
     data_dir: PathBuf,
     credentials: Credentials,
@@ -53,7 +53,7 @@ impl Site {
     }
 }
 
-/// Runs them and prints the table.
+/// Runs the measurements and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
@@ -97,7 +97,7 @@ pub async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// A gateway whose owner has set the password; stopped.
+/// Sets up a gateway with the owner's password and stops it.
 async fn set_up(data_dir: &Path) -> Result<()> {
     let server = Server::gateway(data_dir, &[])?;
     let body = serde_json::json!({ "password": PASSWORD }).to_string();

@@ -1,4 +1,4 @@
-//! From the request that revokes a credential to the end of the socket that it had opened.
+//! The time from the request that revokes a credential until the socket opened with it is closed.
 
 use super::Site;
 use crate::figures::{greatest, median, millis};
@@ -14,10 +14,10 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// Of each kind.
+/// Revocations of each kind of credential.
 const REVOCATIONS: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a socket is closed with when its credential ended.
+/// Close code of a socket whose credential has ended.
 const NOT_AUTHENTICATED: u16 = 4401;
 
 async fn open(
@@ -30,7 +30,7 @@ async fn open(
     let stream = TcpStream::connect(gateway.address).await?;
     stream.set_nodelay(true)?;
     let (mut socket, _) = client_async(request, stream).await?;
-    // Answered: the socket's loop runs.
+    // The response shows that the socket's loop is running.
     socket
         .send(Message::text(r#"{"id":1,"method":"system.status"}"#))
         .await?;
@@ -71,7 +71,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
         .expect_ok()?;
     let mut times = Vec::new();
     for number in 1..=REVOCATIONS {
-        // Not those that others use.
+        // Credentials that the other measurements do not use.
         let place = 5_000 + number;
         let session = site
             .credentials

@@ -1,4 +1,4 @@
-//! From nothing to the first answer, and what an idle gateway weighs.
+//! The time from process start to the first response, and the memory of an idle gateway.
 
 use super::Site;
 use crate::figures::{mebibytes, median, millis};
@@ -8,12 +8,11 @@ use anyhow::Result;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often it is started.
 const STARTS: usize = 9;
-/// What is loaded after the start is loaded by then.
+/// Time after which everything that loads after the start is loaded.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// A gateway that is set up and has nothing to do.
+/// Measures a gateway that is set up and idle.
 pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     let size = mebibytes(binary()?.metadata()?.len());
     report.value(
@@ -34,7 +33,7 @@ pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// The same with many credentials stored.
+/// Measures the same with many stored credentials.
 pub fn many(site: &Site, report: &mut Report) -> Result<()> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {

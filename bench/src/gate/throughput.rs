@@ -1,5 +1,5 @@
-//! A trivial route behind all layers against the same route without them, both in processes of their
-//! own, loaded in turn.
+//! A trivial route with all layers compared with the same route without them. Both run in separate processes
+//! and are loaded alternately.
 
 use super::Site;
 use crate::figures::median;
@@ -14,7 +14,7 @@ const CONNECTIONS: usize = 64;
 const ROUNDS: usize = 7;
 const PATH: &str = "/api/sessions";
 
-/// Measures by cookie and by key.
+/// Measures with cookies and with keys.
 pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<()> {
     let (gateway, bare) = (site.gateway()?, Server::bare()?);
     let each = |header: &dyn Fn(usize) -> (&'static str, String)| -> Vec<Vec<u8>> {
@@ -27,7 +27,7 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
     let by_cookie = each(&|number| ("cookie", site.cookie(number * 100)));
     let by_key = each(&|number| ("authorization", site.bearer(number * 10)));
     let length = Duration::from_millis(round_ms);
-    // Whatever is made at the first request is made now.
+    // Warms up: the first request creates connections and caches.
     round(&bare, &by_cookie, length / 5).await?;
     round(&gateway, &by_cookie, length / 5).await?;
     let (mut alone, mut cookie, mut key) = (Vec::new(), Vec::new(), Vec::new());

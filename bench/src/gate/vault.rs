@@ -1,5 +1,5 @@
-//! Unsealing against one bare run of Argon2id, and the rotation of many secrets while the service
-//! answers.
+//! Unlocking compared with a single run of Argon2id, and the rotation of many secrets while the service
+//! answers requests.
 
 use super::{PASSWORD, Site};
 use crate::figures::{greatest, median, millis};
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const UNSEALS: usize = 9;
 
-/// Measures both.
+/// Measures unlocking and rotation.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     unseal(site, report).await?;
     prepare::add_variables(&site.data_dir).await?;
@@ -80,7 +80,7 @@ async fn unseal(site: &Site, report: &mut Report) -> Result<()> {
     gateway.stop()
 }
 
-/// Asks again and again until told to stop; how long each answer took.
+/// Repeats a request until `stop` is set. Returns the duration of each response.
 async fn ask(mut client: Client, request: Vec<u8>, stop: Arc<AtomicBool>) -> Result<Vec<Duration>> {
     let mut times = Vec::new();
     while !stop.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! How fast deliveries are done: a queue that was filled runs empty, with default settings. And whether
-//! the queue grows while deliveries come in at the pace that is aimed at.
+//! Completion rates with default settings: how fast a filled queue drains, and whether the queue grows while
+//! deliveries arrive at the target rate.
 
 use super::site::{self, Receiver};
 use crate::gateway::Server;
@@ -10,17 +10,17 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Connections that fill the queue, and that keep a pace.
+/// Connections for filling the queue and for the sustained load.
 const CONNECTIONS: usize = 64;
 /// How long the queue is filled.
 const FILLING: Duration = Duration::from_secs(3);
-/// A queue that does not run empty within this is given up; the rate is that of what was done.
+/// Timeout for draining. The rate is then that of the completed deliveries.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Deliveries a second of the sustained load.
+/// Deliveries per second of the sustained load.
 const PACE: u32 = 4_000;
 const SUSTAINED: Duration = Duration::from_mins(1);
 
-/// Both ends, and the sustained load.
+/// Measures the rates to the inbox and to an `http` channel.
 pub async fn measure(report: &mut Report) -> Result<()> {
     let home = Home::set_up(&site::environment(Vec::new())).await?;
     let server = home.start()?;
@@ -41,8 +41,8 @@ pub async fn measure(report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// Fills the queue and watches it run empty. The rate counts from the first delivery, so that what is
-/// done while the queue is filled counts too.
+/// Fills the queue and waits until it is empty. The rate counts from the first delivery, so it includes
+/// deliveries completed while the queue is filled.
 #[expect(clippy::cast_precision_loss, reason = "counts of deliveries")]
 pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value) -> Result<f64> {
     let target = site::webhook(home, server, more).await?;
@@ -54,7 +54,7 @@ pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value)
     let left = site::waiting(home, server).await?;
     let while_filling = (flood.took.len() as f64 - filled as f64) / flood.elapsed.as_secs_f64();
     let draining = filled.saturating_sub(left) as f64 / took.as_secs_f64();
-    // A queue that never filled says nothing: the worker kept up, and the rate is that of the senders.
+    // If the queue never filled, the worker kept up, and the rate is that of the senders.
     Ok(if filled < 1000 {
         while_filling
     } else {
@@ -62,7 +62,7 @@ pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value)
     })
 }
 
-/// Accepts and completes at once for a minute.
+/// Accepts and completes deliveries at the target rate for a minute.
 pub async fn sustained(report: &mut Report) -> Result<()> {
     let home = Home::set_up(&site::environment(Vec::new())).await?;
     let server = home.start()?;
@@ -99,7 +99,7 @@ pub async fn sustained(report: &mut Report) -> Result<()> {
         rate,
         (0, ""),
     );
-    // A second's worth may be on its way at any moment.
+    // Up to one second's worth of deliveries may be in progress at any time.
     report.fact(
         "deliveries that wait after 15 s and after 60 s",
         "no growth",

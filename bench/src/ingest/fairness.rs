@@ -1,4 +1,5 @@
-//! A healthy webhook beside one whose channel hangs, and beside agents that take a minute for a turn.
+//! The latency of a healthy webhook next to one whose channel hangs, and next to agents whose turns take a
+//! minute.
 
 use super::site::{self, Receiver};
 use crate::figures::{greatest, median, millis};
@@ -13,16 +14,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// Deliveries that wait for the channel that hangs.
+/// Deliveries that wait for the hanging channel.
 const HANGING: usize = 200;
-/// Agents that work.
+/// Agents that are busy.
 const AGENTS: usize = 4;
 const TURN: Duration = Duration::from_mins(1);
 /// Deliveries of the healthy webhook.
 const SAMPLES: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A model that takes a minute, then says one word.
+/// Starts a model that takes a minute and then answers with one word.
 async fn slow_model() -> Result<SocketAddr> {
     let answer = || async {
         tokio::time::sleep(TURN).await;
@@ -70,10 +71,10 @@ pub async fn measure(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// From the moment when a delivery is sent to the one when its message comes.
+/// Measures the times from sending a delivery until its message arrives.
 async fn beside(home: &Home, hangs: bool) -> Result<Vec<Duration>> {
     let server = home.start()?;
-    // Connections are accepted, and nothing is ever answered.
+    // Accepts connections and never responds.
     let silence = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let (receiver, address) = Receiver::start().await?;
     site::channel(home, &server, "silent", silence.local_addr()?).await?;
@@ -91,7 +92,7 @@ async fn beside(home: &Home, hangs: bool) -> Result<Vec<Duration>> {
     for _ in 0..count {
         troubled.send(&mut client).await?;
     }
-    // They are being worked on when the others come.
+    // These deliveries must be in progress before the others arrive.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let mut delays = Vec::new();
     for number in 0..SAMPLES {
@@ -109,7 +110,7 @@ async fn beside(home: &Home, hangs: bool) -> Result<Vec<Duration>> {
         };
         delays.push(came.saturating_duration_since(begun));
         if begun.elapsed() > TURN / 2 {
-            // It is stopped by the others: one sample says it.
+            // The other deliveries block it; one sample shows that.
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

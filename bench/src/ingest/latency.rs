@@ -1,4 +1,4 @@
-//! One connection, against a bare fsync of as many bytes on the same disk.
+//! The latency of one connection, compared with an fsync of as many bytes on the same disk.
 
 use super::Site;
 use crate::figures::{median, micros};
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const SAMPLES: usize = 2_000;
-/// The two are measured in turn, so many at a time.
+/// Number of samples before switching to the other measurement.
 const TURN: usize = 100;
 
-/// Measures both in turn.
+/// Measures both alternately.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let target = site.target()?;
     let gateway = site.start()?;

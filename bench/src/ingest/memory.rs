@@ -1,4 +1,4 @@
-//! What the gateway's memory grows by while many deliveries come in.
+//! The growth of the gateway's memory while it receives many deliveries.
 
 use super::Site;
 use crate::figures::mebibytes;
@@ -7,11 +7,11 @@ use anyhow::Result;
 
 const CONNECTIONS: usize = 64;
 
-/// Measures it.
+/// Measures the growth.
 pub async fn measure(site: &Site, deliveries: usize, report: &mut Report) -> Result<()> {
     let target: &'static _ = Box::leak(Box::new(site.target()?));
     let gateway = site.start()?;
-    // Connections, caches and the first pages are not growth.
+    // Connections, caches and the first pages do not count as growth.
     let warm = |sent: usize, _| sent >= 20;
     target.flood(&gateway, CONNECTIONS, warm).await?;
     let before = gateway.resident_bytes()?;

@@ -1,4 +1,4 @@
-//! A table of a million rows: the start, pages and filters, statistics, a claim.
+//! A table with a million rows: start, pages and filters, statistics, and a claim.
 
 use super::Site;
 use crate::figures::{median, millis};
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rows in one transaction.
+/// Rows per transaction.
 const GROUP: usize = 5_000;
-/// How many of them wait for the worker.
+/// Rows that wait for the worker.
 const WAITING: usize = 1_000;
-/// A day.
+/// A day in milliseconds.
 const DAY_MS: i64 = 86_400_000;
 const STARTS: usize = 5;
 const SAMPLES: usize = 50;
@@ -67,7 +67,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     server.stop()
 }
 
-/// What people look at: a name, the method and its parameters, and the milliseconds that are aimed at.
+/// Returns the calls of the web UI: a name, the method with its parameters, and the target in milliseconds.
 fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 9] {
     [
         ("first page", "webhooks.deliveries", json!({}), 5.0),
@@ -123,7 +123,7 @@ fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 9] {
 }
 
 async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
-    // Of yesterday: what came within the last minute is read back at a start for the rate limits.
+    // From yesterday: at startup the rate limits read deliveries of the last minute.
     let now = SystemClock::new().now().as_millis();
     let clock = ManualClock::at(Timestamp::from_millis(now - DAY_MS));
     let mut made = 0;
@@ -143,7 +143,7 @@ async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Nearly all are done; the last ones wait.
+/// Builds a row. Nearly all rows are completed; the last ones wait.
 fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> NewDelivery {
     let now = clock.now();
     let waits = number + WAITING >= rows;

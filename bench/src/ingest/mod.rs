@@ -1,6 +1,6 @@
-//! `bench ingest`: how fast deliveries are taken in, each on disk before its 202. Every figure stands
-//! beside one of the same run that does less: a handler that stores nothing, a bare fsync. And how fast
-//! they are done, on SQLite and on PostgreSQL, undisturbed and beside what hangs.
+//! `bench ingest`: how fast deliveries are accepted, each stored on disk before its 202, and how fast they
+//! are completed on SQLite and PostgreSQL, with and without hanging receivers. Each ingest figure is shown
+//! with a baseline from the same run: a handler that stores nothing, or an fsync.
 
 mod completion;
 mod fairness;
@@ -23,31 +23,31 @@ use std::net::Ipv4Addr;
 use std::time::Instant;
 use tokio::net::TcpListener;
 
-/// What `ingest` takes.
+/// Arguments of `ingest`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these: throughput, latency, memory, million, completion, sustained, fairness, written,
+    /// Run only these: throughput, latency, memory, million, completion, sustained, fairness, written,
     /// postgres
     only: Vec<String>,
-    /// Length of a round of load
+    /// Length of a load round in milliseconds
     #[arg(long, default_value_t = 3000)]
     round_ms: u64,
-    /// Deliveries over which memory is watched
+    /// Number of deliveries for the memory measurement
     #[arg(long, default_value_t = 100_000)]
     deliveries: usize,
-    /// Rows in the table for the last part
+    /// Rows in the table for the `million` measurement
     #[arg(long, default_value_t = 1_000_000)]
     rows: usize,
 }
 
-/// A gateway with one webhook whose deliveries are taken in and not worked on: its channel never
-/// answers, so that the worker waits and what is measured is the way in.
+/// A gateway with one webhook whose deliveries are accepted but not completed: its channel never responds, so
+/// the worker waits and only ingest is measured.
 struct Site {
     home: Home,
     webhook_id: String,
     public_id: String,
     secret: String,
-    /// Accepts and says nothing.
+    /// Accepts connections and never responds.
     _silence: TcpListener,
 }
 
@@ -92,7 +92,7 @@ impl Site {
     }
 }
 
-/// Runs them and prints the table.
+/// Runs the measurements and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);

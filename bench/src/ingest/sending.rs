@@ -1,4 +1,4 @@
-//! Signed deliveries of 1 KB under ids of their own, cheap enough not to be what is measured.
+//! Signed deliveries of 1 KB with unique IDs, cheap enough not to distort the measurement.
 
 use crate::crash::sign;
 use crate::gateway::Server;
@@ -8,24 +8,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Bytes of a body.
+/// Size of a body in bytes.
 const BODY_BYTES: usize = 1024;
-/// Digits of an id.
+/// Digits of an ID.
 const DIGITS: usize = 16;
 
-/// Ids are told apart over all rounds.
+/// IDs are unique across all rounds.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Where deliveries go, and one of them with a blank for its id.
+/// The destination of deliveries, and a template delivery with a placeholder for its ID.
 pub struct Target {
     message: Vec<u8>,
     id_at: usize,
-    /// What the bare handler verifies with.
+    /// The secret that the bare handler verifies with.
     pub secret: String,
 }
 
 impl Target {
-    /// The signature is over the body alone, so that one serves for every id.
+    /// The signature covers only the body, so the same signature is valid for every ID.
     pub fn new(public_id: &str, secret: &str) -> Result<Self> {
         let start = r#"{"ref":"refs/heads/main","repository":{"full_name":"a/b"},"text":""#;
         let fill = BODY_BYTES.saturating_sub(start.len() + 2);
@@ -51,7 +51,7 @@ impl Target {
         })
     }
 
-    /// The next delivery.
+    /// Builds the next delivery.
     pub fn next(&self) -> Vec<u8> {
         let mut message = self.message.clone();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Target {
         message
     }
 
-    /// Sends one on this connection; the answer must be a 202.
+    /// Sends a delivery, which must be answered with 202. Returns the duration.
     pub async fn send(&self, client: &mut Client) -> Result<Duration> {
         let message = self.next();
         let begun = Instant::now();
@@ -72,7 +72,7 @@ impl Target {
         Ok(took)
     }
 
-    /// Sends on so many connections until `until` says stop; how long each answer took.
+    /// Sends on the given number of connections until `until` returns true.
     pub async fn flood(
         &'static self,
         server: &Server,
@@ -108,24 +108,23 @@ impl Target {
     }
 }
 
-/// What a flood gave.
+/// The result of a flood.
 pub struct Flood {
-    /// How long it took.
     pub elapsed: Duration,
     /// The server's processor time.
     pub processor: Duration,
-    /// How long each answer took.
+    /// The duration of each response.
     pub took: Vec<Duration>,
 }
 
 impl Flood {
-    /// Deliveries a second.
+    /// Returns deliveries per second.
     #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
     pub fn per_second(&self) -> f64 {
         self.took.len() as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// The server's processor time for each, in microseconds.
+    /// Returns the server's processor time per delivery, in microseconds.
     #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
     pub fn micros_each(&self) -> f64 {
         self.processor.as_secs_f64() * 1e6 / (self.took.len().max(1) as f64)

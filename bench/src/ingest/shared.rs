@@ -1,5 +1,5 @@
-//! On PostgreSQL: one node, two nodes, a database that is far away, an idle node, and nodes and
-//! connections that fail without a word.
+//! PostgreSQL: one node, two nodes, a distant database, an idle node, and nodes and connections that stop
+//! responding.
 
 use super::completion;
 use super::site;
@@ -18,21 +18,21 @@ use tokio::time::timeout;
 
 const CONNECTIONS: usize = 64;
 const ROUND: Duration = Duration::from_secs(5);
-/// The time to the database and back that is aimed at.
+/// The round-trip time to the database that the targets assume.
 const ROUND_TRIP: Duration = Duration::from_micros(2_700);
 const IDLE: Duration = Duration::from_secs(30);
-/// How long a failure is watched; what lasts longer is told as this.
+/// How long a failure is observed. A longer failure is reported with this value.
 const WATCHED: Duration = Duration::from_mins(1);
-/// How often a node is stopped until it is inside a transaction.
+/// Attempts to stop a node inside a transaction.
 const TRIES: usize = 200;
 
-/// A home whose database is the server on this port.
+/// Sets up a home whose database is the server on this port.
 async fn home(port: u16) -> Result<Home> {
     let url = ("SERVICE_DATABASE_URL", Postgres::url_at(port));
     Home::set_up(&site::environment(vec![url])).await
 }
 
-/// Measures all of it.
+/// Runs all measurements.
 pub async fn measure(report: &mut Report) -> Result<()> {
     nodes(report).await?;
     far(report).await?;
@@ -128,8 +128,8 @@ async fn idle(report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// Delivers on one connection at a time, and takes a new one after each failure; the longest time
-/// without a 202.
+/// Sends deliveries on one connection at a time and opens a new one after each failure. Returns the longest
+/// time without a 202.
 async fn longest_refusal(
     target: &'static super::Target,
     address: SocketAddr,
@@ -147,7 +147,7 @@ async fn longest_refusal(
             }
             anyhow::Ok(())
         };
-        // A request that is not answered is not waited for: the next one may be.
+        // Do not wait for a request without a response; the next one may succeed.
         drop(timeout(Duration::from_secs(2), accepted).await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -1,4 +1,4 @@
-//! Gateways for the measurements, and the world outside that they deliver to.
+//! Gateways for the measurements and the receivers of their messages.
 
 use super::Target;
 use crate::gateway::Server;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// No limit but the machine, and nothing else that is not a default.
+/// Removes all limits of the gateway; everything else keeps its default.
 pub fn environment(more: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
     let mut all = vec![(
         "SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE",
@@ -23,7 +23,7 @@ pub fn environment(more: Vec<(&'static str, String)>) -> Vec<(&'static str, Stri
     all
 }
 
-/// A receiver of messages that notes when each came.
+/// A receiver of messages that records the time of each.
 #[derive(Clone, Default)]
 pub struct Receiver {
     came: Arc<Mutex<Vec<Instant>>>,
@@ -36,7 +36,7 @@ async fn receive(State(receiver): State<Receiver>) -> &'static str {
 }
 
 impl Receiver {
-    /// Starts one; where it listens. It ends with the harness.
+    /// Starts a receiver, which runs until the harness ends. Returns its address.
     pub async fn start() -> Result<(Self, SocketAddr)> {
         let receiver = Self::default();
         let router = Router::new().route("/", post(receive).with_state(receiver.clone()));
@@ -46,14 +46,14 @@ impl Receiver {
         Ok((receiver, address))
     }
 
-    /// When the n-th came, from 0, if it has come.
+    /// Returns when the message with this index (from 0) arrived, if it has.
     pub fn at(&self, number: usize) -> Option<Instant> {
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
         came.get(number).copied()
     }
 }
 
-/// A channel account that posts to an address.
+/// Creates a channel account that posts to an address.
 pub async fn channel(home: &Home, server: &Server, id: &str, to: SocketAddr) -> Result<()> {
     let account = json!({
         "type": "http", "id": id, "label": id, "fields": { "url": format!("http://{to}/") },
@@ -62,7 +62,7 @@ pub async fn channel(home: &Home, server: &Server, id: &str, to: SocketAddr) -> 
     Ok(())
 }
 
-/// A webhook with these fields besides, and what is sent to it.
+/// Creates a webhook with these additional fields. Returns the target for its deliveries.
 pub async fn webhook(home: &Home, server: &Server, more: Value) -> Result<&'static Target> {
     let mut params = json!({
         "name": "bench", "source_profile": "codehost_a", "rate_limit_per_minute": 1_000_000,
@@ -75,14 +75,14 @@ pub async fn webhook(home: &Home, server: &Server, more: Value) -> Result<&'stat
     Ok(Box::leak(Box::new(target)))
 }
 
-/// How many deliveries wait.
+/// Returns the number of waiting deliveries.
 pub async fn waiting(home: &Home, server: &Server) -> Result<u64> {
     let status = home.rpc(server, "system.status", json!({})).await?;
     let waiting = status.get("queue_depth").and_then(Value::as_u64);
     Ok(waiting.unwrap_or(u64::MAX))
 }
 
-/// Until nothing waits, or this long; how long it took.
+/// Waits until no delivery is waiting, for at most `most`. Returns the duration.
 pub async fn until_empty(home: &Home, server: &Server, most: Duration) -> Result<Duration> {
     let begun = Instant::now();
     while begun.elapsed() < most && waiting(home, server).await? > 0 {

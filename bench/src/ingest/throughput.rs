@@ -1,4 +1,4 @@
-//! 64 connections, against a handler that reads and verifies but stores nothing.
+//! The throughput of 64 connections, compared with a handler that reads and verifies but stores nothing.
 
 use super::Site;
 use crate::figures::{median, millis, percentile};
@@ -10,7 +10,7 @@ use std::time::Duration;
 const CONNECTIONS: usize = 64;
 const ROUNDS: usize = 5;
 
-/// Measures both in turn.
+/// Measures both alternately.
 pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<()> {
     let target: &'static _ = Box::leak(Box::new(site.target()?));
     let gateway = site.start()?;

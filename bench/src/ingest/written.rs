@@ -1,4 +1,4 @@
-//! What reaches the disk for a delivery of 1 MiB, from its arrival to its end.
+//! The bytes written to disk for a delivery of 1 MiB, from its arrival to its completion.
 
 use super::site;
 use crate::crash::sign;
@@ -10,12 +10,12 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 use std::time::Duration;
 
-/// Enough that the write-ahead log is carried over several times.
+/// Enough for several checkpoints of the write-ahead log.
 const DELIVERIES: u64 = 64;
-/// A little less than the mebibyte that a webhook takes by default.
+/// Slightly less than the 1 MiB that a webhook accepts by default.
 const BODY_BYTES: usize = 1_048_576 - 64;
 
-/// Measures it.
+/// Measures the bytes per delivery.
 pub async fn measure(report: &mut Report) -> Result<()> {
     let home = Home::set_up(&site::environment(Vec::new())).await?;
     let server = home.start()?;
@@ -42,7 +42,7 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         ensure!(answer.status == 202, "answered {}", answer.status);
     }
     site::until_empty(&home, &server, Duration::from_mins(2)).await?;
-    // The last one's end, and a checkpoint that is under way.
+    // Waits for the completion of the last delivery and for a running checkpoint.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let written = (server.written_bytes()? - before) / DELIVERIES;
     report.value(

@@ -1,14 +1,14 @@
-//! A disk under a power cut. It knows what was synced and what was not, and makes the states in which a
-//! cut could leave it.
+//! Simulates a disk during a power failure. It tracks which changes were synced and generates the states that
+//! a failure could leave.
 //!
-//! The rules, from weakest to strongest promise:
+//! The rules, from the weakest to the strongest guarantee:
 //!
-//! - What a file's sync covers is there: the bytes and the sizes that were written before the sync
-//!   began, once it has ended.
-//! - Of other writes any subset is there, and of each write any subset of its sectors.
-//! - Names (create, rename, remove) are kept in the order in which they were made, as journalling file
-//!   systems keep them: some first part of them is there, at least what a sync of a directory covers. A
-//!   file's own sync keeps no name.
+//! - After a file's sync has ended, everything written to the file before the sync began is durable: bytes
+//!   and sizes.
+//! - Of other writes, any subset survives, and of each write any subset of its sectors.
+//! - Names (create, rename, remove) survive in the order of the changes, as in journaling file systems: a
+//!   prefix of them survives, which includes at least what a sync of a directory covers. A file's sync does
+//!   not make its name durable.
 
 use super::trace::Change;
 use anyhow::{Context, Result};
@@ -18,28 +18,28 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Files by their path below the data directory.
+/// Files by path, relative to the data directory.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a cut leaves of that which was not synced.
+/// Which unsynced changes a power failure loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing of it.
+    /// Loses all of them.
     All,
-    /// All of it: the process was killed, and the disk lives on.
+    /// Loses none: the process was killed and the disk keeps running.
     Nothing,
-    /// The first part of it, in the order of the writes.
+    /// Keeps a prefix, in the order of the writes.
     Later,
-    /// Any subset of the writes.
+    /// Keeps any subset of the writes.
     SomeWrites,
-    /// Any subset of the sectors, of so many bytes.
+    /// Keeps any subset of the sectors, whose size is given in bytes.
     Sectors(usize),
-    /// All but one write, of which any subset of sectors of so many bytes is there.
+    /// Keeps all but one write, of which any subset of sectors (size in bytes) survives.
     OneTorn(usize),
 }
 
 impl Loss {
-    /// Every kind, in turn.
+    /// Every kind, used in turn.
     pub const KINDS: [Self; 8] = [
         Self::All,
         Self::Nothing,
@@ -61,7 +61,7 @@ enum DataOp {
 #[derive(Debug, Default)]
 struct File {
     synced: Vec<u8>,
-    /// What was not, with its place in the order of all changes.
+    /// Changes that are not synced, with their positions in the order of all changes.
     pending: Vec<(usize, DataOp)>,
 }
 
@@ -92,25 +92,25 @@ fn apply_name(names: &mut Names, op: &NameOp) {
     }
 }
 
-/// The disk.
+/// The simulated disk.
 pub struct Disk<'t> {
     trace: &'t [u8],
     files: Vec<File>,
-    /// Which file has this inode now. Numbers are used again.
+    /// The file that currently has an inode. Inode numbers are reused.
     by_inode: HashMap<u64, usize>,
     directories: HashMap<u64, String>,
     synced_names: Names,
     pending_names: Vec<(usize, NameOp)>,
-    /// Syncs under way: where the order was when they began.
+    /// Running syncs, with the position in the order of changes at which they began.
     syncing: HashMap<(u64, u64), usize>,
     order: usize,
     syncs_seen: u64,
-    /// Every so manieth sync is taken for not made.
+    /// Ignores every n-th sync.
     omit_every: Option<u64>,
 }
 
 impl<'t> Disk<'t> {
-    /// What is in this directory before the trace begins, all of it synced.
+    /// Starts with the contents of this directory before the trace, all of them synced.
     pub fn begin(
         trace: &'t [u8],
         directory: &Path,
@@ -130,7 +130,7 @@ impl<'t> Disk<'t> {
             omit_every: omit,
         };
         for (path, bytes) in base {
-            // Of a file that is not there any more nobody has the inode.
+            // Files that no longer exist have no inode.
             if let Ok(found) = std::fs::metadata(directory.join(path)) {
                 disk.by_inode.insert(found.ino(), disk.files.len());
             }
@@ -145,7 +145,7 @@ impl<'t> Disk<'t> {
         Ok(disk)
     }
 
-    /// How many syncs of files and directories it has seen.
+    /// Returns the number of syncs of files and directories so far.
     pub const fn syncs(&self) -> u64 {
         self.syncs_seen
     }
@@ -158,7 +158,7 @@ impl<'t> Disk<'t> {
         Ok(())
     }
 
-    /// Takes the next change.
+    /// Applies the next change.
     pub fn apply(&mut self, change: &Change) -> Result<()> {
         self.order += 1;
         match change {
@@ -229,7 +229,7 @@ impl<'t> Disk<'t> {
         }
     }
 
-    /// The disk as a cut now could leave it.
+    /// Generates a state that a power failure at this moment could leave.
     pub fn cut(&self, loss: Loss, random: &dyn Random) -> Files {
         let first = self.first_pending();
         let until = first + below(random, (self.order + 1).saturating_sub(first));
@@ -315,7 +315,7 @@ fn write_all(bytes: &mut Vec<u8>, op: &DataOp, trace: &[u8]) {
     }
 }
 
-/// Some sectors of a write. A change of size is there or is not.
+/// Applies some sectors of a write. A change of size is applied completely or not at all.
 fn write_some(bytes: &mut Vec<u8>, op: &DataOp, trace: &[u8], sector: usize, random: &dyn Random) {
     let DataOp::Write { offset, data } = op else {
         if random.below(2) == 0 {
@@ -336,7 +336,7 @@ fn write_some(bytes: &mut Vec<u8>, op: &DataOp, trace: &[u8], sector: usize, ran
     }
 }
 
-/// Every file below a directory but the shared-memory files, which each start makes anew.
+/// Reads every file below a directory, except shared-memory files, which each start recreates.
 pub fn read_directory(directory: &Path) -> Result<Files> {
     let mut files = Files::new();
     let mut open = vec![directory.to_owned()];
@@ -356,7 +356,7 @@ pub fn read_directory(directory: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// Whether a file is made anew by each start.
+/// Returns whether each start recreates the file.
 pub fn is_shared_memory(path: &str) -> bool {
     path.ends_with("-shm")
 }

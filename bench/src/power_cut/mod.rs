@@ -1,8 +1,8 @@
-//! `bench power-cut`: states in which a power cut could leave the disk of a real server, each opened by
-//! the real code. Every delivery that was answered 202 before the cut must be there, every secret must
-//! be readable with the password, and the database must be whole.
+//! `bench power-cut`: generates states in which a power failure could leave the disk of a real server, and
+//! opens each with the real code. Every delivery answered with 202 before the failure must exist, every
+//! secret must be readable with the password, and the database must be intact.
 //!
-//! It needs a C compiler, for the recorder that is loaded into the server, and `sqlite3`.
+//! Needs `sqlite3` and a C compiler, which builds the recorder that is loaded into the server.
 
 mod disk;
 mod record;
@@ -21,33 +21,33 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use verify::{OpenedVaults, State, Verifier};
 
-/// Failures that are told in full.
+/// Maximum number of failures printed in full.
 const TOLD: usize = 10;
 
-/// What `power-cut` takes.
+/// Arguments of `power-cut`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How many states of the disk
+    /// Number of disk states
     #[arg(long, default_value_t = 20_000)]
     states: usize,
-    /// How many deliveries the recorded server accepts
+    /// Number of deliveries that the recorded server accepts
     #[arg(long, default_value_t = 400)]
     deliveries: usize,
-    /// Every so manieth state is opened by the real binary first; 1 for each
+    /// Open every n-th state with the real binary first; 1 for each state
     #[arg(long, default_value_t = 1)]
     binary_every: usize,
-    /// Take every so manieth sync for not made, to see that the check fails
+    /// Ignore every n-th sync, to see that the check fails
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     omit_sync: Option<u64>,
-    /// Of the random moments and losses
+    /// Seed of the random moments and losses
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Verify only this state, and keep its directory
+    /// Verify only this state and keep its directory
     #[arg(long, value_name = "NUMBER")]
     only: Option<usize>,
 }
 
-/// What came of a recording.
+/// The result of checking a recording.
 #[derive(Default)]
 struct Outcome {
     states: usize,
@@ -55,7 +55,7 @@ struct Outcome {
     failures: Vec<String>,
 }
 
-/// Runs it and prints the table.
+/// Runs the benchmark and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let mut report = Report::default();
@@ -113,7 +113,7 @@ pub async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Moments of cuts, in order: half of them anywhere, half of them right after something was promised.
+/// Chooses the moments of the failures, in order: half of them anywhere, half of them right after a promise.
 fn moments(recording: &Recording, states: usize, random: &dyn Random) -> Vec<usize> {
     let records = &recording.trace.records;
     let any = |bound: usize| random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize;
@@ -132,7 +132,7 @@ fn moments(recording: &Recording, states: usize, random: &dyn Random) -> Vec<usi
     moments
 }
 
-/// Where states are written: in memory, where there is such a place.
+/// Creates the directory for states: in memory if available.
 fn scratch() -> Result<tempfile::TempDir> {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() {
@@ -186,7 +186,7 @@ async fn explore(
     Ok(all)
 }
 
-/// Makes the states, and hands each to a worker.
+/// Generates the states and passes each to a worker.
 async fn feed(
     args: &Args,
     recording: &Recording,

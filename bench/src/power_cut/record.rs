@@ -1,5 +1,5 @@
-//! Runs the real server under the shim: setup with migrations, ingest, completions, a rotation of the
-//! vault's key, a kill and a stop. Notes what was promised to whom, and how long the trace was then.
+//! Runs the real server with the shim: setup with migrations, ingest, completions, a rotation of the vault's
+//! key, a kill and a stop. Records each promise and the length of the trace at that moment.
 
 use super::disk::{self, Disk, Files};
 use super::trace::Trace;
@@ -20,24 +20,23 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 const CONNECTIONS: usize = 8;
-/// How many secrets there are before the rotation.
+/// Number of secrets before the rotation.
 const SECRETS: usize = 12;
 
-/// Something that was promised when the trace was so long.
+/// A promise, and the length of the trace when it was made.
 #[derive(Clone, Debug)]
 pub struct Promise {
-    /// Bytes of the trace.
+    /// Length of the trace in bytes.
     pub at: u64,
-    /// What.
     pub what: What,
 }
 
-/// What was promised.
+/// The content of a promise.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// The server answered: from here on there is an owner.
+    /// Setup was answered: from here on an owner exists.
     Setup,
-    /// A delivery was answered 202.
+    /// A delivery was answered with 202.
     Delivery(String),
     /// A variable was stored.
     Variable(String, String),
@@ -45,34 +44,32 @@ pub enum What {
     ProviderKey(String),
 }
 
-/// What was recorded.
+/// The result of a recording.
 pub struct Recording {
-    /// Kept: its end removes the directory.
+    /// Dropping it removes the directory.
     _root: TempDir,
-    /// The data directory.
     pub data_dir: PathBuf,
-    /// What was in it before the first start.
+    /// Contents of the data directory before the first start.
     pub base: Files,
-    /// Everything that was changed in it.
+    /// All changes in the data directory.
     pub trace: Trace,
-    /// What was promised.
     pub promises: Vec<Promise>,
 }
 
-/// A webhook that takes deliveries.
+/// A webhook that accepts deliveries.
 struct Hook {
     public_id: String,
     secret: String,
 }
 
-/// Where the server and its recorder are.
+/// The locations of the server and its recorder.
 struct Site {
     home: Home,
     trace_file: PathBuf,
     promises: Vec<Promise>,
 }
 
-/// Compiles the shim with the C compiler that Rust links with.
+/// Compiles the shim with the C compiler that Rust uses for linking.
 fn build_shim(folder: &Path) -> Result<PathBuf> {
     let (source, library) = (folder.join("shim.c"), folder.join("shim.so"));
     std::fs::write(&source, include_str!("shim.c"))?;
@@ -87,7 +84,7 @@ fn build_shim(folder: &Path) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// A schema of an earlier version, as far as the migrations can make it without rows.
+/// Creates an earlier version's schema without rows, by running only the earlier migrations.
 async fn make_earlier_schema(data_dir: &Path) -> Result<()> {
     let versions = migration_versions();
     let earlier = versions.get(versions.len() / 2).copied();
@@ -97,7 +94,7 @@ async fn make_earlier_schema(data_dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes what a channel sends.
+/// Receives what a channel sends.
 async fn start_receiver() -> Result<SocketAddr> {
     let router = Router::new().route("/", post(|| async { "ok" }));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -106,7 +103,7 @@ async fn start_receiver() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Records one run. `earlier` begins with an older schema instead of an empty directory.
+/// Records one run. With `earlier` the run begins with an older schema instead of an empty directory.
 pub async fn record(deliveries: usize, earlier: bool) -> Result<Recording> {
     let root = tempfile::tempdir()?;
     let data_dir = root.path().join("data");
@@ -159,7 +156,7 @@ pub async fn record(deliveries: usize, earlier: bool) -> Result<Recording> {
 }
 
 impl Site {
-    /// Notes that something was promised by now.
+    /// Records a promise at the current length of the trace.
     fn promise(&mut self, what: What) -> Result<()> {
         let at = std::fs::metadata(&self.trace_file)?.len();
         self.promises.push(Promise { at, what });
@@ -173,7 +170,7 @@ impl Site {
         self.promise(What::Variable(name, value))
     }
 
-    /// Webhooks for the inbox and for a channel, and secrets.
+    /// Creates webhooks for the inbox and for a channel, and secrets.
     async fn prepare(&mut self, server: &Server) -> Result<Vec<Hook>> {
         let url = format!("http://{}/", start_receiver().await?);
         let account = json!({
@@ -205,8 +202,8 @@ impl Site {
         Ok(hooks)
     }
 
-    /// A quarter of the deliveries beside a rotation, a quarter each before and after a kill, and the
-    /// last after a proper stop.
+    /// Sends a quarter of the deliveries during a rotation, a quarter each before and after a kill, and the
+    /// last quarter after a regular stop.
     async fn work(&mut self, server: Server, hooks: &[Hook], deliveries: usize) -> Result<Server> {
         let each = deliveries.div_ceil(4);
         self.flood(&server, hooks, each, 1).await?;
@@ -231,7 +228,7 @@ impl Site {
         Ok(server)
     }
 
-    /// A call of the vault with the password.
+    /// Makes an HTTP call to the vault with the password.
     fn owner_call(
         &self,
         server: &Server,
@@ -266,7 +263,7 @@ impl Site {
                 let mut promises = Vec::new();
                 for number in 0..deliveries.div_ceil(CONNECTIONS) {
                     let key = format!("{round}-{connection}-{number}");
-                    // Of sizes around a page of the database.
+                    // Sizes around a page of the database.
                     let fill = "x".repeat(number * 997 % 9000);
                     let body = json!({ "ref": "refs/heads/main", "text": fill }).to_string();
                     let signature = sign(&secret, &body)?;
@@ -294,8 +291,8 @@ impl Site {
 }
 
 impl Recording {
-    /// Whether the trace leads to what is in the directory. If not, the recorder has missed something,
-    /// and no state made from it means anything.
+    /// Checks that the trace reproduces the contents of the directory. Otherwise the recorder has missed a
+    /// change and the generated states are meaningless.
     fn ensure_complete(&self) -> Result<()> {
         let mut disk = Disk::begin(&self.trace.bytes, &self.data_dir, &self.base, None)?;
         for record in &self.trace.records {

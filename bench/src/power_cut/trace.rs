@@ -1,4 +1,4 @@
-//! The file that the shim writes: what a process changed in its data directory, in order.
+//! The format of the shim's file: the changes that a process made in its data directory, in order.
 
 use anyhow::{Context, Result, bail};
 use std::ops::Range;
@@ -10,36 +10,35 @@ const HEAD: usize = 32;
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A file was made.
+    /// A file was created.
     Create { path: String, inode: u64 },
-    /// Bytes were written; they are in this part of the trace.
+    /// Bytes were written. The range refers to the trace.
     Write {
         inode: u64,
         offset: u64,
         data: Range<usize>,
     },
-    /// A file got this size.
+    /// A file's size was set.
     Truncate { inode: u64, size: u64 },
-    /// A name was changed, and replaced what had the new one.
+    /// A file was renamed; an existing file with the new name was replaced.
     Rename { from: String, to: String },
     /// A name was removed.
     Unlink { path: String },
-    /// A directory was made.
+    /// A directory was created.
     MakeDirectory { path: String, inode: u64 },
-    /// A sync begins: it is for what was changed before.
+    /// A sync began. It covers earlier changes.
     SyncBegin { inode: u64, number: u64 },
-    /// It has ended well.
+    /// A sync ended successfully.
     SyncEnd { inode: u64, number: u64 },
-    /// A second name.
+    /// A hard link was created.
     Link { from: String, to: String },
 }
 
-/// A change, and how long the trace was after it.
+/// A change, and the length of the trace after it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Bytes of the trace up to the end of this record.
+    /// Length of the trace in bytes up to the end of this record.
     pub end: u64,
-    /// What happened.
     pub change: Change,
 }
 
@@ -47,12 +46,11 @@ pub struct Record {
 pub struct Trace {
     /// All bytes; writes refer to them.
     pub bytes: Vec<u8>,
-    /// The records in order.
     pub records: Vec<Record>,
 }
 
 impl Trace {
-    /// Reads a trace to its end.
+    /// Reads a complete trace.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let mut records = Vec::new();

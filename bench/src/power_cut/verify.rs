@@ -1,4 +1,4 @@
-//! Opens a state as the next start after a power cut would, and checks every promise.
+//! Opens a state as the next start after a power failure would, and checks every promise.
 
 use super::disk::Files;
 use super::record::{Promise, What};
@@ -16,26 +16,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the vault of a state holds, once it was opened: variables, and providers with a key.
+/// The contents of an opened vault: variables, and providers with a key.
 type Opened = (HashMap<String, String>, HashSet<String>);
-/// The opened vaults by what is stored. Opening one takes a run of Argon2id; most states hold the same.
+/// Opened vaults by a hash of the stored secrets. Opening one takes a run of Argon2id, and most states have
+/// the same contents.
 pub type OpenedVaults = Arc<Mutex<HashMap<[u8; 32], Arc<Opened>>>>;
 
-/// A state of the disk, and which moment it is of.
+/// A state of the disk and its moment in the trace.
 pub struct State {
-    /// Its number, from which everything about it follows.
+    /// The number from which everything about the state is derived.
     pub number: usize,
-    /// Bytes of the trace before the cut.
+    /// Bytes of the trace before the failure.
     pub at: u64,
-    /// In words.
+    /// Description for the output.
     pub described: String,
-    /// What is on the disk.
     pub files: Files,
-    /// Whether the real binary opens it first.
+    /// Whether the real binary opens the state first.
     pub by_binary: bool,
 }
 
-/// One worker that verifies states, in a directory of its own.
+/// A worker that verifies states in a directory of its own.
 pub struct Verifier {
     directory: PathBuf,
     promises: Arc<Vec<Promise>>,
@@ -57,7 +57,7 @@ impl Verifier {
         })
     }
 
-    /// What is wrong with a state; nothing, when it is as it should be.
+    /// Checks a state. An error describes what is wrong with it.
     pub async fn check(&mut self, state: &State) -> Result<()> {
         if self.directory.exists() {
             std::fs::remove_dir_all(&self.directory)?;
@@ -165,7 +165,7 @@ impl Verifier {
         Ok(opened)
     }
 
-    /// A hash of everything that the vault's secrets are read from.
+    /// Returns a hash of everything that the vault's secrets are read from.
     async fn contents(&self, store: &Store) -> Result<[u8; 32]> {
         let read = store.read(|conn| {
             Box::pin(async move {
@@ -213,7 +213,7 @@ async fn deliveries(store: &Store) -> Result<HashSet<String>> {
     Ok(read.await?)
 }
 
-/// SQLite's own command-line program: a second opinion on whether a file is whole.
+/// SQLite's command-line program, as a second check of the file's integrity.
 struct Sqlite {
     child: Child,
     ask: ChildStdin,

@@ -1,5 +1,5 @@
-//! `bench soak`: a steady load for a long time, with people looking at pages. Memory, open files,
-//! threads, the sizes of the database and its log, and latencies are written to a CSV file and drawn.
+//! `bench soak`: a steady load for a long time with users who open pages. Records memory, open files,
+//! threads, the sizes of the database and its log, and latencies in a CSV file, and plots them.
 
 mod plot;
 
@@ -24,27 +24,27 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// What `soak` takes.
+/// Arguments of `soak`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// For how long
+    /// Duration in minutes
     #[arg(long, default_value_t = 60)]
     minutes: u64,
-    /// Deliveries a second
+    /// Deliveries per second
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     rate: u32,
-    /// How many people look at pages, one call a second each
+    /// Number of users who open pages, with one call per second each
     #[arg(long, default_value_t = 4)]
     people: usize,
     /// Seconds between two samples
     #[arg(long, default_value_t = 10)]
     every: u64,
-    /// Where soak.csv and soak.svg are written
+    /// Directory for soak.csv and soak.svg
     #[arg(long, default_value = "target/soak")]
     out: PathBuf,
 }
 
-/// Connections that deliver.
+/// Connections that send deliveries.
 const CONNECTIONS: u32 = 16;
 
 /// Latencies since the last sample.
@@ -62,7 +62,7 @@ impl Took {
     }
 }
 
-/// The state at one moment.
+/// The measured values at one moment.
 struct Sample {
     minutes: f64,
     memory_mib: f64,
@@ -100,7 +100,7 @@ impl Sample {
     }
 }
 
-/// What the load and the people leave behind.
+/// Measurements shared between the load and the sampler.
 #[derive(Clone, Default)]
 struct Seen {
     accept: Took,
@@ -108,7 +108,7 @@ struct Seen {
     accepted: Arc<AtomicU64>,
 }
 
-/// Runs it, and writes what it saw.
+/// Runs the benchmark and writes its results.
 pub async fn run(args: &Args) -> Result<()> {
     std::fs::create_dir_all(&args.out)?;
     let environment = [
@@ -153,7 +153,7 @@ pub async fn run(args: &Args) -> Result<()> {
     server.stop()
 }
 
-/// A webhook for the inbox and one for a channel with a receiver of ours.
+/// Creates a webhook for the inbox, and one for a channel with a local receiver.
 async fn targets(home: &Home, server: &Server) -> Result<Vec<Arc<Target>>> {
     let router = Router::new().route("/", post(|| async { "ok" }));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -179,7 +179,7 @@ async fn targets(home: &Home, server: &Server) -> Result<Vec<Arc<Target>>> {
     Ok(targets)
 }
 
-/// Delivers at a pace of its own. An answer that is late makes the next ones late, never fewer.
+/// Sends deliveries at a fixed rate. A late response delays the next ones but never reduces their number.
 async fn deliver(
     mut client: Client,
     target: Arc<Target>,
@@ -200,7 +200,7 @@ async fn deliver(
     Ok(())
 }
 
-/// Looks at the pages that a person has open, one after the other.
+/// Returns requests the pages of a user one after another.
 async fn look(
     mut client: Client,
     home: Arc<Home>,
@@ -259,7 +259,7 @@ async fn sample(home: &Home, server: &Server, seen: &Seen, begun: Instant) -> Re
     Ok(sample)
 }
 
-/// Writes both files. After each sample, so that an interrupted run leaves something.
+/// Writes both files. Called after each sample, so that an interrupted run leaves results.
 fn write(args: &Args, samples: &[Sample]) -> Result<()> {
     let mut csv = format!("{COLUMNS}\n");
     for sample in samples {
@@ -313,10 +313,10 @@ fn write(args: &Args, samples: &[Sample]) -> Result<()> {
     Ok(std::fs::write(args.out.join("soak.svg"), svg)?)
 }
 
-/// A name, its unit, and what of a sample it is.
+/// A name, its unit, and the function that reads the value from a sample.
 type Row = (&'static str, &'static str, fn(&Sample) -> f64);
 
-/// The first tenth beside the last.
+/// Prints the first tenth of the run next to the last.
 fn tell(args: &Args, samples: &[Sample]) {
     let part = samples.len().div_ceil(10);
     let first = samples.get(..part).unwrap_or_default();

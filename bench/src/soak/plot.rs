@@ -1,4 +1,4 @@
-//! Lines over time as an SVG, one panel below the other.
+//! Draws time series as an SVG with stacked panels.
 
 use std::fmt::Write as _;
 
@@ -9,15 +9,15 @@ const PANEL: f64 = 130.0;
 const GAP: f64 = 34.0;
 const COLOURS: [&str; 4] = ["#0b63c5", "#c54a0b", "#2a8a3e", "#7a3fb0"];
 
-/// Some lines with one scale.
+/// Time series that share a scale.
 pub struct Panel<'a> {
-    /// What is shown, with its unit.
+    /// The quantity with its unit.
     pub title: &'a str,
-    /// A name and a value for each moment.
+    /// A name, and a value for each moment.
     pub lines: Vec<(&'a str, Vec<f64>)>,
 }
 
-/// Draws the panels over these moments, in minutes.
+/// Draws the panels. `minutes` contains the moments.
 pub fn draw(title: &str, minutes: &[f64], panels: &[Panel<'_>]) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a handful of panels")]
     let height = 40.0 + (PANEL + GAP) * panels.len() as f64 + 20.0;
@@ -83,7 +83,7 @@ fn draw_panel(svg: &mut String, minutes: &[f64], panel: &Panel<'_>, top: f64) {
     }
 }
 
-/// The next of 1, 2, 5, 10, … that is not below a value.
+/// Returns the smallest of 1, 2, 5, 10, … that is not below the value.
 fn ceiling(most: f64) -> f64 {
     let mut power = 0.001;
     while power < most {

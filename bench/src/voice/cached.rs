@@ -1,4 +1,4 @@
-//! How long an answer takes that was spoken before.
+//! The latency of a cached spoken answer.
 
 use super::Site;
 use crate::figures::{median, millis, percentile};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const SAMPLES: usize = 2_000;
 
-/// Measures it.
+/// Measures the latency.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
     let mut client = gateway.connect().await?;

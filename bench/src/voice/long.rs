@@ -1,4 +1,4 @@
-//! A hundred thousand characters at once: all of them are said, and heard as one.
+//! A text of 100,000 characters in one request: the whole text is spoken, as a single recording.
 
 use super::Site;
 use crate::table::{Aim, Report};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const CHARACTERS: usize = 100_000;
 
-/// Measures it.
+/// Measures the request.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let text = prose()?;
     let gateway = site.start()?;

@@ -1,5 +1,5 @@
-//! `bench voice`: what the gateway adds to a vendor's own time, and how fast audio is made. Every figure of
-//! time stands beside the vendor's of the same run.
+//! `bench voice`: the time that the gateway adds to the vendor's, and the speed of audio encoding. Each
+//! duration is shown next to the vendor's from the same run.
 
 mod cached;
 mod long;
@@ -14,12 +14,12 @@ use anyhow::Result;
 use std::time::Instant;
 use vendor::Vendor;
 
-/// What `voice` takes.
+/// Arguments of `voice`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these: streams, cached, transcoding, long
+    /// Run only these: streams, cached, transcoding, long
     only: Vec<String>,
-    /// Streams at a time
+    /// Concurrent streams
     #[arg(long, default_value_t = 100)]
     streams: usize,
     /// Rounds of streams
@@ -27,7 +27,7 @@ pub struct Args {
     rounds: usize,
 }
 
-/// A gateway whose only speaker is a vendor of ours.
+/// A gateway whose only voice provider is the fake vendor.
 struct Site {
     home: Home,
     vendor: Vendor,
@@ -56,7 +56,7 @@ impl Site {
     }
 }
 
-/// Runs them and prints the table.
+/// Runs the measurements and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);

@@ -1,5 +1,5 @@
-//! The time to the first byte of audio, through the gateway and straight from the vendor, in turn; and what a
-//! stream costs in memory.
+//! The time to the first byte of audio, alternately through the gateway and directly from the vendor, and the
+//! memory that a stream needs.
 
 use super::{Args, Site};
 use crate::figures::{mebibytes, median, millis, percentile};
@@ -14,10 +14,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// How long a stream may take.
+/// Timeout for a stream.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Measures both in turn.
+/// Measures both alternately.
 pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
     let cookie = site.home.cookie().to_owned();
@@ -52,7 +52,7 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
         let direct = streams(site.vendor.address, asks, None).await?;
         let asks: Vec<_> = numbers.map(through).collect();
         let own = streams(gateway.address, asks, Some(&gateway)).await?;
-        // The first round warms up: connections, and the memory of a busy process.
+        // The first round warms up connections and memory.
         if round == 0 {
             idle = gateway.resident_bytes()?;
             continue;
@@ -84,8 +84,8 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
     gateway.stop()
 }
 
-/// Begins all streams at once and reads them to their ends: when each one's first byte came, and the
-/// server's memory half-way.
+/// Starts all streams at once and reads them completely. Returns the time to each one's first byte, and the
+/// server's memory at half time.
 async fn streams(
     address: SocketAddr,
     asks: Vec<Vec<u8>>,
@@ -112,7 +112,8 @@ async fn streams(
     Ok((firsts, memory.unwrap_or_default()))
 }
 
-/// When the first byte after the head came, and how many came in all. The end is that of the chunks.
+/// Measures the time to the first byte after the head, and the total number of bytes. The stream ends with
+/// its last chunk.
 async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, usize)> {
     let mut answer = Vec::new();
     let (mut first, mut whole) = (None, 0);
@@ -137,7 +138,7 @@ async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, us
             return Ok((first.context("an empty stream")?, whole));
         }
         if first.is_some() && before > 0 {
-            // Only the end is looked at from here on.
+            // Only the end is needed from here on.
             let keep = answer.len().saturating_sub(8);
             answer.drain(..keep);
         }

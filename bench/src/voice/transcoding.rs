@@ -1,4 +1,4 @@
-//! How fast samples become MP3 and Opus, in times of real time on one core.
+//! The speed of encoding samples to MP3 and Opus on one core, as a multiple of real time.
 
 use crate::table::{Aim, Report};
 use anyhow::Result;
@@ -8,7 +8,7 @@ use std::time::Instant;
 const SECONDS: u32 = 60;
 const RATE: u32 = 24_000;
 
-/// Measures it. Opens the WAV, too, as the gateway does with what a provider sends.
+/// Measures the speed. Includes decoding the WAV file, as the gateway does with a provider's audio.
 pub fn measure(report: &mut Report) -> Result<()> {
     let wav = encode(&speech_like(), Format::Wav)?;
     for format in [Format::Mp3, Format::Opus] {
@@ -22,7 +22,8 @@ pub fn measure(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// A hum with overtones that comes and goes, and some hiss: encoders work harder on it than on a tone.
+/// Generates a hum with overtones and varying volume, plus noise. Encoders need more time for it than for a
+/// pure tone.
 #[expect(clippy::cast_possible_truncation, reason = "within ±1 before")]
 fn speech_like() -> Sound {
     let mut hiss = 1_u32;

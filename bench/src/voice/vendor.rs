@@ -1,4 +1,4 @@
-//! A vendor that speaks as `OpenAI`'s interface does, each text at its own pace.
+//! A fake vendor with `OpenAI`'s speech interface that sends each text at a fixed pace.
 
 use anyhow::Result;
 use axum::Json;
@@ -16,16 +16,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How long it thinks before the first byte.
+/// Delay before the first byte.
 const THINKING: Duration = Duration::from_millis(50);
-/// How long it takes for each piece after the first.
+/// Delay before each further chunk.
 const PACE: Duration = Duration::from_millis(40);
-/// A piece: 200 ms of MP3 at 128 kbit/s.
+/// A chunk: 200 ms of MP3 at 128 kbit/s.
 const PIECE_BYTES: usize = 3200;
-/// Pieces of an answer that is streamed.
+/// Chunks of a streamed response.
 const PIECES: usize = 25;
-/// Samples of a character, at 24 kHz: four times as fast as people speak, so that the longest text is done
-/// while a client waits.
+/// Samples per character at 24 kHz: four times the speed of speech, so that the longest text finishes while a
+/// client waits.
 const SAMPLES_PER_CHARACTER: usize = 400;
 
 #[derive(Deserialize)]
@@ -36,15 +36,14 @@ struct Asked {
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// The vendor; it ends with the harness.
+/// The fake vendor. It runs until the harness ends.
 pub struct Vendor {
-    /// Where it listens.
     pub address: SocketAddr,
     heard: Heard,
 }
 
 impl Vendor {
-    /// Starts one.
+    /// Starts the vendor.
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -56,12 +55,11 @@ impl Vendor {
         Ok(Self { address, heard })
     }
 
-    /// Its base URL.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// What it was asked to say, in order.
+    /// Returns the requested texts, in order.
     pub fn heard(&self) -> Vec<String> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.clone()
@@ -100,7 +98,7 @@ async fn speak(State(heard): State<Heard>, Json(asked): Json<Asked>) -> Response
     ([(CONTENT_TYPE, "audio/mpeg")], Body::from_stream(pieces)).into_response()
 }
 
-/// Bytes that begin like frames of MPEG audio.
+/// Returns bytes that begin like frames of MPEG audio.
 fn piece() -> Bytes {
     let mut piece = vec![0_u8; PIECE_BYTES];
     for frame in piece.chunks_mut(417) {

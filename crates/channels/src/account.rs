@@ -1,4 +1,4 @@
-//! Accounts and types as callers see them.
+//! Accounts and account types, as returned to callers.
 
 use crate::ChannelsError;
 use crate::fields::{FieldSpec, MASK};
@@ -13,89 +13,83 @@ use serde_json::{Map, Value};
 const MAX_ID: usize = 64;
 const MAX_LABEL: usize = 200;
 
-/// An account.
+/// A channel account.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
-    /// Its id.
     pub id: String,
-    /// Its type.
+    /// The channel type, such as `telegram`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What people call it.
+    /// Display name.
     pub label: String,
-    /// Its fields; a secret that is set is masked.
+    /// Field values by name. A secret that is set is masked.
     pub fields: Map<String, Value>,
-    /// Whether messages may be sent with it.
+    /// Whether messages can be sent with the account.
     pub enabled: bool,
-    /// Secrets that were entered for another address than the account has now: they are not sent until
-    /// they are entered again.
+    /// Secrets entered for an address that the account no longer has. They are not sent until they are
+    /// entered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enter_again: Vec<String>,
 }
 
-/// An account that is to be made.
+/// An account to create.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
-    /// Its type.
+    /// The channel type, such as `telegram`.
     pub kind: String,
-    /// What people call it.
+    /// Display name.
     pub label: String,
-    /// Its fields.
     pub fields: Map<String, Value>,
-    /// Its id; made from the type when absent.
+    /// Derived from the type if absent.
     pub id: Option<String>,
-    /// Whether messages may be sent with it.
     pub enabled: bool,
 }
 
-/// What is to be changed; what is absent stays.
+/// Changes to an account. Absent values stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChange {
-    /// What people call it.
+    /// Display name.
     pub label: Option<String>,
-    /// Fields; one that is absent, or a secret that is masked, stays, and null clears.
+    /// Absent fields and masked secrets stay as they are; `null` removes a value.
     pub fields: Map<String, Value>,
-    /// Whether messages may be sent with it.
     pub enabled: Option<bool>,
 }
 
-/// A type of accounts.
+/// A channel type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChannelType {
-    /// Its name.
+    /// The type's identifier, such as `telegram`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What people call it.
+    /// Display name.
     pub label: &'static str,
-    /// The fields of its accounts.
+    /// The fields of an account of this type.
     pub fields: Vec<ChannelField>,
-    /// What `deliver_to` may name now: the type when it has an account, and each of its accounts.
+    /// Valid values of `deliver_to` for this type: the type itself if it has an account, and each of its
+    /// accounts.
     pub targets: Vec<String>,
-    /// What it takes from `deliver_extra`.
+    /// The keys of `deliver_extra` that this type accepts.
     pub extra: Vec<ExtraKey>,
 }
 
-/// A field of a type.
+/// A field of a channel type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChannelField {
-    /// Its name.
     pub name: &'static str,
-    /// What people call it.
+    /// Display name.
     pub label: &'static str,
-    /// Whether it is shown masked and kept in the vault.
+    /// Whether the value is shown masked and stored in the vault.
     pub secret: bool,
-    /// Whether an account must have it.
     pub required: bool,
-    /// What to enter.
+    /// Help text for the person who enters the value.
     pub help: &'static str,
 }
 
 /// A key of `deliver_extra`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExtraKey {
-    /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Help text that describes the effect of the key.
     pub help: &'static str,
 }
 
@@ -125,7 +119,7 @@ impl ChannelType {
 }
 
 impl Account {
-    /// Without its secrets: of them only that they are there.
+    /// Omits the secrets' values; a secret that is set appears masked.
     pub(crate) fn of(row: ChannelAccountRow, secrets: &[ChannelSecretRow]) -> Self {
         let mut fields = read_fields(&row);
         let mut enter_again = Vec::new();
@@ -151,7 +145,7 @@ impl Account {
     }
 }
 
-/// The fields that are no secrets. What is no object was not written by us.
+/// Returns the fields that are not secrets. Stored text that is not a JSON object yields no fields.
 pub(crate) fn read_fields(row: &ChannelAccountRow) -> Map<String, Value> {
     serde_json::from_str(&row.fields).unwrap_or_else(|_| {
         tracing::error!(
@@ -162,7 +156,7 @@ pub(crate) fn read_fields(row: &ChannelAccountRow) -> Map<String, Value> {
     })
 }
 
-/// The account that a type has without anybody making it.
+/// Returns the account that exists for a type without being created, such as the inbox.
 pub(crate) fn built_in(about: &About) -> Option<ChannelAccountRow> {
     about.built_in.then(|| ChannelAccountRow {
         id: about.kind.to_owned(),

@@ -1,4 +1,4 @@
-//! A change of an account: what stays, what is new, and whether the whole is still an account.
+//! Updates of an account: merges the change into the stored fields and validates the result.
 
 use crate::account::{Account, read_fields};
 use crate::accounts::{Caller, check_whole, secret_rows};
@@ -13,7 +13,7 @@ use gatehouse_store::{ChannelSecretRow, Conn};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A change, as the transaction needs it.
+/// A validated change, ready to run in a transaction.
 pub(crate) struct Update {
     pub(crate) sender: &'static dyn Sender,
     pub(crate) caller: Caller,
@@ -48,7 +48,7 @@ impl Update {
         let before = service_of(self.sender, &before);
         let service = service_of(self.sender, &read_fields(&row));
         if !before.admits(&service) {
-            // What was entered for the address of before stays with it.
+            // Secrets entered for the old address stay bound to it.
             for secret in &kept {
                 let belongs_to = before.to_string();
                 conn.update_channel_secret_binding(&row.id, &secret.field, &belongs_to)

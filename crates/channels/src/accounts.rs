@@ -1,4 +1,4 @@
-//! Making, changing, listing and deleting accounts. Each change is one transaction with its audit row.
+//! Creates, changes, lists and deletes accounts. Each change and its audit row are one transaction.
 
 use crate::account::{
     Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label, read_fields,
@@ -18,13 +18,13 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How often a new id is made up when another caller has just taken it.
+/// Attempts to find a free ID when concurrent callers take the same one.
 const TRIES: usize = 5;
 
-/// How far the caller is trusted.
+/// The caller's privilege level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Has `operator.admin`: may say which addresses Gatehouse calls.
+    /// Has `operator.admin`: may choose which addresses Gatehouse calls.
     Admin,
     Other,
 }
@@ -43,8 +43,8 @@ impl Caller {
         self.may_name(changes.names_url || (new && sender.about().calls_any_address))
     }
 
-    /// Whoever names an address makes Gatehouse call it, in the private network too, and may lead
-    /// secrets there that he cannot read.
+    /// An address makes Gatehouse call it, including addresses in the private network, and can receive
+    /// secrets that the caller cannot read. Only administrators may set one.
     pub(crate) const fn may_name(self, an_address: bool) -> Result<(), ChannelsError> {
         match self {
             Self::Other if an_address => Err(ChannelsError::NeedsAdmin),
@@ -54,7 +54,8 @@ impl Caller {
 }
 
 impl Channels {
-    /// Every account by id, also while the vault is sealed. The inbox and the log are always there.
+    /// Returns all accounts, ordered by ID. Works while the vault is sealed. Always includes the inbox and
+    /// the log.
     pub async fn list(&self) -> Result<Vec<Account>, ChannelsError> {
         let read = self.0.store.read(|conn| {
             Box::pin(async move {
@@ -73,7 +74,7 @@ impl Channels {
         Ok(all)
     }
 
-    /// The types, with what can be named as a target now.
+    /// Returns all channel types with their current targets.
     pub async fn types(&self) -> Result<Vec<ChannelType>, ChannelsError> {
         let accounts = self.list().await?;
         let of = |sender: &&'static dyn Sender| {
@@ -90,7 +91,7 @@ impl Channels {
         Ok(senders::ALL.iter().map(of).collect())
     }
 
-    /// Makes an account. Without `operator.admin` it must not name an address to call.
+    /// Creates an account. Without `operator.admin` the account must not name an address to call.
     pub async fn create(
         &self,
         actor: &Actor,
@@ -133,8 +134,8 @@ impl Channels {
         Err(ChannelsError::IdTaken)
     }
 
-    /// Changes an account; what is absent stays. Without `operator.admin` no URL can be set, and no
-    /// server's name or port changed. While the vault is sealed no secret can be set; the rest can.
+    /// Returns changes an account. Without `operator.admin` a caller cannot set a URL or change a server's
+    /// name or port. While the vault is sealed, only values other than secrets can be set.
     pub async fn update(
         &self,
         actor: &Actor,
@@ -168,14 +169,14 @@ impl Channels {
         write.await
     }
 
-    /// Deletes an account with its secrets.
+    /// Deletes an account and its secrets.
     pub async fn delete(&self, actor: &Actor, id: &str) -> Result<(), ChannelsError> {
         self.delete_unless(actor, id, |_, _| Box::pin(async { Ok(()) }))
             .await
     }
 
-    /// Deletes an account with its secrets, unless `check` refuses, which runs in the same transaction. It is
-    /// given the targets that name nothing once the account is gone.
+    /// Deletes an account and its secrets unless `check` returns an error. `check` runs in the same
+    /// transaction and receives the targets that will no longer resolve after the deletion.
     pub async fn delete_unless<F>(
         &self,
         actor: &Actor,
@@ -208,7 +209,7 @@ impl Channels {
     }
 }
 
-/// Whether an account has what its type needs, told field by field.
+/// Checks that an account has every value its type needs; an error names the field.
 pub(crate) fn check_whole(
     sender: &dyn Sender,
     has: &dyn Fn(&str) -> bool,
@@ -223,7 +224,7 @@ pub(crate) fn check_whole(
         .map_err(|(field, reason)| ChannelsError::invalid(field, reason))
 }
 
-/// Where the new secrets belong, in the order of `changes.secrets`.
+/// Returns the place that each new secret is encrypted for, in the order of `changes.secrets`.
 fn places(
     sender: &dyn Sender,
     account_id: &str,
@@ -240,7 +241,7 @@ fn places(
         .collect()
 }
 
-/// The rows of new secrets: `formed` has the order of `names`.
+/// Returns the rows of new secrets. `formed` must have the order of `names`.
 pub(crate) fn secret_rows<'a>(
     account: &'a ChannelAccountRow,
     service: &KeyBinding,
@@ -260,7 +261,7 @@ pub(crate) fn secret_rows<'a>(
 }
 
 impl Inner {
-    /// An account by its id, built in or not.
+    /// Finds an account by its ID, including built-in ones.
     pub(crate) async fn find_existing(&self, id: &str) -> Result<Found, ChannelsError> {
         let built_in = senders::find(id).and_then(|sender| built_in(sender.about()));
         let row = match built_in {
@@ -279,7 +280,7 @@ impl Inner {
         })
     }
 
-    /// One that can be changed.
+    /// Finds an account that can be changed, which excludes built-in ones.
     async fn find_own(&self, id: &str) -> Result<Found, ChannelsError> {
         let found = self.find_existing(id).await?;
         if found.sender.about().built_in && found.row.id == found.row.kind {
@@ -288,7 +289,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// `telegram`, then `telegram-2` and so on.
+    /// Returns the first free ID of `telegram`, `telegram-2`, `telegram-3` and so on.
     async fn free_id(&self, kind: &str) -> Result<String, ChannelsError> {
         let taken: Vec<_> = self
             .list_accounts()

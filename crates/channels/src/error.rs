@@ -1,50 +1,45 @@
-//! What can go wrong with accounts and with sending, and what a caller is told.
+//! Errors of accounts and of sending, and their mapping to API problems.
 
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 use std::time::Duration;
 
-/// An account could not be listed, stored or used.
+/// Why an account could not be listed, stored or used.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelsError {
-    /// The caller's input is not acceptable.
     #[error("invalid {field}: {reason}")]
     Invalid {
-        /// Which field.
         field: String,
-        /// Why, for a person.
+        /// A reason to show to the user.
         reason: String,
     },
-    /// There is no such thing; the text is a noun.
+    /// The object does not exist. The text is a noun for the message.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// The account's id is in use.
     #[error("the id is taken")]
     IdTaken,
-    /// The inbox and the log are always there.
+    /// The inbox and the log cannot be changed or deleted.
     #[error("the account is built in")]
     BuiltIn,
-    /// Another room still needs the account, in words for the caller.
+    /// Another module still needs the account; the problem is returned to the caller.
     #[error("{0}")]
     InUse(Problem),
-    /// It names an address that Gatehouse would call.
+    /// The change names an address that Gatehouse would call, which needs `operator.admin`.
     #[error("it needs operator.admin")]
     NeedsAdmin,
-    /// A test message did not get through.
+    /// A test message could not be sent.
     #[error("{why}")]
     NotSent {
-        /// The channel's type.
+        /// The channel type.
         kind: &'static str,
-        /// Why, for a person; holds no secret.
+        /// A reason to show to the user. Contains no secret.
         why: String,
-        /// Whether it may work later.
+        /// Whether a later attempt may succeed.
         retryable: bool,
     },
-    /// The vault.
     #[error(transparent)]
     Secrets(#[from] SecretsError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -90,57 +85,59 @@ impl From<ChannelsError> for Problem {
     }
 }
 
-/// A message was not sent.
+/// Why a message was not sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// It may work later.
+    /// A later attempt may succeed.
     #[error("{why}")]
     Retry {
-        /// The vendor's wish.
+        /// The wait that the vendor asked for.
         after: Option<Duration>,
-        /// Why, for a person; holds no secret.
+        /// A reason to show to the user. Contains no secret.
         why: String,
     },
-    /// Nobody answered: no connection, or no answer in time. It may work later.
+    /// The connection failed or timed out. A later attempt may succeed.
     #[error("{why}")]
     Unreachable {
-        /// Why, for a person; holds no secret.
+        /// A reason to show to the user. Contains no secret.
         why: String,
     },
     /// The account is disabled; nothing was sent.
     #[error("{why}")]
     Disabled {
-        /// Why, for a person; holds no secret.
+        /// A reason to show to the user. Contains no secret.
         why: String,
     },
-    /// It will not work by itself.
+    /// A retry cannot succeed without a change.
     #[error("{why}")]
     GiveUp {
-        /// Why, for a person; holds no secret.
+        /// A reason to show to the user. Contains no secret.
         why: String,
     },
-    /// It needs a secret that the vault holds, and the vault is sealed.
+    /// The message needs a secret from the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
 }
 
-/// Why a sender did not send. [`SendError`] for those who send, [`ChannelsError`] for a test.
+/// Why a sender failed. Becomes a [`SendError`] for deliveries and a [`ChannelsError`] for test messages.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It may work later.
+    /// A later attempt may succeed.
     Later {
         after: Option<Duration>,
         why: String,
     },
-    /// Nobody answered. It may work later.
+    /// The connection failed or timed out. A later attempt may succeed.
     Unreachable(String),
-    /// The account is disabled.
     Disabled(String),
-    /// The vendor or we refuse it.
+    /// The vendor or Gatehouse refused the message.
     Refused(String),
-    /// The account or the message lacks something that only its owner can add.
-    Incomplete { field: &'static str, why: String },
-    /// What is ours does not work.
+    /// The account or the message lacks a value that only its owner can add.
+    Incomplete {
+        field: &'static str,
+        why: String,
+    },
+    /// A failure inside Gatehouse, not of the vendor.
     Ours(SecretsError),
 }
 
@@ -156,7 +153,7 @@ impl Failure {
         Self::Unreachable(why.into())
     }
 
-    /// Whether the same message may be sent again.
+    /// Returns whether the same message may be sent again.
     pub(crate) const fn may_be_repeated(&self) -> bool {
         matches!(
             self,
@@ -175,7 +172,7 @@ impl Failure {
         }
     }
 
-    /// As the result of a test.
+    /// Converts the failure to the result of a test message.
     pub(crate) fn of_test(self, kind: &'static str) -> ChannelsError {
         let not_sent = |why, retryable| ChannelsError::NotSent {
             kind,

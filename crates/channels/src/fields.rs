@@ -1,4 +1,4 @@
-//! The fields of an account: what a type has, and how a caller's values are read. Pure.
+//! The fields of an account: their specification and the parsing of a caller's values. No I/O.
 
 use crate::ChannelsError;
 use crate::signature;
@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use url::{Host, Url};
 
-/// What stands in place of a secret.
+/// Shown instead of a secret.
 pub(crate) const MASK: &str = "••••";
 const MAX_CHARACTERS: usize = 4096;
 const MAX_HEADERS: usize = 32;
 
-/// Header names that HTTP or the signature need for themselves.
+/// Header names that HTTP or the signature uses.
 const OWN_HEADERS: [&str; 12] = [
     "connection",
     "content-length",
@@ -31,35 +31,35 @@ const OWN_HEADERS: [&str; 12] = [
     "proxy-connection",
 ];
 
-/// How a field's value is read.
+/// How a field's value is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldKind {
-    /// One line.
+    /// A single line.
     Text,
     /// A TCP port. Changing it needs `operator.admin`.
     Port,
     /// A server's name or address. Changing it needs `operator.admin`.
     Host,
-    /// A URL that is called. Setting it needs `operator.admin`.
+    /// A URL to call. Setting it needs `operator.admin`.
     Url,
     /// One mail address.
     Mailbox,
-    /// Mail addresses with commas between them.
+    /// Mail addresses separated by commas.
     Mailboxes,
     /// HTTP headers: an object, or lines of `Name: value`.
     Headers,
-    /// The secret of a signature.
+    /// A signing secret of Standard Webhooks.
     SigningSecret,
 }
 
 impl FieldKind {
-    /// Whether it says which server is called.
+    /// Returns whether the field determines which server is called.
     pub(crate) const fn names_a_server(self) -> bool {
         matches!(self, Self::Host | Self::Port | Self::Url)
     }
 }
 
-/// A field that a type has.
+/// The specification of a field.
 #[derive(Debug)]
 pub(crate) struct FieldSpec {
     pub(crate) name: &'static str,
@@ -71,7 +71,7 @@ pub(crate) struct FieldSpec {
 }
 
 impl FieldSpec {
-    /// An optional field that is no secret.
+    /// Creates an optional field that is not secret.
     pub(crate) const fn new(
         name: &'static str,
         label: &'static str,
@@ -99,20 +99,20 @@ impl FieldSpec {
     }
 }
 
-/// What a caller wants changed.
+/// A caller's parsed changes.
 #[derive(Debug, Default)]
 pub(crate) struct FieldChanges {
-    /// Values of fields that are no secrets.
+    /// Values of fields that are not secrets.
     pub(crate) set: Map<String, Value>,
     /// Values of secret fields.
     pub(crate) secrets: BTreeMap<&'static str, SecretString>,
-    /// Fields to be removed.
+    /// Fields to remove.
     pub(crate) cleared: Vec<&'static FieldSpec>,
-    /// Whether it names a URL.
+    /// Whether the change sets a URL.
     pub(crate) names_url: bool,
 }
 
-/// Reads the values. A masked secret is left as it is, null and the empty text remove a value.
+/// Parses a caller's values. A masked secret stays as it is; `null` and the empty string remove a value.
 pub(crate) fn read(
     specs: &'static [FieldSpec],
     given: &Map<String, Value>,
@@ -156,7 +156,7 @@ fn read_one(spec: &FieldSpec, value: &Value, outbound: &Outbound) -> Result<Opti
         Value::Array(list) if spec.kind == FieldKind::Mailboxes => joined(list)?,
         _ => return Err("expected a text".to_owned()),
     };
-    // A password may begin or end with a space; a line end comes from copying.
+    // A password may begin or end with a space; a line break is left over from copying.
     let text = if spec.secret {
         text.trim_end_matches(['\r', '\n'])
     } else {
@@ -212,7 +212,7 @@ fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String>
     }
 }
 
-/// A host as the name of a certificate and for the resolver.
+/// Parses a host for use in certificate checks and name resolution.
 pub(crate) fn parse_host(text: &str) -> Option<Host> {
     text.parse::<std::net::Ipv6Addr>()
         .map(Host::Ipv6)
@@ -270,7 +270,7 @@ fn header_object(headers: &Map<String, Value>) -> Result<Option<Value>, String> 
     if headers.is_empty() {
         return Ok(None);
     }
-    // A secret is a text.
+    // Secrets are strings.
     Ok(Some(Value::from(
         Value::Object(headers.clone()).to_string(),
     )))

@@ -40,7 +40,7 @@ fn a_masked_secret_stays_and_null_and_nothing_clear() {
     assert!(changes.secrets.is_empty() && changes.set.is_empty());
     let cleared: Vec<_> = changes.cleared.iter().map(|spec| spec.name).collect();
     assert_eq!(cleared, ["text", "host"]);
-    // Only a secret can be masked.
+    // Only secrets can be masked.
     assert_eq!(
         read_all(&json!({ "text": MASK })).unwrap().set["text"],
         MASK

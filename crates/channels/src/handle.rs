@@ -1,4 +1,4 @@
-//! The handle of this room.
+//! The handle of the crate, [`Channels`].
 
 use crate::inbox::InboxMessage;
 use crate::live::Live;
@@ -10,21 +10,17 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// How many inbox messages a listener may be behind before it misses some.
+/// Inbox messages buffered for each listener; a slower listener misses the oldest.
 const QUEUE: usize = 256;
 
-/// What [`Channels::open`] is made of.
+/// The dependencies of [`Channels::open`].
 #[derive(Debug)]
 pub struct ChannelsParts {
-    /// The database.
     pub store: Store,
-    /// Who encrypts the accounts' secrets.
+    /// Encrypts the accounts' secrets.
     pub secrets: Secrets,
-    /// The way out.
     pub outbound: Outbound,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
 }
 
@@ -40,12 +36,12 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) inbox: broadcast::Sender<InboxMessage>,
     pub(crate) live: Live,
-    /// The time that sweeps go by.
+    /// The clock that decides which progress rows are old enough to delete.
     pub(crate) sweep_clock: SweepClock,
 }
 
 impl Channels {
-    /// Puts the room together. It does nothing by itself.
+    /// Creates the handle. Starts no background work.
     pub fn open(parts: ChannelsParts) -> Self {
         let (inbox, _) = broadcast::channel(QUEUE);
         Self(Arc::new(Inner {
@@ -60,7 +56,7 @@ impl Channels {
         }))
     }
 
-    /// New inbox messages of this process, once they are stored.
+    /// Subscribes to inbox messages. Delivers the messages of this process after they are stored.
     pub fn subscribe(&self) -> broadcast::Receiver<InboxMessage> {
         self.0.inbox.subscribe()
     }

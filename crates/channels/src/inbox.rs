@@ -1,4 +1,4 @@
-//! The inbox: messages that stay here, the newest ten thousand and at most 64 MiB.
+//! The inbox: messages stored in the gateway. Keeps the newest 10,000, at most 64 MiB.
 
 use crate::error::ChannelsError;
 use crate::handle::{Channels, Inner};
@@ -9,30 +9,28 @@ use gatehouse_store::{Conn, InboxMessageRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The type of the accounts whose messages stay here.
+/// The channel type of the inbox.
 pub(crate) const KIND: &str = "inbox";
-/// How many messages are kept.
+/// Maximum number of messages kept.
 pub(crate) const KEPT: i64 = 10_000;
 
-/// A message.
+/// An inbox message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InboxMessage {
-    /// Its id.
     pub id: InboxMessageId,
     /// The account it was sent to.
     pub channel: String,
-    /// What it says.
     pub text: String,
-    /// Who sent it.
+    /// The sender, such as a webhook's name.
     pub source: String,
-    /// When what it tells of happened.
+    /// When the reported event happened.
     pub at: Timestamp,
-    /// Whether somebody has read it.
+    /// Whether the message has been read.
     pub read: bool,
-    /// The webhook whose delivery it tells of, when it tells of one; it may have been deleted since.
+    /// The webhook whose delivery the message reports. The webhook may have been deleted since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook_id: Option<WebhookId>,
-    /// The delivery, likewise.
+    /// The delivery that the message reports. It may have been deleted since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_id: Option<DeliveryId>,
 }
@@ -55,19 +53,19 @@ impl From<InboxMessageRow> for InboxMessage {
 /// A page of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxPage {
-    /// The newest first.
+    /// Newest first.
     pub messages: Vec<InboxMessage>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// A message for the inbox that is not stored yet. Store it with [`PreparedInbox::insert_all`] in a transaction, and
+/// An inbox message that is not stored yet. Store it with [`PreparedInbox::insert_all`] in a transaction, and
 /// call [`Channels::announce_inbox`] after the commit.
 #[derive(Clone, Debug)]
 pub struct PreparedInbox(InboxMessageRow);
 
 impl PreparedInbox {
-    /// Stores messages in this order, and removes the oldest of all beyond the number that is kept.
+    /// Stores the messages in this order, then deletes the oldest messages beyond the limits of the inbox.
     pub async fn insert_all(messages: Vec<Self>, conn: &mut Conn) -> Result<(), StoreError> {
         let rows: Vec<_> = messages.into_iter().map(|message| message.0).collect();
         conn.insert_inbox_messages(&rows, KEPT).await
@@ -75,7 +73,7 @@ impl PreparedInbox {
 }
 
 impl Inner {
-    /// A message with a new id.
+    /// Builds a message with a new ID.
     pub(crate) fn inbox_message(
         &self,
         account_id: &str,
@@ -87,7 +85,7 @@ impl Inner {
             seq: 0,
             id: InboxMessageId::generate(&*self.clock, &*self.random),
             channel: account_id.to_owned(),
-            // PostgreSQL takes any character but this one.
+            // PostgreSQL rejects NUL in text and accepts every other character.
             text: text.replace('\0', "\u{fffd}"),
             source: message.source.replace('\0', "\u{fffd}"),
             at: message.at,
@@ -97,15 +95,15 @@ impl Inner {
         })
     }
 
-    /// It is no error if there is no receiver.
+    /// Notifies listeners. Having no receiver is not an error.
     pub(crate) fn announce(&self, message: PreparedInbox) {
         drop(self.inbox.send(InboxMessage::from(message.0)));
     }
 }
 
 impl Channels {
-    /// The message for an account of the type `inbox`; `None` when the target names another type, or an account
-    /// that cannot take it. Then [`Channels::send`] sends it, or says why not.
+    /// Prepares a message for an account of type `inbox`. Returns `None` if the target names another type or
+    /// an account that cannot accept the message; [`Channels::send`] then sends it or reports the reason.
     pub async fn prepare_inbox(
         &self,
         message: &Outgoing<'_>,
@@ -119,12 +117,12 @@ impl Channels {
             .map(|account| self.0.inbox_message(&account.id, message, message.text)))
     }
 
-    /// Tells listeners of a message that is stored.
+    /// Notifies listeners of a message that has been stored.
     pub fn announce_inbox(&self, message: PreparedInbox) {
         self.0.announce(message);
     }
 
-    /// Messages, the newest first; `cursor` is the `next_cursor` of the page before.
+    /// Lists messages, newest first. `cursor` is the `next_cursor` of the previous page.
     pub async fn list_inbox(
         &self,
         limit: usize,
@@ -157,7 +155,7 @@ impl Channels {
         })
     }
 
-    /// Marks one as read.
+    /// Marks a message as read.
     pub async fn mark_read(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
         let (id, now) = (id.clone(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {

@@ -1,15 +1,16 @@
-//! Where messages go out: accounts, the senders (one file a type), and the inbox, which is the place for
-//! messages that stay. What a message says, and why it is sent, is its sender's matter.
+//! Outgoing messages: accounts, the senders (one file per channel type), and the inbox, which stores messages
+//! in the gateway. The caller decides what a message says and when it is sent.
 //!
-//! A target is `type` (its default account) or `type:account_id`. [`Channels::send`] finds the account,
-//! opens its secrets, splits the text at the vendor's limit and gives each part to the account's sender.
+//! A target is `type` (the type's default account) or `type:account_id`. [`Channels::send`] finds the
+//! account, opens its secrets, splits the text at the vendor's limit and passes each part to the account's
+//! sender.
 //!
-//! **Another try.** A message is known by its delivery, account, text, extra values, source and time, so a
-//! caller that tries again with the same six means the same message. Of a message in several parts it is noted,
-//! after each part, how many the vendor has taken; another try sends only the others. What remains is
-//! at least once: a part that the vendor took while the answer, or the note, was lost, is sent again. Where
-//! the vendor lets a request carry an id (Matrix, `http`, mail), it is the same at each try, and the
-//! vendor can tell.
+//! **Retries.** A message is identified by its delivery, account, text, extra values, source and time. A
+//! caller that retries with the same six values sends the same message. For a message with several parts, the
+//! number of accepted parts is stored after each part, and a retry sends only the remaining parts. Delivery
+//! is at least once: if the vendor accepts a part but its response or the stored count is lost, the part is
+//! sent again. Where a request can carry an ID (Matrix, `http`, mail), the ID is the same for each attempt
+//! and the vendor can detect the repetition.
 
 mod account;
 mod account_update;

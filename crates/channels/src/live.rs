@@ -1,10 +1,10 @@
-//! The accounts in memory, with their secrets while the vault lets them be read, so that sending a message
-//! reads nothing from the database.
+//! The accounts in memory, with their secrets while the vault is unlocked. Sending a message reads nothing
+//! from the database.
 //!
-//! Memory is dropped as a whole, and read again by the next message, when an account, the vault or its
-//! status changed. A lookup that begins after a change was acknowledged in this process sees it: the
-//! notice is sent before the acknowledgement. Changes of other nodes come through
-//! [`Channels::forget_accounts`].
+//! The whole cache is dropped when an account, the vault or the vault's status changes; the next message
+//! loads it again. In this process, a lookup that begins after a change was acknowledged sees that change,
+//! because the notification is sent before the acknowledgement. [`Channels::forget_accounts`] applies changes
+//! of other nodes.
 
 use crate::account::built_in;
 use crate::error::Failure;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::error::TryRecvError;
 use tokio::sync::{OnceCell, broadcast, watch};
 
-/// An account as it is stored, opened by the first message that it sends.
+/// A stored account. Its secrets are opened by the first message that needs them.
 pub(crate) struct LiveAccount {
     pub(crate) found: Found,
     opened: OnceCell<Arc<OpenAccount>>,
@@ -32,7 +32,7 @@ impl LiveAccount {
         })
     }
 
-    /// The account with its secrets. A failure is not kept.
+    /// Returns the account with its secrets. Failures are not cached.
     pub(crate) async fn open(&self, inner: &Inner) -> Result<Arc<OpenAccount>, Failure> {
         let opened = self.opened.get_or_try_init(|| async {
             let opened = inner.open_account(self.found.clone()).await;
@@ -42,7 +42,7 @@ impl LiveAccount {
     }
 }
 
-/// Every account.
+/// All accounts.
 #[derive(Default)]
 pub(crate) struct LiveAccounts {
     by_id: HashMap<String, Arc<LiveAccount>>,
@@ -55,12 +55,13 @@ impl LiveAccounts {
         self.by_id.get(id)
     }
 
-    /// The built-in account of a type, else the oldest that is enabled, else the oldest.
+    /// Returns the built-in account of a type; otherwise its oldest enabled account; otherwise its oldest
+    /// account.
     pub(crate) fn default_of(&self, about: &About) -> Option<&Arc<LiveAccount>> {
         self.defaults.get(about.kind)
     }
 
-    /// The oldest first.
+    /// Adds an account. Accounts must be added oldest first.
     fn put(&mut self, account: &Arc<LiveAccount>) {
         let (kind, row) = (account.found.sender.about().kind, &account.found.row);
         self.by_id.insert(row.id.clone(), Arc::clone(account));
@@ -100,12 +101,12 @@ impl LiveAccounts {
     }
 }
 
-/// What is in memory, and what tells that it is out of date.
+/// The cached accounts and the receivers that report when they are out of date.
 struct State {
     accounts: Option<Arc<LiveAccounts>>,
     changes: broadcast::Receiver<Arc<str>>,
     status: watch::Receiver<Status>,
-    /// Counts how often memory was dropped.
+    /// How often the cache was dropped.
     drops: u64,
 }
 
@@ -132,7 +133,7 @@ impl State {
     }
 }
 
-/// The accounts in memory.
+/// The cache of accounts.
 pub(crate) struct Live(Mutex<State>);
 
 impl Live {
@@ -151,7 +152,7 @@ impl Live {
 }
 
 impl Inner {
-    /// The accounts as they are now.
+    /// Returns the current accounts, loaded from the database if they are not cached.
     pub(crate) async fn live_accounts(&self) -> Result<Arc<LiveAccounts>, StoreError> {
         let drops = {
             let mut state = self.live.lock();
@@ -164,7 +165,7 @@ impl Inner {
         let read = Arc::new(LiveAccounts::read(&self.store).await?);
         let mut state = self.live.lock();
         state.follow();
-        // What changed while it was read may not be in it.
+        // A change made during the load may be missing from the result.
         if state.drops == drops {
             state.accounts = Some(Arc::clone(&read));
         }
@@ -173,9 +174,9 @@ impl Inner {
 }
 
 impl Channels {
-    /// Drops the accounts and their secrets from memory; the next message reads them again. For the time
-    /// when the vault is sealed, and when another node changed accounts (subjects `channels` and `vault`
-    /// of the change feed).
+    /// Drops the accounts and their secrets from memory; the next message loads them again. Call this when
+    /// the vault is sealed and when another node changed accounts (subjects `channels` and `vault` of the
+    /// change feed).
     pub fn forget_accounts(&self) {
         self.0.live.lock().forget();
     }

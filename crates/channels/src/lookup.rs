@@ -1,4 +1,4 @@
-//! What a queue needs to know of the account behind a target before it sends.
+//! Looks up the account behind a target, for queues that decide whether to send.
 
 use crate::handle::Channels;
 use crate::senders;
@@ -8,16 +8,14 @@ use gatehouse_store::StoreError;
 /// The account that a target names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetAccount {
-    /// Its id.
     pub id: String,
-    /// Whether messages may be sent with it.
     pub is_enabled: bool,
-    /// Whether its messages stay on this machine: no vendor can be slow.
+    /// Whether messages stay on this machine, so that no vendor is called.
     pub is_local: bool,
 }
 
 impl Channels {
-    /// The account that `type` or `type:account_id` names; `None` when there is none.
+    /// Finds the account for `type` or `type:account_id`; `None` if it does not exist.
     pub async fn find_target_account(
         &self,
         target: &str,

@@ -1,28 +1,27 @@
-//! How a value from outside is written into a text for a channel: without a ping of a whole room, without
-//! a link that says one thing and leads elsewhere, and, but for Slack, without formatting.
+//! Escapes untrusted values for a channel's text. An escaped value cannot notify a whole room or hide a
+//! link's destination. Except in Slack, it cannot add formatting either.
 
 use std::borrow::Cow;
 
-/// What a channel makes of the text it is given.
+/// The markup language of a channel's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Markup {
-    /// Nothing: values are inserted as they are.
+    /// No markup: values are inserted unchanged.
     None,
     /// Slack's `mrkdwn`.
     Slack,
     /// Discord's Markdown.
     Discord,
-    /// Plain text in Matrix, where `@room` pings by itself.
+    /// Plain text in Matrix, where `@room` notifies everyone.
     Matrix,
-    /// HTML.
     Html,
 }
 
-/// Shows nothing, and keeps what stands around it apart.
+/// Invisible; separates the characters around it.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
 impl Markup {
-    /// The value, written so that it pings nobody and hides no link; see the module on formatting.
+    /// Escapes a value. It notifies nobody and hides no link. See the module's documentation for formatting.
     pub fn escape(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::None => Cow::Borrowed(value),
@@ -34,9 +33,10 @@ impl Markup {
     }
 }
 
-/// <https://docs.slack.dev/messaging/formatting-message-text#escaping>: these three and no others. Pings
-/// such as `<!channel>`, mentions and links with a text of their own begin with one of them. `*`, `_`, `~`
-/// and backquotes have no escape in Slack: a value with them may still look bold, struck or like code.
+/// Slack documents exactly these three escapes
+/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). One of the characters begins each
+/// ping such as `<!channel>`, each mention and each labeled link. `*`, `_`, `~` and backquotes have no escape
+/// in Slack, so a value that contains them may appear bold, struck through or as code.
 fn slack(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
@@ -68,7 +68,7 @@ fn replaced(value: &str, by: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Puts a zero-width space after the `@` of these pings.
+/// Inserts a zero-width space after the `@` of these pings.
 fn apart<'v>(value: &'v str, pings: &[&str]) -> Cow<'v, str> {
     if !value.contains('@') {
         return Cow::Borrowed(value);
@@ -89,9 +89,9 @@ fn apart<'v>(value: &'v str, pings: &[&str]) -> Cow<'v, str> {
     Cow::Owned(text)
 }
 
-/// Whatever Discord's Markdown gives a meaning is written with a backslash, but not within a bare URL:
-/// there Discord sees no Markdown, and a backslash would lead elsewhere. The sender allows no pings at
-/// all; they are taken apart here too, so that they do not look like any.
+/// Escapes Discord's Markdown with backslashes, except in bare URLs: Discord applies no Markdown there, and a
+/// backslash would change the destination. The sender already disables pings; they are split here so that
+/// they do not look like pings.
 fn discord(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 16);
     let mut line_begins = true;
@@ -135,7 +135,7 @@ mod tests {
         ));
     }
 
-    /// Slack has no escape for these; this test is to be changed with the words at `slack`.
+    /// Slack has no escape for these. Change this test together with the documentation of `slack`.
     #[test]
     fn slack_formatting_passes() {
         assert_eq!(Markup::Slack.escape("*b* _i_ ~s~ `c`"), "*b* _i_ ~s~ `c`");

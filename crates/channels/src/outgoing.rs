@@ -1,4 +1,4 @@
-//! A message on its way out.
+//! An outgoing message.
 
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
@@ -6,35 +6,33 @@ use gatehouse_domain::id::{DeliveryId, WebhookId};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What is to be sent, and where.
+/// A message and its target.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
     /// `type` or `type:account_id`.
     pub target: &'a str,
-    /// The text, already rendered.
+    /// Rendered text.
     pub text: &'a str,
-    /// Values that the channel's type takes besides, such as `chat_id`. Never an address.
+    /// Additional values that the channel type accepts, such as `chat_id`. Never an address.
     pub extra: &'a BTreeMap<String, String>,
-    /// Who sends it, such as a webhook's name.
+    /// The sender, such as a webhook's name.
     pub source: &'a str,
-    /// When what it tells of happened. The same at each try of the same message.
+    /// When the reported event happened. The same for each attempt to send the message.
     pub at: Timestamp,
-    /// The delivery that it tells of, when it tells of one.
+    /// The delivery that the message reports, if any.
     pub delivery: Option<OfDelivery<'a>>,
 }
 
 /// A delivery of a webhook.
 #[derive(Clone, Copy, Debug)]
 pub struct OfDelivery<'a> {
-    /// The webhook's id.
     pub webhook_id: &'a WebhookId,
-    /// The delivery's.
     pub delivery_id: &'a DeliveryId,
 }
 
 impl Outgoing<'_> {
-    /// Names the message: the same at each try, another one for any other message. A message that
-    /// belongs to no delivery is told apart by its text and time alone.
+    /// Identifies the message: the same for each attempt, and different for every other message. Without a
+    /// delivery, only the account, text, extra values, source and time distinguish messages.
     pub(crate) fn id(&self, account_id: &str) -> String {
         let whole = serde_json::json!([
             account_id,
@@ -48,8 +46,8 @@ impl Outgoing<'_> {
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 
-    /// A value from `extra` for a place that is one line, such as a header, an id or a path segment:
-    /// without control characters, and nothing when nothing is left.
+    /// Returns a value from `extra` for a place that takes a single line, such as a header, an ID or a path
+    /// segment. Removes control characters; `None` if the result is empty.
     pub(crate) fn extra(&self, name: &str) -> Option<String> {
         self.extra
             .get(name)
@@ -58,7 +56,7 @@ impl Outgoing<'_> {
     }
 }
 
-/// Without control characters, line separators and surrounding space.
+/// Removes control characters, line separators and surrounding space.
 pub(crate) fn one_line(text: &str) -> String {
     let kept = text
         .chars()

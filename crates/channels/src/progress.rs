@@ -1,14 +1,14 @@
-//! How far a message in several parts has got, so that another try sends only what is missing.
+//! The progress of messages with several parts. A retry sends only the remaining parts.
 
 use crate::handle::Inner;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
 
-/// How long after its last try a message is remembered. Longer than anybody goes on trying.
+/// How long progress is kept after the last attempt, in milliseconds. Longer than any caller retries.
 const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 impl Inner {
-    /// How many parts the vendor has taken.
+    /// Returns the number of parts that the vendor has accepted.
     pub(crate) async fn parts_sent(&self, message: &str) -> Result<usize, StoreError> {
         let message = message.to_owned();
         let found = self
@@ -17,7 +17,7 @@ impl Inner {
         Ok(usize::try_from(found.await?).unwrap_or(0))
     }
 
-    /// Notes that the vendor has taken this many.
+    /// Stores the number of parts that the vendor has accepted.
     pub(crate) async fn note_parts(&self, message: &str, sent: usize) -> Result<(), StoreError> {
         let (message, now) = (message.to_owned(), self.clock.now());
         let sent = i64::try_from(sent).unwrap_or(i64::MAX);
@@ -29,7 +29,8 @@ impl Inner {
         write.await
     }
 
-    /// Forgets a message: it was sent whole, or never will be. If that fails, it is forgotten by age.
+    /// Removes the progress of a message that was sent completely or will never be sent. If the removal
+    /// fails, the row is deleted later because of its age.
     pub(crate) async fn forget_parts(&self, message: &str) {
         let message = message.to_owned();
         let write = self

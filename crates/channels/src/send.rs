@@ -1,4 +1,4 @@
-//! Sending: the account, the parts, and the order in which they go.
+//! Sends a message: resolves the account, splits the text and sends the parts in order.
 
 use crate::error::{ChannelsError, Failure, SendError};
 use crate::handle::{Channels, Inner};
@@ -9,18 +9,18 @@ use crate::target::OpenAccount;
 use data_encoding::HEXLOWER;
 use std::collections::BTreeMap;
 
-/// What a test says when its caller does not.
+/// Text of a test message if the caller gives none.
 const TEST_TEXT: &str = "This is a test message from Gatehouse.";
 const TEST_SOURCE: &str = "Gatehouse";
 
 impl Channels {
-    /// Sends a message. [`SendError::Retry`] means that the same message may be sent again; see the
-    /// room's own words on what that repeats.
+    /// Sends a message. After [`SendError::Retry`] the caller may send the same message again; the crate's
+    /// documentation describes what a retry repeats.
     pub async fn send(&self, message: Outgoing<'_>) -> Result<(), SendError> {
         Ok(self.0.send(&message).await?)
     }
 
-    /// Sends a test message, also with an account that is disabled.
+    /// Sends a test message. Works for disabled accounts too.
     pub async fn test(&self, id: &str, text: Option<&str>) -> Result<(), ChannelsError> {
         if text.is_some_and(|text| text.trim().is_empty()) {
             return Err(ChannelsError::invalid("text", "must not be empty"));
@@ -38,7 +38,7 @@ impl Channels {
         };
         let sent = async {
             let account = inner.open_account(found).await?;
-            // Nobody repeats a test: each is a message of its own, whatever it says.
+            // Tests are never retried, so each one is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             inner.deliver(&account, &message, &id).await
         };
@@ -60,7 +60,7 @@ impl Inner {
         self.deliver(&account, message, &id).await
     }
 
-    /// Sends the parts that the vendor has not taken yet.
+    /// Sends the parts that the vendor has not accepted yet.
     async fn deliver(
         &self,
         account: &OpenAccount,

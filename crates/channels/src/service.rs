@@ -1,5 +1,5 @@
-//! Where an account's secrets may be sent: each belongs to the type and address that the account had
-//! when it was entered.
+//! Decides where an account's secrets may be sent. Each secret is bound to the type and address that the
+//! account had when the secret was entered.
 
 use crate::fields::FieldKind;
 use crate::senders::Sender;
@@ -8,8 +8,8 @@ use gatehouse_store::ChannelSecretRow;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// The service that an account with these fields calls. Without a field that names an address it is the
-/// vendor's own.
+/// Returns the service that an account with these fields calls: the vendor's own, unless a field names an
+/// address.
 pub(crate) fn service_of(sender: &dyn Sender, fields: &Map<String, Value>) -> KeyBinding {
     let about = sender.about();
     let of_kind = |kind: FieldKind| {
@@ -32,7 +32,8 @@ pub(crate) fn service_of(sender: &dyn Sender, fields: &Map<String, Value>) -> Ke
     )
 }
 
-/// Whether a secret may be sent to this service. One that is a URL is its own address.
+/// Returns whether a secret may be sent to this service. A secret that is itself a URL determines its own
+/// address.
 pub(crate) fn may_go(sender: &dyn Sender, secret: &ChannelSecretRow, service: &KeyBinding) -> bool {
     let Some(belongs_to) = &secret.belongs_to else {
         // The account's address has not changed since the secret was entered.

@@ -1,4 +1,4 @@
-//! Standard Webhooks: how a receiver knows that a message is ours
+//! Signatures of Standard Webhooks, which prove the origin of a message to its receiver
 //! (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
 
 use base64::Engine;
@@ -8,8 +8,8 @@ use sha2::Sha256;
 
 const PREFIX: &str = "whsec_";
 
-/// The key in a secret: what `whsec_` is the base64 of; a secret without that prefix is its own bytes.
-/// Nothing when the base64 is none, or empty.
+/// Returns the key of a secret: the base64 text after `whsec_`, decoded; without that prefix, the secret's
+/// own bytes. `None` if the base64 text is invalid or empty.
 pub(crate) fn key(secret: &str) -> Option<Vec<u8>> {
     let key = match secret.strip_prefix(PREFIX) {
         Some(encoded) => STANDARD.decode(encoded).ok()?,
@@ -18,7 +18,7 @@ pub(crate) fn key(secret: &str) -> Option<Vec<u8>> {
     Some(key).filter(|key| !key.is_empty())
 }
 
-/// The value of `webhook-signature`.
+/// Returns the value of the header `webhook-signature`.
 pub(crate) fn sign(key: &[u8], id: &str, timestamp_seconds: i64, body: &[u8]) -> Option<String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
     mac.update(format!("{id}.{timestamp_seconds}.").as_bytes());
@@ -31,7 +31,7 @@ pub(crate) fn sign(key: &[u8], id: &str, timestamp_seconds: i64, body: &[u8]) ->
 mod tests {
     use super::*;
 
-    /// The example of the reference implementation's README and tests.
+    /// The example from the reference implementation's README and tests.
     #[test]
     fn the_published_example_signs_the_same() {
         let key = key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();

@@ -1,18 +1,18 @@
-//! Splits a text at a vendor's limit. Pure. Nothing is lost but parts of nothing but space, which vendors
-//! refuse; otherwise the parts joined are the text.
+//! Splits a text at a vendor's size limit. Parts that consist only of white space are dropped, because
+//! vendors refuse them; otherwise the concatenated parts equal the text.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How much fits into one message, and how it is counted.
+/// The maximum size of a message and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
-    /// Anything.
+    /// Unlimited.
     None,
     /// UTF-16 code units.
     Utf16(usize),
     /// Bytes of UTF-8.
     Bytes(usize),
-    /// Bytes as a JSON string.
+    /// Bytes of the text as a JSON string.
     JsonBytes(usize),
 }
 
@@ -39,9 +39,9 @@ impl Limit {
     }
 }
 
-/// The parts, each within the limit: cut after a line if that does not make the part less than half
-/// full, else after a word, else between two characters as people see them. Without a limit there is
-/// one part, whatever it holds.
+/// Splits a text into parts within the limit. Cuts after a line unless that leaves the part less than half
+/// full, then after a word, then between grapheme clusters. Without a limit there is one part, even if it is
+/// blank.
 pub(crate) fn split(text: &str, limit: Limit) -> Vec<&str> {
     if limit == Limit::None {
         return vec![text];
@@ -60,7 +60,7 @@ pub(crate) fn split(text: &str, limit: Limit) -> Vec<&str> {
     parts
 }
 
-/// Where the first part ends: never 0.
+/// Returns the length of the first part in bytes; never 0.
 fn cut(text: &str, limit: Limit) -> usize {
     let max = limit.max();
     let (mut weight, mut line, mut word, mut character) = (0_usize, None, None, None);
@@ -87,7 +87,7 @@ fn cut(text: &str, limit: Limit) -> usize {
     text.len()
 }
 
-/// A word had to be torn: not within an escape that [`crate::Markup`] made.
+/// Moves a cut inside a word to the start of an escape that [`crate::Markup`] wrote.
 fn mend(text: &str, end: usize) -> usize {
     let head = text.get(..end).unwrap_or_default();
     let backslashes = head.len() - head.trim_end_matches('\\').len();
@@ -102,7 +102,7 @@ fn mend(text: &str, end: usize) -> usize {
     if earlier == 0 { end } else { earlier }
 }
 
-/// One character of many code points does not fit: cut between code points, at least after the first.
+/// Cuts between code points when a single grapheme cluster exceeds the limit. Keeps at least one code point.
 fn scalars(text: &str, limit: Limit) -> usize {
     let mut end = 0;
     for (at, c) in text.char_indices() {
@@ -147,7 +147,7 @@ mod tests {
             split("one two\nthree four", Limit::Utf16(12)),
             ["one two\n", "three four"]
         );
-        // A line that ends too early is no reason for a short part.
+        // A line break too early in the text must not produce a short part.
         assert_eq!(
             split("a\nbbbb cccc dd", Limit::Utf16(12)),
             ["a\nbbbb cccc ", "dd"]
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_people_see_as_one_character_stays_one() {
-        // e and a combining accent; a family joined by zero-width joiners (eleven UTF-16 units).
+        // e with a combining accent; a family joined by zero-width joiners (eleven UTF-16 units).
         assert_eq!(split("aae\u{301}", Limit::Utf16(3)), ["aa", "e\u{301}"]);
         let family = "👨‍👩‍👧‍👦";
         let text = format!("ab{family}");

@@ -1,4 +1,4 @@
-//! From a target to an account with its secrets open.
+//! Resolves a target to an account and decrypts the account's secrets.
 
 use crate::account::read_fields;
 use crate::error::{ChannelsError, Failure};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A target names nothing.
+/// Why a target does not resolve to an account.
 #[derive(Debug)]
 pub(crate) enum TargetError {
     UnknownType,
@@ -35,7 +35,7 @@ impl TargetError {
     }
 }
 
-/// An account as it is stored.
+/// A stored account and its sender.
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) sender: &'static dyn Sender,
@@ -43,7 +43,7 @@ pub(crate) struct Found {
     pub(crate) secrets: Vec<ChannelSecretRow>,
 }
 
-/// An account that can be used.
+/// An account with decrypted secrets.
 pub(crate) struct OpenAccount {
     pub(crate) sender: &'static dyn Sender,
     pub(crate) id: String,
@@ -52,7 +52,7 @@ pub(crate) struct OpenAccount {
 }
 
 impl Inner {
-    /// Finds what `type` or `type:account_id` names.
+    /// Finds the account for `type` or `type:account_id`.
     pub(crate) async fn find_target(&self, target: &str) -> Result<Arc<LiveAccount>, TargetError> {
         let (kind, id) = match target.split_once(':') {
             Some((kind, id)) => (kind, Some(id)),
@@ -69,7 +69,7 @@ impl Inner {
             .ok_or(TargetError::NoAccount(about.kind))
     }
 
-    /// Opens an account's secrets.
+    /// Decrypts an account's secrets.
     pub(crate) async fn open_account(&self, found: Found) -> Result<OpenAccount, Failure> {
         let fields = read_fields(&found.row);
         let service = service_of(found.sender, &fields);
@@ -142,8 +142,8 @@ impl From<TargetError> for Failure {
 }
 
 impl Channels {
-    /// Whether a target names an account; if not, `INVALID_PARAMS` with the field `deliver_to`. A
-    /// disabled account counts: it can be enabled again.
+    /// Checks that a target names an account; otherwise returns `INVALID_PARAMS` for the field `deliver_to`.
+    /// Accepts disabled accounts, because they can be enabled again.
     pub async fn check_target(&self, target: &str) -> Result<(), ChannelsError> {
         match self.0.find_target(target).await {
             Ok(_) => Ok(()),
@@ -152,7 +152,7 @@ impl Channels {
         }
     }
 
-    /// How values that are inserted into a template must be written for this target.
+    /// Returns how values inserted into a template must be escaped for this target.
     #[expect(
         clippy::unused_async,
         reason = "a channel whose account says how its text is read may come"
@@ -162,8 +162,8 @@ impl Channels {
         senders::find(kind).map_or(Markup::None, Sender::markup)
     }
 
-    /// Whether sending needs a secret that only an open vault can decrypt. A target that names nothing
-    /// does not: sending fails, and says why.
+    /// Returns whether sending needs a secret that requires an unlocked vault. Returns `false` if the target
+    /// does not exist; sending to it fails with the reason.
     pub async fn needs_vault(&self, target: &str) -> bool {
         match self.0.find_target(target).await {
             Ok(live) => live.found.secrets.iter().any(|secret| secret.encrypted),

@@ -1,5 +1,5 @@
-//! Calling a vendor over HTTP, and what its answer means. An answer's text is never told on, only what we
-//! recognise in it; neither is a URL, because it may hold a token.
+//! HTTP calls to vendors and the interpretation of their responses. Errors contain neither the response text
+//! nor the URL, which may hold a token; only recognized values are passed on.
 
 use crate::error::Failure;
 use gatehouse_domain::{Clock, Timestamp};
@@ -12,10 +12,10 @@ use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// A wish for more than this is not taken at its word.
+/// Longer waits requested by a vendor are shortened to this.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
-/// A vendor's answer.
+/// A vendor's response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     headers: HeaderMap,
@@ -23,7 +23,7 @@ pub(crate) struct Answer {
     at: Timestamp,
 }
 
-/// Sends a request to the owner's own address. `vendor` is for people, as it stands within a sentence.
+/// Sends a request to the vendor. Errors name the vendor as `vendor`, as used within a sentence.
 pub(crate) async fn call(
     outbound: &Outbound,
     clock: &dyn Clock,
@@ -39,7 +39,7 @@ pub(crate) async fn call(
     let (status, headers) = (response.status(), response.headers().clone());
     let body = match read_capped(response, MAX_ANSWER_BYTES).await {
         Ok((body, _)) => body,
-        // It was taken; what it said about that does not matter.
+        // The vendor accepted the message; the response body is not needed.
         Err(_) if status.is_success() => Vec::new(),
         Err(error) => return Err(failed(error)),
     };
@@ -51,14 +51,14 @@ pub(crate) async fn call(
     })
 }
 
-/// The name of a vendor where a sentence begins.
+/// Returns the vendor's name for the beginning of a sentence.
 fn at_the_beginning(vendor: &str) -> String {
     vendor
         .strip_prefix("the ")
         .map_or_else(|| vendor.to_owned(), |rest| format!("The {rest}"))
 }
 
-/// Why a request did not come through.
+/// Maps an error of the HTTP client to a failure.
 pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
     let first = at_the_beginning(vendor);
     let why = match error {
@@ -77,12 +77,13 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 }
 
 impl Answer {
-    /// What the body says, if it is JSON.
+    /// Parses the body as JSON; without JSON all values are absent.
     pub(crate) fn said(&self) -> Said {
         Said(serde_json::from_slice(&self.body).unwrap_or_default())
     }
 
-    /// What the status means. `after` is the wait that the body asks for, when the vendor says it there.
+    /// Maps the status to a result. `after` is the wait that the body asks for, if the vendor reports it
+    /// there.
     pub(crate) fn check(&self, vendor: &str, after: Option<Duration>) -> Result<(), Failure> {
         let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = match status {
@@ -99,7 +100,7 @@ impl Answer {
         Err(Failure::Refused(why))
     }
 
-    /// To be tried again, after the wait in the body or in `Retry-After`.
+    /// Returns a retryable failure with the wait from the body or from `Retry-After`.
     pub(crate) fn later(&self, vendor: &str, after: Option<Duration>) -> Failure {
         let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = if status == 429 || self.status.is_success() {
@@ -113,7 +114,7 @@ impl Answer {
         Failure::Later { after, why }
     }
 
-    /// Seconds or a date (RFC 9110, section 10.2.3).
+    /// Reads `Retry-After`: seconds or a date (RFC 9110, section 10.2.3).
     fn retry_after(&self) -> Option<Duration> {
         let text = self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
         if let Ok(seconds) = text.parse::<f64>() {
@@ -124,11 +125,11 @@ impl Answer {
     }
 }
 
-/// An answer's JSON, read by pointers such as `/parameters/retry_after`.
+/// The JSON of a response, accessed with JSON pointers such as `/parameters/retry_after`.
 pub(crate) struct Said(Value);
 
 impl Said {
-    /// A text; empty when there is none.
+    /// Returns a string; empty if absent.
     pub(crate) fn text(&self, at: &str) -> &str {
         self.0
             .pointer(at)
@@ -136,17 +137,16 @@ impl Said {
             .unwrap_or_default()
     }
 
-    /// Whether it is `true`.
+    /// Returns whether the value is `true`.
     pub(crate) fn is_true(&self, at: &str) -> bool {
         self.0.pointer(at).and_then(Value::as_bool) == Some(true)
     }
 
-    /// A whole number.
     pub(crate) fn number(&self, at: &str) -> Option<i64> {
         self.0.pointer(at).and_then(Value::as_i64)
     }
 
-    /// A wait in seconds.
+    /// Returns a duration in seconds.
     pub(crate) fn seconds(&self, at: &str) -> Option<Duration> {
         let seconds = self.0.pointer(at).and_then(Value::as_f64)?;
         Duration::try_from_secs_f64(seconds).ok()
@@ -157,12 +157,12 @@ fn no_url() -> Failure {
     Failure::refused("The address of this channel is no URL.")
 }
 
-/// The owner's URL as it is.
+/// Parses the owner's URL, unchanged.
 pub(crate) fn address(url: &str) -> Result<Url, Failure> {
     Url::parse(url).map_err(|_| no_url())
 }
 
-/// A base and path segments, each written so that it stays one segment.
+/// Appends path segments to a base URL. Each is encoded so that it remains a single segment.
 pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
     let mut url = address(base)?;
     url.path_segments_mut()
@@ -172,7 +172,7 @@ pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
     Ok(url)
 }
 
-/// The same, with the vendor's own path when the base has none.
+/// Like [`join`], but uses the vendor's default path if the base has none.
 pub(crate) fn join_default(
     base: &str,
     default_path: &[&str],

@@ -1,12 +1,13 @@
-"""A real llama.cpp server with a model made here: a few thousand weights and a vocabulary of bytes.
+"""A real llama.cpp server with a generated model of a few thousand weights and a byte vocabulary.
 
-The model looks at the last token only and knows one sequel to it, so that it says the same each time: a
-greeting to a conversation without tools, a call of `calc` to one with tools, and the result to a tool's
-answer. Everything around it is what a user's own server does: the template, the parsing of the call, the
-events, the counts, the errors. Prints its address on a line of its own when it listens, and ends with its
-standard input.
+The model looks only at the last token and has exactly one continuation for it, so its output is deterministic:
+a greeting for a conversation without tools, a call of `calc` for one with tools, and the result for a tool's
+response. Everything else is what a user's server does: the template, the parsing of the call, the events, the
+token counts and the errors. Prints its address on a separate line once it listens, and exits when its standard
+input ends.
 
-Needs xllamacpp (llama.cpp and its HTTP server, built as a wheel) and gguf; see requirements.txt of crates/vault.
+Needs xllamacpp (llama.cpp and its HTTP server, built as a wheel) and gguf; see requirements.txt of
+crates/vault.
 """
 
 import sys
@@ -61,7 +62,7 @@ SEQUELS = [
 
 
 def make_model(path: Path) -> None:
-    """A Llama of one layer that does nothing, between an embedding and an output that do it all."""
+    """Returns a Llama model with one layer without effect; the embedding and the output determine the result."""
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_name("parrot")
     writer.add_context_length(CONTEXT)

@@ -57,7 +57,7 @@ pub const EVENTS: &[EventKind] = &[
 
 const VAULT_STATUS: EventKind = EventKind {
     name: "vault.status",
-    summary: "The vault was made, sealed, opened, switched off or on.",
+    summary: "The vault was created, sealed, unlocked, disabled or enabled.",
     scope: Scope::Read,
     told_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultStatusParams>(),
@@ -65,7 +65,7 @@ const VAULT_STATUS: EventKind = EventKind {
 
 const VAULT_PROGRESS: EventKind = EventKind {
     name: "vault.progress",
-    summary: "How far a long operation of the vault has come.",
+    summary: "The progress of a long vault operation.",
     scope: Scope::Read,
     told_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultProgressParams>(),
@@ -86,7 +86,7 @@ const AUTH_CHANGED: EventKind = EventKind {
 
 const RECORDS_CHANGED: EventKind = EventKind {
     name: "records.changed",
-    summary: "A list of the kind that is named would be another one now; it may be told twice.",
+    summary: "Records of the named kind changed. The event may be sent more than once.",
     scope: Scope::Read,
     // Depends on the records: see `Records::told_by`.
     told_by: &[],
@@ -128,7 +128,6 @@ pub struct RecordsChangedParams {
 /// The kinds of records that `records.changed` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each is its name")]
 pub enum Records {
     Agents,
     Channels,

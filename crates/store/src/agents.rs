@@ -1,21 +1,17 @@
-//! Table `agents`: presets that sessions and webhooks run with.
+//! Table `agents`: the presets that sessions and webhooks use.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// One agent.
+/// A row of `agents`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentRow {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Everything else, as JSON text.
+    /// All other settings, as JSON text.
     pub config: String,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -32,21 +28,20 @@ impl FromRow for AgentRow {
 }
 
 impl Conn {
-    /// Every agent, by id.
+    /// Returns all agents, ordered by ID.
     pub async fn list_agents(&mut self) -> Result<Vec<AgentRow>, StoreError> {
         let mut all: Vec<AgentRow> = self.list(query("SELECT * FROM agents")).await?;
-        // Here, because the engines' collations differ.
+        // Sorted here because the collations of the engines differ.
         all.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(all)
     }
 
-    /// One of them.
     pub async fn find_agent(&mut self, id: &str) -> Result<Option<AgentRow>, StoreError> {
         self.find(query("SELECT * FROM agents WHERE id = $1").bind(id))
             .await
     }
 
-    /// Stores a new agent; `Duplicate` when the id is taken.
+    /// Stores a new agent. Fails with `Duplicate` if the ID is taken.
     pub async fn insert_agent(&mut self, row: &AgentRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO agents (id, name, config, created_at, updated_at)
@@ -64,7 +59,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Changes one; `false` when there is none.
+    /// Returns `false` if the agent does not exist.
     pub async fn update_agent(&mut self, row: &AgentRow) -> Result<bool, StoreError> {
         let query =
             query("UPDATE agents SET name = $2, config = $3, updated_at = $4 WHERE id = $1");
@@ -72,7 +67,7 @@ impl Conn {
         Ok(self.run(query.bind(row.updated_at.as_millis())).await? > 0)
     }
 
-    /// Removes one; `false` when there was none.
+    /// Returns `false` if the agent did not exist.
     pub async fn delete_agent(&mut self, id: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM agents WHERE id = $1").bind(id);
         Ok(self.run(query).await? > 0)

@@ -1,36 +1,32 @@
-//! Table `auth_api_keys`: keys for programs. The key itself is here only as a hash.
+//! Table `auth_api_keys`: keys for programs. Stores only the hash of each key.
 
 use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, Cidr, ScopeSet, Timestamp};
 
-/// One API key.
+/// A row of `auth_api_keys`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKeyRow {
-    /// Its id, for lists and revocation.
+    /// Public ID, used for listing and revocation.
     pub id: ApiKeyId,
     /// Hex of the SHA-256 of the whole key.
     pub key_hash: String,
-    /// The first characters, so that a person can tell keys apart.
+    /// The first characters of the key, so that users can tell keys apart.
     pub prefix: String,
-    /// What its owner calls it.
     pub label: String,
-    /// What it may do.
     pub scopes: ScopeSet,
-    /// Where it may be used from; `None` is anywhere.
+    /// Networks the key may be used from; `None` allows all.
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it ends.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used; written now and then, not at each request.
+    /// Updated at intervals, not on each request.
     pub last_used_at: Option<Timestamp>,
-    /// Who made it, as the audit log names them; `None` for keys older than this field.
+    /// The creator as named in the audit log; `None` for keys older than this column.
     pub made_by: Option<String>,
-    /// Patterns of methods and paths that it may call; `None` is all.
+    /// Patterns of methods and paths that the key may call; `None` allows all.
     pub only: Option<Vec<String>>,
-    /// Minted by a remote caller while auth was disabled: it dies when setup completes.
+    /// Created by a remote caller while authentication was disabled. Deleted when setup completes.
     pub dies_at_setup: bool,
 }
 
@@ -59,7 +55,6 @@ impl FromRow for ApiKeyRow {
 }
 
 impl Conn {
-    /// Stores a key.
     pub async fn insert_api_key(&mut self, row: &ApiKeyRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_api_keys (id, key_hash, prefix, label, scopes, allowed_cidrs,
@@ -85,13 +80,13 @@ impl Conn {
         .map(drop)
     }
 
-    /// The key with this hash, expired or not.
+    /// Finds a key by its hash, whether expired or not.
     pub async fn find_api_key(&mut self, key_hash: &str) -> Result<Option<ApiKeyRow>, StoreError> {
         let query = query("SELECT * FROM auth_api_keys WHERE key_hash = $1");
         self.find(query.bind(key_hash)).await
     }
 
-    /// Every key, the newest first.
+    /// Returns all keys, newest first.
     pub async fn list_api_keys(&mut self) -> Result<Vec<ApiKeyRow>, StoreError> {
         self.list(query(
             "SELECT * FROM auth_api_keys ORDER BY created_at DESC, id DESC",
@@ -99,7 +94,6 @@ impl Conn {
         .await
     }
 
-    /// Notes that a key was used.
     pub async fn update_api_key_used(
         &mut self,
         id: &ApiKeyId,
@@ -111,13 +105,13 @@ impl Conn {
             .map(drop)
     }
 
-    /// Revokes one key; `false` when there was none.
+    /// Deletes a key; `false` if it did not exist.
     pub async fn delete_api_key(&mut self, id: &ApiKeyId) -> Result<bool, StoreError> {
         let query = query("DELETE FROM auth_api_keys WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Revokes every key, or only those that die when setup completes.
+    /// Deletes all keys, or only those that end when setup completes. Returns the number of deleted keys.
     pub async fn delete_api_keys(&mut self, only_dying: bool) -> Result<u64, StoreError> {
         let query = query("DELETE FROM auth_api_keys WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await

@@ -1,4 +1,4 @@
-//! Table `audit_log`: one row per credential or vault event, each bound to the one before it by a hash.
+//! Table `audit_log`: one row per credential or vault event. Each row contains the hash of the previous row.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
@@ -7,37 +7,33 @@ use gatehouse_domain::{Actor, Random, Timestamp};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// What is to be noted.
+/// An event to append to the log.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
-    /// What happened, such as `login.succeeded`.
+    /// The event, such as `login.succeeded`.
     pub kind: &'a str,
-    /// Who did it.
     pub actor: &'a Actor,
-    /// More, never a secret.
+    /// Further details. Must not contain secrets.
     pub detail: Value,
 }
 
-/// One event.
+/// A row of `audit_log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
-    /// Its place in the chain, from 1 without gaps.
+    /// Position in the chain, from 1 without gaps.
     pub seq: i64,
-    /// Its id.
     pub id: String,
-    /// When.
     pub at: Timestamp,
-    /// What, such as `login.succeeded`.
+    /// The event, such as `login.succeeded`.
     pub kind: String,
-    /// Who, such as a session's or a key's id.
+    /// The actor, such as the ID of a session or key.
     pub actor: String,
-    /// From where.
     pub client_ip: Option<String>,
-    /// More, as JSON text.
+    /// Further details, as JSON text.
     pub detail: String,
-    /// The hash of the row before; empty in the first.
+    /// Hash of the previous row; empty in the first row.
     pub prev_hash: String,
-    /// The hash over all of the above.
+    /// Hash of all other columns.
     pub hash: String,
 }
 
@@ -58,8 +54,8 @@ impl FromRow for AuditRow {
 }
 
 impl AuditRow {
-    /// The hash that this row must carry: SHA-256 in hex over the JSON array of its other columns.
-    /// JSON keeps the columns apart whatever they contain.
+    /// Returns the hash that this row must have: the SHA-256, in hex, of the JSON array of its other columns.
+    /// JSON separates the columns unambiguously, whatever they contain.
     pub fn expected_hash(&self) -> String {
         let columns = serde_json::json!([
             self.seq,
@@ -75,16 +71,16 @@ impl AuditRow {
     }
 }
 
-/// Where the log begins after its oldest rows were cut off; the default is its first row.
+/// Where the log begins after its oldest rows were deleted. The default is the first row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditAnchor {
-    /// The place of the last row that was cut off.
+    /// Position of the last deleted row.
     pub seq: i64,
-    /// Its hash.
+    /// Hash of the last deleted row.
     pub hash: String,
-    /// How many rows were cut off in all.
+    /// Total number of deleted rows.
     pub cut: i64,
-    /// When that was done last.
+    /// Time of the last deletion.
     pub at: Timestamp,
 }
 
@@ -107,25 +103,25 @@ impl FromRow for KindCount {
     }
 }
 
-/// What to list.
+/// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct AuditPage {
-    /// Only rows before this place; `i64::MAX` begins at the newest.
+    /// Only rows before this position; `i64::MAX` starts at the newest.
     pub before_seq: i64,
-    /// Only this kind.
+    /// Only events of this kind.
     pub kind: Option<String>,
-    /// How many at most.
+    /// Maximum number of rows.
     pub limit: i64,
 }
 
 impl Conn {
-    /// The newest event: the head of the chain.
+    /// Returns the newest event, which is the head of the chain.
     pub async fn find_audit_head(&mut self) -> Result<Option<AuditRow>, StoreError> {
         self.find(query("SELECT * FROM audit_log ORDER BY seq DESC LIMIT 1"))
             .await
     }
 
-    /// Appends an event to the chain, in the transaction of what it tells of.
+    /// Appends an event to the chain. Call it in the transaction of the change that the event describes.
     pub async fn append_audit(
         &mut self,
         entry: &AuditEntry<'_>,
@@ -175,7 +171,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Events, the newest first.
+    /// Events, newest first.
     pub async fn list_audit(&mut self, page: &AuditPage) -> Result<Vec<AuditRow>, StoreError> {
         let query = query(
             "SELECT * FROM audit_log WHERE seq < $1 AND (kind = $2 OR $2 = '')
@@ -186,7 +182,7 @@ impl Conn {
             .await
     }
 
-    /// Events after a place, the oldest first: for walking the chain.
+    /// Returns events after a position, oldest first, for verifying the chain.
     pub async fn list_audit_chain(
         &mut self,
         after_seq: i64,
@@ -196,13 +192,13 @@ impl Conn {
         self.list(query.bind(after_seq).bind(limit)).await
     }
 
-    /// Where the log begins, if rows were cut off.
+    /// Returns where the log begins; `None` if no rows were deleted.
     pub async fn find_audit_anchor(&mut self) -> Result<Option<AuditAnchor>, StoreError> {
         self.find(query("SELECT * FROM audit_anchor WHERE id = 1"))
             .await
     }
 
-    /// Says where the log begins from now on.
+    /// Records where the log begins.
     pub async fn update_audit_anchor(&mut self, anchor: &AuditAnchor) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO audit_anchor (id, seq, hash, cut, at) VALUES (1, $1, $2, $3, $4)
@@ -220,13 +216,13 @@ impl Conn {
         .map(drop)
     }
 
-    /// Cuts off every row up to this place; how many.
+    /// Deletes all rows up to and including this position. Returns their number.
     pub async fn delete_audit_through(&mut self, seq: i64) -> Result<u64, StoreError> {
         let query = query("DELETE FROM audit_log WHERE seq <= $1");
         self.run(query.bind(seq)).await
     }
 
-    /// How many rows of each kind an actor has left since then.
+    /// Returns the number of rows of each kind that an actor has produced since the given time.
     pub async fn count_audit_kinds(
         &mut self,
         actor: &str,

@@ -1,29 +1,27 @@
-//! Table `auth_sessions`: logins. The cookie's secret is here only as a hash.
+//! Table `auth_sessions`: logins. Stores only the hash of the cookie's secret.
 
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, Timestamp};
 
-/// One login.
+/// A row of `auth_sessions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthSessionRow {
-    /// Its id, for lists and revocation.
+    /// Public ID, used for listing and revocation.
     pub id: AuthSessionId,
     /// Hex of the SHA-256 of the cookie's value.
     pub token_hash: String,
     /// `password` or `passkey`.
     pub login_method: String,
-    /// What the browser called itself.
     pub user_agent: Option<String>,
-    /// Where it logged in from.
+    /// Address of the client at login.
     pub client_ip: Option<String>,
-    /// When it began.
     pub created_at: Timestamp,
-    /// When it was last used; written now and then, not at each request.
+    /// Updated at intervals, not on each request.
     pub last_seen_at: Timestamp,
-    /// When it ends, whatever happens.
+    /// Absolute end of the login; use does not extend it.
     pub expires_at: Timestamp,
-    /// When the person last proved to be there.
+    /// When the user last confirmed their presence.
     pub confirmed_at: Timestamp,
 }
 
@@ -52,7 +50,6 @@ impl FromRow for KnownHash {
 }
 
 impl Conn {
-    /// Stores a login.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
@@ -75,7 +72,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// The login with this token hash, ended or not.
+    /// Finds a login by its token hash, whether ended or not.
     pub async fn find_auth_session(
         &mut self,
         token_hash: &str,
@@ -84,7 +81,7 @@ impl Conn {
         self.find(query.bind(token_hash)).await
     }
 
-    /// Which of these token hashes are stored, ended or not.
+    /// Returns those token hashes that are stored, whether their logins have ended or not.
     pub async fn list_known_token_hashes(
         &mut self,
         token_hashes: &[String],
@@ -103,7 +100,7 @@ impl Conn {
         Ok(rows.into_iter().map(|KnownHash(hash)| hash).collect())
     }
 
-    /// Live logins, the most recently used first.
+    /// Returns active logins, most recently used first.
     pub async fn list_auth_sessions(
         &mut self,
         now: Timestamp,
@@ -116,7 +113,6 @@ impl Conn {
         self.list(query.bind(now.as_millis()).bind(limit)).await
     }
 
-    /// Notes that a login was used.
     pub async fn update_auth_session_seen(
         &mut self,
         id: &AuthSessionId,
@@ -128,7 +124,7 @@ impl Conn {
             .map(drop)
     }
 
-    /// Notes that the person proved to be there; `false` when the login is gone.
+    /// Records that the user confirmed their presence; `false` if the login no longer exists.
     pub async fn update_auth_session_confirmed(
         &mut self,
         id: &AuthSessionId,
@@ -141,13 +137,13 @@ impl Conn {
             > 0)
     }
 
-    /// Ends one login; `false` when there was none.
+    /// Ends a login; `false` if it did not exist.
     pub async fn delete_auth_session(&mut self, id: &AuthSessionId) -> Result<bool, StoreError> {
         let query = query("DELETE FROM auth_sessions WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Ends every login but one (or every one); how many that were.
+    /// Ends every login except `kept`, or all logins. Returns their number.
     pub async fn delete_other_auth_sessions(
         &mut self,
         kept: Option<&AuthSessionId>,
@@ -157,7 +153,6 @@ impl Conn {
             .await
     }
 
-    /// Forgets logins that have expired.
     pub async fn delete_expired_auth_sessions(
         &mut self,
         now: Timestamp,

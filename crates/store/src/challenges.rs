@@ -1,26 +1,25 @@
-//! Table `auth_challenges`: `WebAuthn` ceremonies that wait for their answer. In the database, because
-//! the answer may come to another node.
+//! Table `auth_challenges`: pending `WebAuthn` ceremonies. Stored in the database because the response may
+//! arrive at another node.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ChallengeId, Timestamp};
 
-/// One ceremony.
+/// A row of `auth_challenges`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeRow {
-    /// Its id, which the client sends back.
+    /// Sent to the client, which returns it with its response.
     pub id: ChallengeId,
-    /// What it is for: `register` or `login`.
+    /// `register` or `login`.
     pub purpose: String,
-    /// Who asked for it.
+    /// The client that started the ceremony.
     pub client_key: String,
-    /// The network that they asked from, wider than one client: a /48 of IPv6, a /24 of IPv4.
+    /// The network of the client: a /48 for IPv6, a /24 for IPv4.
     pub network: String,
-    /// The relying party it is for.
+    /// Relying party ID.
     pub rp_id: String,
-    /// The serialised state of the ceremony.
+    /// Serialized state of the ceremony.
     pub state: String,
-    /// When it ends.
     pub expires_at: Timestamp,
 }
 
@@ -39,7 +38,6 @@ impl FromRow for ChallengeRow {
 }
 
 impl Conn {
-    /// Stores a ceremony.
     pub async fn insert_challenge(&mut self, row: &ChallengeRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_challenges (id, purpose, client_key, network, rp_id, state, expires_at)
@@ -59,7 +57,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Takes a ceremony out: it can be answered once, right or wrong.
+    /// Removes and returns a ceremony. Each can be answered once, correctly or not.
     pub async fn claim_challenge(
         &mut self,
         id: &ChallengeId,
@@ -69,7 +67,7 @@ impl Conn {
         self.find(query.bind(id.as_str()).bind(purpose)).await
     }
 
-    /// Ceremonies that wait: of this client, and in all.
+    /// Returns the numbers of pending ceremonies of this client and in total.
     pub async fn count_challenges(&mut self, client_key: &str) -> Result<(i64, i64), StoreError> {
         let own = query("SELECT COUNT(*) FROM auth_challenges WHERE client_key = $1");
         let own = self.number(own.bind(client_key)).await?;
@@ -79,7 +77,7 @@ impl Conn {
         Ok((own, all))
     }
 
-    /// Forgets the oldest ceremonies of the network that has most of them, a hundred at most; how many.
+    /// Deletes the oldest ceremonies, at most 100, of the network that has the most. Returns their number.
     pub async fn delete_crowding_challenges(&mut self) -> Result<u64, StoreError> {
         let query = query(
             "DELETE FROM auth_challenges WHERE id IN (
@@ -91,7 +89,6 @@ impl Conn {
         self.run(query).await
     }
 
-    /// Forgets ceremonies that have expired.
     pub async fn delete_expired_challenges(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query("DELETE FROM auth_challenges WHERE expires_at <= $1");
         self.run(query.bind(now.as_millis())).await

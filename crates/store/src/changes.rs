@@ -1,19 +1,20 @@
-//! Table `changes`: what changed, for the other nodes on the same database. Written in the transaction
-//! that makes the change; numbers grow with commits because one transaction of `Store::write` runs at a time.
+//! Table `changes`: the change feed for other nodes on the same database. A row is written in the transaction
+//! that makes the change. Numbers grow in commit order because transactions of `Store::write` run one at a
+//! time.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// How long a change is kept: longer than any node may be deaf and still be trusted to catch up.
+/// How long a change is kept, in milliseconds. Longer than a node may be disconnected and still be expected
+/// to catch up.
 const KEPT_MS: i64 = 3_600_000;
 
-/// One change.
+/// A row of `changes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeRow {
-    /// Its number.
     pub seq: i64,
-    /// What changed, such as `auth_sessions`, `auth_state`, `settings`, `vault`, `agents`.
+    /// The changed object, such as `auth_sessions`, `auth_state`, `settings`, `vault` or `agents`.
     pub subject: String,
 }
 
@@ -27,7 +28,7 @@ impl FromRow for ChangeRow {
 }
 
 impl Conn {
-    /// Notes that something changed: for the other nodes, and, after the commit, for who listens here.
+    /// Records a change for other nodes and, after the commit, for subscribers in this process.
     pub async fn insert_change(&mut self, subject: &str, now: Timestamp) -> Result<(), StoreError> {
         if !self.changed.iter().any(|known| known == subject) {
             self.changed.push(subject.to_owned());
@@ -35,7 +36,7 @@ impl Conn {
         let insert = query(self.engine().insert_change());
         self.list::<String>(insert.bind(subject).bind(now.as_millis()))
             .await?;
-        // The newest stays whatever its age, so that numbers never start again.
+        // The newest row is always kept, so that numbers never restart.
         let old =
             query("DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)");
         self.run(old.bind(now.as_millis().saturating_sub(KEPT_MS)))
@@ -43,13 +44,13 @@ impl Conn {
             .map(drop)
     }
 
-    /// What changed after the given number, oldest first.
+    /// Returns changes after the given number, oldest first.
     pub async fn list_changes(&mut self, after: i64) -> Result<Vec<ChangeRow>, StoreError> {
         let query = query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");
         self.list(query.bind(after)).await
     }
 
-    /// The newest number; 0 when nothing changed yet.
+    /// Returns the newest number; 0 if there are no changes.
     pub async fn find_last_change(&mut self) -> Result<i64, StoreError> {
         self.number(query("SELECT COALESCE(MAX(seq), 0) FROM changes"))
             .await

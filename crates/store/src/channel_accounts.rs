@@ -1,25 +1,23 @@
-//! Tables `channel_accounts` and `channel_secrets`: where messages can be sent, and with what.
+//! Tables `channel_accounts` and `channel_secrets`: the accounts that messages are sent with, and their
+//! secrets.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// One account, without its secrets.
+/// A row of `channel_accounts`, which contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelAccountRow {
-    /// Its id.
     pub id: String,
-    /// Its type, such as `telegram`.
+    /// The channel type, such as `telegram`.
     pub kind: String,
-    /// What people call it.
+    /// Display name.
     pub label: String,
-    /// The fields that are no secrets, as the text of a JSON object.
+    /// The fields that are not secrets, as the text of a JSON object.
     pub fields: String,
-    /// Whether messages may be sent with it.
+    /// Whether messages can be sent with the account.
     pub enabled: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -37,22 +35,19 @@ impl FromRow for ChannelAccountRow {
     }
 }
 
-/// One secret field of an account. The value is plaintext or ciphertext, as `encrypted` says.
+/// A row of `channel_secrets`: one secret field of an account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChannelSecretRow {
-    /// The account.
     pub account_id: String,
-    /// The account's type.
+    /// The account's channel type.
     pub kind: String,
-    /// The field.
     pub field: String,
-    /// Its value, or the ciphertext of it.
+    /// Plaintext or ciphertext; see `encrypted`.
     pub value: String,
-    /// Which of the two.
+    /// Whether `value` is ciphertext.
     pub encrypted: bool,
-    /// The service that it was entered for; `None` while the account's address has not changed since.
+    /// The service that the secret was entered for; `None` if the account's address has not changed since.
     pub belongs_to: Option<String>,
-    /// When it was stored.
     pub updated_at: Timestamp,
 }
 
@@ -71,7 +66,7 @@ impl FromRow for ChannelSecretRow {
 }
 
 impl Conn {
-    /// Every account, the oldest first.
+    /// Returns all accounts, oldest first.
     pub async fn list_channel_accounts(&mut self) -> Result<Vec<ChannelAccountRow>, StoreError> {
         self.list(query(
             "SELECT * FROM channel_accounts ORDER BY created_at, id",
@@ -79,7 +74,6 @@ impl Conn {
         .await
     }
 
-    /// One of them.
     pub async fn find_channel_account(
         &mut self,
         id: &str,
@@ -88,7 +82,7 @@ impl Conn {
             .await
     }
 
-    /// Stores a new account; `Duplicate` when the id is taken.
+    /// Stores a new account. Fails with `Duplicate` if the ID is taken.
     pub async fn insert_channel_account(
         &mut self,
         row: &ChannelAccountRow,
@@ -111,7 +105,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Changes label, fields and whether it is enabled; `false` when there is no such account.
+    /// Updates label, fields and the enabled flag; `false` if the account does not exist.
     pub async fn update_channel_account(
         &mut self,
         row: &ChannelAccountRow,
@@ -129,7 +123,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Removes an account and its secrets; `false` when there was none.
+    /// Deletes an account and its secrets; `false` if it did not exist.
     pub async fn delete_channel_account(&mut self, id: &str) -> Result<bool, StoreError> {
         self.run(query("DELETE FROM channel_secrets WHERE account_id = $1").bind(id))
             .await?;
@@ -137,7 +131,6 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Every secret of every account.
     pub async fn list_channel_secrets(&mut self) -> Result<Vec<ChannelSecretRow>, StoreError> {
         self.list(query(
             "SELECT * FROM channel_secrets ORDER BY account_id, field",
@@ -145,7 +138,6 @@ impl Conn {
         .await
     }
 
-    /// The secrets of one account.
     pub async fn list_channel_secrets_of(
         &mut self,
         account_id: &str,
@@ -154,7 +146,7 @@ impl Conn {
         self.list(query.bind(account_id)).await
     }
 
-    /// Sets one secret.
+    /// Inserts or replaces a secret.
     pub async fn update_channel_secret(
         &mut self,
         row: &ChannelSecretRow,
@@ -181,7 +173,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Binds a secret that is bound to no service yet; one that is stays as it is.
+    /// Binds a secret to a service unless it is already bound.
     pub async fn update_channel_secret_binding(
         &mut self,
         account_id: &str,
@@ -196,7 +188,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Removes one secret, when it is there.
+    /// Deletes a secret if it exists.
     pub async fn delete_channel_secret(
         &mut self,
         account_id: &str,

@@ -1,18 +1,18 @@
-//! Table `channel_parts`: how far a message that had to be split has got.
+//! Table `channel_parts`: the progress of messages that are sent in several parts.
 
 use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
 impl Conn {
-    /// How many parts of this message were sent.
+    /// Returns the number of parts sent for this message.
     pub async fn find_channel_parts(&mut self, message: &str) -> Result<i64, StoreError> {
         let query =
             query("SELECT COALESCE(MAX(parts_sent), 0) FROM channel_parts WHERE message = $1");
         self.number(query.bind(message)).await
     }
 
-    /// Notes how many parts were sent, and forgets messages that nobody has tried since `before`.
+    /// Records the number of parts sent and deletes messages last attempted before `before`.
     pub async fn update_channel_parts(
         &mut self,
         message: &str,
@@ -31,7 +31,7 @@ impl Conn {
         self.run(old.bind(before.as_millis())).await.map(drop)
     }
 
-    /// Forgets a message: it was sent whole, or never will be.
+    /// Deletes the progress of a message that was sent completely or will never be sent.
     pub async fn delete_channel_parts(&mut self, message: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM channel_parts WHERE message = $1").bind(message);
         self.run(query).await.map(drop)

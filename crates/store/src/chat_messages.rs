@@ -1,4 +1,4 @@
-//! Table `chat_messages`: what was said in a session, by people, agents and tools.
+//! Table `chat_messages`: the messages of a session, from users, agents and tools.
 
 use crate::chat_sessions::Number;
 use crate::sql::{FromRow, Row, query};
@@ -6,46 +6,41 @@ use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 
-/// One message.
+/// A row of `chat_messages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessageRow {
-    /// In which session.
     pub session_id: SessionId,
-    /// In which turn of it: the first order of messages.
+    /// The turn's number in the session. Messages are ordered by turn first.
     pub turn_no: i64,
-    /// Its number in the session: the second order, and the order in which they were stored. It is
-    /// given at [`Conn::insert_chat_message`].
+    /// The message's number in the session, in the order of storing. Messages of a turn are ordered by it.
+    /// Assigned by [`Conn::insert_chat_message`].
     pub seq: i64,
-    /// Its id.
     pub id: MessageId,
-    /// Its turn's id.
     pub turn_id: TurnId,
     /// `system`, `user`, `assistant` or `tool`.
     pub role: String,
-    /// Whether a webhook brought it.
+    /// Whether the message came from a webhook.
     pub from_webhook: bool,
-    /// The text.
     pub content: String,
-    /// The calls that an assistant's message asks for, as JSON text.
+    /// The tool calls of an assistant message, as JSON text.
     pub tool_calls: Option<String>,
-    /// Which call a tool's message answers.
+    /// The call that a tool message answers.
     pub tool_call_id: Option<String>,
-    /// Which tool it is from.
+    /// The tool that produced a tool message.
     pub tool_name: Option<String>,
-    /// What the model read for it, in tokens.
+    /// Tokens that the model read for the message.
     pub input_tokens: Option<i64>,
-    /// What the model wrote for it, in tokens.
+    /// Tokens that the model generated for the message.
     pub output_tokens: Option<i64>,
-    /// Which model wrote it.
+    /// The model that generated the message.
     pub model: Option<String>,
-    /// Its audio's id.
+    /// ID of the message's audio.
     pub audio: Option<String>,
-    /// When it was stored.
     pub created_at: Timestamp,
 }
 
 impl ChatMessageRow {
-    /// How many bytes its texts have.
+    /// Returns total size of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
         let calls = self.tool_calls.as_ref().map_or(0, String::len);
         self.content.len().saturating_add(calls)
@@ -76,7 +71,8 @@ impl FromRow for ChatMessageRow {
 }
 
 impl Conn {
-    /// Stores a message at the end of its turn; the number it got, or `None` when the session is gone.
+    /// Stores a message at the end of its turn. Returns its number, or `None` if the session no longer
+    /// exists.
     pub async fn insert_chat_message(
         &mut self,
         row: &ChatMessageRow,
@@ -120,7 +116,7 @@ impl Conn {
         Ok(Some(seq))
     }
 
-    /// Writes which audio a message has; `false` when the message is gone.
+    /// Sets a message's audio; `false` if the message no longer exists.
     pub async fn update_chat_message_audio(
         &mut self,
         session: &SessionId,
@@ -136,7 +132,6 @@ impl Conn {
         Ok(is_there)
     }
 
-    /// The message with this id in a session.
     pub async fn find_chat_message(
         &mut self,
         session: &SessionId,
@@ -146,7 +141,7 @@ impl Conn {
         self.find(query.bind(session.as_str()).bind(id)).await
     }
 
-    /// The newest messages before a place (turn and number), the oldest of them first.
+    /// Returns the newest messages before a position (turn and number), in ascending order.
     pub async fn list_chat_messages(
         &mut self,
         session: &SessionId,
@@ -167,7 +162,8 @@ impl Conn {
         Ok(newest)
     }
 
-    /// The newest messages of the turns after one and up to another, the oldest of them first.
+    /// Returns the newest messages of a range of turns (first bound exclusive, second inclusive), in
+    /// ascending order.
     pub async fn list_chat_context(
         &mut self,
         session: &SessionId,
@@ -186,7 +182,7 @@ impl Conn {
         Ok(newest)
     }
 
-    /// What people and agents said up to a message, the newest of it, the oldest of that first.
+    /// Returns the newest messages of users and agents up to a given message, in ascending order.
     pub async fn list_chat_spoken(
         &mut self,
         session: &SessionId,

@@ -5,36 +5,32 @@ use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 
-/// One session.
+/// A row of `chat_sessions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatSessionRow {
-    /// Its id.
     pub id: SessionId,
-    /// Its other name, as unique.
+    /// A second unique name.
     pub key: String,
-    /// What people call it.
+    /// Display name.
     pub label: String,
-    /// Which agent answers.
+    /// The agent that answers.
     pub agent_id: String,
     /// `user`, `webhook` or `channel`.
     pub source: String,
-    /// Whether webhook text ever came in.
+    /// Whether the session ever received text from a webhook.
     pub tainted: bool,
-    /// How many messages it has.
     pub message_count: i64,
-    /// The last number given to a message.
+    /// The last number assigned to a message.
     pub last_seq: i64,
-    /// The last number given to a turn.
+    /// The last number assigned to a turn.
     pub last_turn: i64,
-    /// What was said up to and with turn `summary_turn`, in short.
+    /// Summary of the conversation up to and including turn `summary_turn`.
     pub summary: Option<String>,
-    /// The last turn that the summary tells of; 0 when there is none.
+    /// The last turn that the summary covers; 0 if there is no summary.
     pub summary_turn: i64,
-    /// The id of its share.
     pub share_id: Option<String>,
-    /// When it began.
     pub created_at: Timestamp,
-    /// When something was last said in it.
+    /// When the last message was added.
     pub updated_at: Timestamp,
 }
 
@@ -59,18 +55,18 @@ impl FromRow for ChatSessionRow {
     }
 }
 
-/// What to list.
+/// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct ChatSessionPage {
-    /// Only sessions whose label, key or id contains this.
+    /// Only sessions whose label, key or ID contains this text.
     pub q: Option<String>,
-    /// Only what comes after this session in the order of the list: its `updated_at` and its id.
+    /// Only sessions after this one in list order: its `updated_at` and ID.
     pub after: Option<(Timestamp, String)>,
-    /// How many at most.
+    /// Maximum number of sessions.
     pub limit: i64,
 }
 
-/// A text as a pattern for LIKE that finds it anywhere; `\` is the escape character.
+/// Returns a LIKE pattern that finds the text anywhere. The escape character is `\`.
 fn contains(text: &str) -> String {
     let escaped = text
         .replace('\\', "\\\\")
@@ -80,7 +76,7 @@ fn contains(text: &str) -> String {
 }
 
 impl Conn {
-    /// Stores a new session; `Duplicate` when the key is taken.
+    /// Stores a new session. Fails with `Duplicate` if the key is taken.
     pub async fn insert_chat_session(&mut self, row: &ChatSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO chat_sessions (id, key, label, agent_id, source, tainted, created_at,
@@ -102,7 +98,6 @@ impl Conn {
         .map(drop)
     }
 
-    /// The session with this id.
     pub async fn find_chat_session(
         &mut self,
         id: &SessionId,
@@ -114,7 +109,6 @@ impl Conn {
         self.find(query.bind(id.as_str())).await
     }
 
-    /// The session with this key.
     pub async fn find_chat_session_by_key(
         &mut self,
         key: &str,
@@ -126,12 +120,12 @@ impl Conn {
         self.find(query.bind(key)).await
     }
 
-    /// Sessions, those in which something was said last first.
+    /// Sessions, most recently used first.
     pub async fn list_chat_sessions(
         &mut self,
         page: &ChatSessionPage,
     ) -> Result<Vec<ChatSessionRow>, StoreError> {
-        // Where to begin: after everything that can be, when no session is named.
+        // Without a starting session, starts after the greatest possible position.
         let (at, id) = match &page.after {
             Some((at, id)) => (at.as_millis(), id.as_str()),
             None => (i64::MAX, ""),
@@ -150,14 +144,13 @@ impl Conn {
         self.list(query.bind(page.limit)).await
     }
 
-    /// How many sessions there are.
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
         self.number(query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions"))
             .await
     }
 
-    /// Gives the next turn its number and notes who answers it; from a webhook, the session is
-    /// tainted from now on. `None` when there is no such session.
+    /// Assigns the next turn number and records the turn's agent. A turn from a webhook taints the session
+    /// permanently. Returns `None` if the session does not exist.
     pub async fn claim_chat_turn(
         &mut self,
         id: &SessionId,
@@ -174,7 +167,7 @@ impl Conn {
         Ok(turn.map(|Number(turn)| turn))
     }
 
-    /// Taints one, for ever; `false` when there is none.
+    /// Taints a session permanently; `false` if it does not exist.
     pub async fn update_chat_session_tainted(
         &mut self,
         id: &SessionId,
@@ -183,7 +176,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Renames one; `false` when there is none.
+    /// Renames a session; `false` if it does not exist.
     pub async fn update_chat_session_label(
         &mut self,
         id: &SessionId,
@@ -193,7 +186,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
     }
 
-    /// Gives the sessions of one agent to another.
+    /// Moves all sessions of one agent to another.
     pub async fn update_chat_session_agents(
         &mut self,
         from: &str,
@@ -203,7 +196,7 @@ impl Conn {
         self.run(query.bind(from).bind(to)).await
     }
 
-    /// Keeps a summary of everything up to and with a turn, unless a later one is there.
+    /// Stores a summary of everything up to and including a turn, unless the stored summary covers more.
     pub async fn update_chat_session_summary(
         &mut self,
         id: &SessionId,
@@ -218,7 +211,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Removes one with its messages, their audio and its share; `false` when there was none.
+    /// Deletes a session with its messages, audio and share; `false` if it did not exist.
     pub async fn delete_chat_session(&mut self, id: &SessionId) -> Result<bool, StoreError> {
         let share = query("DELETE FROM chat_shares WHERE session_id = $1");
         self.run(share.bind(id.as_str())).await?;
@@ -230,7 +223,7 @@ impl Conn {
     }
 }
 
-/// The one number of a `RETURNING`.
+/// The single number of a `RETURNING` clause.
 pub(crate) struct Number(pub(crate) i64);
 
 impl FromRow for Number {

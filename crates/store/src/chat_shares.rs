@@ -1,24 +1,23 @@
-//! Table `chat_shares`: sessions that anybody with the link may read, up to the moment of sharing.
+//! Table `chat_shares`: sessions that anyone with the link may read, up to the time of sharing.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 
-/// One share.
+/// A row of `chat_shares`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatShareRow {
-    /// Its id, which is all that a reader needs.
+    /// The ID in the link. It is the only credential that a reader needs.
     pub id: String,
-    /// What is shared.
     pub session_id: SessionId,
-    /// The session's label when it was shared.
+    /// The session's label at the time of sharing.
     pub title: String,
-    /// The last message that is shown.
+    /// Number of the last message shown.
     pub through_seq: i64,
-    /// When it was first shared.
+    /// When the session was first shared.
     pub created_at: Timestamp,
-    /// When it was last shared: the moment that is shown.
+    /// When the session was last shared. Readers see its state at this time.
     pub updated_at: Timestamp,
 }
 
@@ -36,14 +35,12 @@ impl FromRow for ChatShareRow {
 }
 
 impl Conn {
-    /// The share with this id.
     pub async fn find_chat_share(&mut self, id: &str) -> Result<Option<ChatShareRow>, StoreError> {
         self.find(query("SELECT * FROM chat_shares WHERE id = $1").bind(id))
             .await
     }
 
-    /// Shares a session; one that is shared already keeps its id and its first moment, which are
-    /// what is given back.
+    /// Shares a session. A session that is already shared keeps its ID and first time; both are returned.
     pub async fn update_chat_share(
         &mut self,
         row: &ChatShareRow,
@@ -67,7 +64,7 @@ impl Conn {
         })
     }
 
-    /// Stops sharing a session; `false` when it was not shared.
+    /// Stops sharing a session; `false` if it was not shared.
     pub async fn delete_chat_share(&mut self, session: &SessionId) -> Result<bool, StoreError> {
         let query = query("DELETE FROM chat_shares WHERE session_id = $1");
         Ok(self.run(query.bind(session.as_str())).await? > 0)

@@ -1,4 +1,4 @@
-//! A connection, and the few ways in which the aggregates use it.
+//! Database connections and the operations that the table modules use.
 
 use crate::dialect::Engine;
 use crate::postgres::TransactionId;
@@ -7,23 +7,24 @@ use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
 use std::time::Duration;
 
-/// How long a server may take to answer a statement: longer than it waits for a lock or works on one.
+/// Timeout for a server's response to a statement. Longer than the timeouts for locks and statements on the
+/// server.
 const ANSWER: Duration = Duration::from_secs(12);
 
-/// A connection to the database; each aggregate adds its statements as methods.
+/// A connection to the database. Each table module adds its statements as methods.
 #[derive(Debug)]
 pub struct Conn {
     pub(crate) raw: Raw,
-    /// Subjects that were noted as changed since the transaction began.
+    /// Subjects recorded as changed since the transaction began.
     pub(crate) changed: Vec<String>,
-    /// Set once a statement was not answered: what comes next would wait behind it.
+    /// Set after a response timed out: later statements would wait behind the unanswered one.
     is_silent: bool,
 }
 
 /// The driver's connection.
 #[derive(Debug)]
 pub(crate) enum Raw {
-    /// Every statement blocks the thread, and no future of this crate waits.
+    /// Statements block the thread; the futures of this crate never yield.
     Sqlite(rusqlite::Connection),
     Postgres(Object),
 }
@@ -44,7 +45,7 @@ impl Conn {
         }
     }
 
-    /// Whether it can be used once more.
+    /// Returns whether the connection can be reused.
     pub(crate) fn is_usable(&self) -> bool {
         !self.is_silent
             && match &self.raw {
@@ -57,21 +58,21 @@ impl Conn {
         self.is_silent = true;
     }
 
-    /// Closes the connection: its state is unknown.
+    /// Closes the connection because its state is unknown.
     pub(crate) fn discard(self) {
         if let Raw::Postgres(client) = self.raw {
             drop(Object::take(client));
         }
     }
 
-    /// Gives the connection back to its pool, or closes it if it is not usable.
+    /// Returns the connection to its pool, or closes it if it is not usable.
     pub(crate) fn give_back(self) {
         if !self.is_usable() {
             self.discard();
         }
     }
 
-    /// Waits for an answer of the server, at most [`ANSWER`].
+    /// Waits for a response of the server for at most [`ANSWER`].
     async fn in_time<T>(
         is_silent: &mut bool,
         answer: impl Future<Output = Result<T, StoreError>>,
@@ -85,7 +86,7 @@ impl Conn {
         ))
     }
 
-    /// Runs a statement that changes something; the number of rows it touched.
+    /// Runs a statement that changes data. Returns the number of affected rows.
     pub(crate) async fn run(&mut self, query: Query<'_>) -> Result<u64, StoreError> {
         fault::point();
         match &mut self.raw {
@@ -96,8 +97,8 @@ impl Conn {
         }
     }
 
-    /// Runs a statement once for each row of values; how many rows of the table each touched. PostgreSQL gets
-    /// all of them before it has answered the first.
+    /// Runs a statement once for each row of values. Returns the number of rows affected by each run.
+    /// PostgreSQL receives all of them before it answers the first (pipelining).
     pub(crate) async fn run_each(
         &mut self,
         sql: &str,
@@ -125,7 +126,7 @@ impl Conn {
         }
     }
 
-    /// Runs several statements without parameters, however long they take.
+    /// Runs several statements without parameters and without a timeout.
     pub(crate) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         match &mut self.raw {
             Raw::Sqlite(db) => Ok(db.execute_batch(sql)?),
@@ -133,7 +134,7 @@ impl Conn {
         }
     }
 
-    /// Begins a transaction; its id, where the engine can say later how it ended.
+    /// Begins a transaction. Returns its ID on engines that can report its outcome later.
     pub(crate) async fn begin(
         &mut self,
         sql: &'static str,
@@ -148,7 +149,7 @@ impl Conn {
         }
     }
 
-    /// Whether a transaction was committed; `None` when that is not known.
+    /// Returns whether a transaction was committed; `None` if that is unknown.
     pub(crate) async fn was_committed(
         &mut self,
         id: &TransactionId,
@@ -162,7 +163,7 @@ impl Conn {
         }
     }
 
-    /// Reads rows until `enough` says so of the last one. The others are not read.
+    /// Reads rows up to and including the first for which `enough` returns true. Further rows are not read.
     async fn list_until<T: FromRow>(
         &mut self,
         query: Query<'_>,
@@ -176,7 +177,7 @@ impl Conn {
         }
     }
 
-    /// The one row there may be.
+    /// Returns the only row, if there is one.
     pub(crate) async fn find<T: FromRow>(
         &mut self,
         query: Query<'_>,
@@ -184,7 +185,6 @@ impl Conn {
         Ok(self.list_until(query, |_| true).await?.into_iter().next())
     }
 
-    /// All rows.
     pub(crate) async fn list<T: FromRow>(
         &mut self,
         query: Query<'_>,
@@ -192,8 +192,8 @@ impl Conn {
         self.list_until(query, |_| false).await
     }
 
-    /// The first rows whose sizes together are within a limit, and the one that goes past it. The others are
-    /// not read.
+    /// Returns the first rows whose sizes together are within a limit, plus the row that exceeds it. Further
+    /// rows are not read.
     pub(crate) async fn list_within<T: FromRow>(
         &mut self,
         query: Query<'_>,
@@ -208,7 +208,7 @@ impl Conn {
         .await
     }
 
-    /// One number, such as a count.
+    /// Returns a single number, such as a count.
     pub(crate) async fn number(&mut self, query: Query<'_>) -> Result<i64, StoreError> {
         self.find(query).await?.ok_or(StoreError::Damaged {
             what: "answer to a count",

@@ -1,15 +1,13 @@
-//! What API keys and devices have in common: how their limits are stored, and who made whom.
+//! Columns that API keys and devices share: their limits, and the credential that created them.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, Cidr, DeviceId};
 
-/// A credential that another one made, directly or through others.
+/// A credential that another one created, directly or through others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MadeRow {
-    /// An API key.
     ApiKey(ApiKeyId),
-    /// A paired device.
     Device(DeviceId),
 }
 
@@ -42,9 +40,11 @@ pub(crate) fn patterns_from(text: Option<String>) -> Option<Vec<String>> {
 }
 
 impl Conn {
-    /// What this credential made, what that made, and so on. `maker` is the name in `made_by`.
+    /// Returns all credentials that this one created, directly or indirectly. `maker` is the name in
+    /// `made_by`.
     pub async fn list_made_by(&mut self, maker: &str) -> Result<Vec<MadeRow>, StoreError> {
-        // UNION, not UNION ALL: a circle, which only a person with a database tool can make, ends.
+        // UNION rather than UNION ALL, so that the recursion also ends for a cycle. Only manual edits of the
+        // database can create one.
         let query = query(
             "WITH RECURSIVE
                  made (kind, id, name, made_by) AS (

@@ -1,34 +1,32 @@
-//! Table `auth_devices`: paired devices. Their tokens are here only as hashes.
+//! Table `auth_devices`: paired devices. Stores only the hashes of their tokens.
 
 use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Cidr, DeviceId, ScopeSet, Timestamp};
 
-/// One paired device.
+/// A row of `auth_devices`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRow {
-    /// Its id, for lists and revocation.
+    /// Public ID, used for listing and revocation.
     pub id: DeviceId,
     /// Hex of the SHA-256 of the whole token.
     pub token_hash: String,
-    /// What its owner calls it.
     pub label: String,
-    /// What it may do.
     pub scopes: ScopeSet,
-    /// When it was paired.
+    /// When the device was paired.
     pub created_at: Timestamp,
-    /// When it was last connected; written now and then.
+    /// Time of the last connection; updated at intervals.
     pub last_seen_at: Option<Timestamp>,
-    /// When it ends.
     pub expires_at: Option<Timestamp>,
-    /// Where it may be used from; `None` is anywhere.
+    /// Networks the device may connect from; `None` allows all.
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// Who paired it, as the audit log names them; `None` for devices older than this field.
+    /// The credential that paired the device, as named in the audit log; `None` for devices older than this
+    /// column.
     pub made_by: Option<String>,
-    /// Patterns of methods that it may call; `None` is all.
+    /// Patterns of methods that the device may call; `None` allows all.
     pub only: Option<Vec<String>>,
-    /// Paired by a remote caller while auth was disabled: it dies when setup completes.
+    /// Paired by a remote caller while authentication was disabled. Deleted when setup completes.
     pub dies_at_setup: bool,
 }
 
@@ -57,7 +55,6 @@ impl FromRow for DeviceRow {
 }
 
 impl Conn {
-    /// Stores a device.
     pub async fn insert_device(&mut self, row: &DeviceRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_devices (id, token_hash, label, scopes, created_at, last_seen_at,
@@ -82,13 +79,13 @@ impl Conn {
         .map(drop)
     }
 
-    /// The device with this token's hash.
+    /// Finds a device by the hash of its token.
     pub async fn find_device(&mut self, token_hash: &str) -> Result<Option<DeviceRow>, StoreError> {
         let query = query("SELECT * FROM auth_devices WHERE token_hash = $1");
         self.find(query.bind(token_hash)).await
     }
 
-    /// Every device, the newest first.
+    /// Returns all devices, newest first.
     pub async fn list_devices(&mut self) -> Result<Vec<DeviceRow>, StoreError> {
         self.list(query(
             "SELECT * FROM auth_devices ORDER BY created_at DESC, id DESC",
@@ -96,7 +93,6 @@ impl Conn {
         .await
     }
 
-    /// Notes that a device was connected.
     pub async fn update_device_seen(
         &mut self,
         id: &DeviceId,
@@ -108,13 +104,14 @@ impl Conn {
             .map(drop)
     }
 
-    /// Revokes one; `false` when there was none.
+    /// Deletes a device; `false` if it did not exist.
     pub async fn delete_device(&mut self, id: &DeviceId) -> Result<bool, StoreError> {
         let query = query("DELETE FROM auth_devices WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Revokes every device, or only those that die when setup completes.
+    /// Deletes all devices, or only those that end when setup completes. Returns the number of deleted
+    /// devices.
     pub async fn delete_devices(&mut self, only_dying: bool) -> Result<u64, StoreError> {
         let query = query("DELETE FROM auth_devices WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await

@@ -1,23 +1,20 @@
-//! Table `env_variables`.
+//! Table `env_variables`: environment variables that users store in the gateway.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// One environment variable. The value is plaintext or ciphertext, as `encrypted` says.
+/// A row of `env_variables`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EnvVariableRow {
-    /// Its name.
     pub key: String,
-    /// Its value, or the ciphertext of it.
+    /// Plaintext or ciphertext; see `encrypted`.
     pub value: String,
-    /// Which of the two.
+    /// Whether `value` is ciphertext.
     pub encrypted: bool,
-    /// The service that it was entered for; `None` when it has been used for none.
+    /// The service that the value was entered for; `None` if no service has used it.
     pub belongs_to: Option<String>,
-    /// When it was first set.
     pub created_at: Timestamp,
-    /// When it was last set.
     pub updated_at: Timestamp,
 }
 
@@ -35,13 +32,12 @@ impl FromRow for EnvVariableRow {
 }
 
 impl Conn {
-    /// Every variable, by name.
+    /// Returns all variables, ordered by name.
     pub async fn list_env_variables(&mut self) -> Result<Vec<EnvVariableRow>, StoreError> {
         self.list(query("SELECT * FROM env_variables ORDER BY key"))
             .await
     }
 
-    /// One of them.
     pub async fn find_env_variable(
         &mut self,
         key: &str,
@@ -50,7 +46,7 @@ impl Conn {
             .await
     }
 
-    /// Sets one; what is stored then (its first `created_at` stays).
+    /// Inserts or replaces a variable and returns the stored row. An existing `created_at` is kept.
     pub async fn update_env_variable(
         &mut self,
         row: &EnvVariableRow,
@@ -79,7 +75,7 @@ impl Conn {
             })
     }
 
-    /// Binds a variable that is bound to no service yet; `false` when it is bound, or gone.
+    /// Binds an unbound variable to a service; `false` if it is already bound or no longer exists.
     pub async fn update_env_variable_binding(
         &mut self,
         key: &str,
@@ -90,7 +86,7 @@ impl Conn {
         Ok(self.run(query.bind(belongs_to).bind(key)).await? > 0)
     }
 
-    /// Removes one; `false` when there was none.
+    /// Deletes a variable; `false` if it did not exist.
     pub async fn delete_env_variable(&mut self, key: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM env_variables WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)

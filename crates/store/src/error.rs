@@ -1,4 +1,4 @@
-//! What can go wrong with the database, sorted by what the caller can do about it.
+//! Errors of the database, classified by what the caller can do about them.
 
 use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};
@@ -6,48 +6,50 @@ use rusqlite::ffi;
 use std::error::Error;
 use tokio_postgres::types::WrongType;
 
-/// What the driver or the server said.
+/// The error of the driver or the server.
 type Cause = Box<dyn Error + Send + Sync>;
 
-/// A read or a write failed.
+/// Why a read or a write failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached, read or written right now: full disk, read-only, locked, down.
+    /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
-    /// A row with this key exists already.
+    /// A row with this key already exists.
     #[error("a row with this key exists already")]
     Duplicate(#[source] Cause),
-    /// The statement or the data is not what this version expects: a fault of ours.
+    /// The statement or the data is not what this version expects, which is a bug.
     #[error("the database refused a statement")]
     Unexpected(#[source] Cause),
-    /// The write did not run to its end: its group could not be committed, or the store is closing.
+    /// The write was not completed: its group could not be committed, or the store is closing.
     #[error("the write was not committed: {0}")]
     NotCommitted(String),
-    /// The connection was lost during the commit, and the database could not be asked how it ended.
+    /// The connection was lost during the commit and the outcome could not be determined.
     #[error("it is not known whether the write was committed")]
     OutcomeUnknown,
-    /// The guard of the calling task refused: nothing was written. The problem is for the caller.
+    /// The guard of the calling task refused the write; nothing was written. The problem is returned to the
+    /// caller.
     #[error("the caller may not write: {}", .0.message)]
     Refused(Box<Problem>),
-    /// A stored value is not what was written there.
+    /// A stored value has an invalid form.
     #[error("the stored {what} is damaged")]
     Damaged {
-        /// Which value.
+        /// Describes the value.
         what: &'static str,
     },
 }
 
-/// Primary result codes of SQLite that say "not now" rather than "wrong": PERM, BUSY, LOCKED, NOMEM,
-/// READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB (<https://sqlite.org/rescode.html>).
+/// Primary result codes of SQLite for conditions of the database rather than of the statement: PERM, BUSY,
+/// LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB
+/// (<https://sqlite.org/rescode.html>).
 const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 
-/// SQLSTATE classes of PostgreSQL that say the same: connection exception, transaction rollback,
-/// insufficient resources, object not in state, operator intervention, system error; and 25006, a
-/// read-only transaction (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+/// The corresponding SQLSTATE classes of PostgreSQL: connection exception, transaction rollback, insufficient
+/// resources, object not in state, operator intervention, system error; and 25006, a read-only transaction
+/// (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 7] = ["08", "40", "53", "55", "57", "58", "25006"];
 
-/// Extended codes keep the primary one in the low byte.
+/// Decides by the primary code. Extended codes contain the primary code in the low byte.
 fn is_unavailable_in_sqlite(extended_code: i32) -> bool {
     SQLITE_UNAVAILABLE.contains(&(extended_code & 0xff))
 }
@@ -78,7 +80,7 @@ impl From<tokio_postgres::Error> for StoreError {
         match error.as_db_error() {
             Some(refusal) => {
                 let code = refusal.code().code().to_owned();
-                // Without the detail, which repeats values of the row.
+                // Excludes the detail, which repeats values of the row.
                 let refusal = format!("{} ({code})", refusal.message()).into();
                 if code == "23505" {
                     Self::Duplicate(refusal)
@@ -88,7 +90,8 @@ impl From<tokio_postgres::Error> for StoreError {
                     Self::Unexpected(refusal)
                 }
             }
-            // What the server sent was not what was asked for; every other error is one of the connection.
+            // The result has a type other than expected. All other errors without a server code are
+            // connection errors.
             None if error.source().is_some_and(<dyn Error>::is::<WrongType>) => {
                 Self::Unexpected(error.into())
             }
@@ -111,7 +114,7 @@ impl StoreError {
         Self::Unavailable(cause.into())
     }
 
-    /// How a write ended that several callers share, for one of them. The source stays in the log.
+    /// Returns the outcome of a shared group commit, for one of its callers. The cause is only logged.
     #[must_use]
     pub fn for_caller(&self) -> Self {
         match self {
@@ -120,7 +123,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the database, rather than the request, is the reason.
+    /// Returns whether the cause is the database rather than the request.
     pub const fn is_unavailable(&self) -> bool {
         matches!(
             self,
@@ -148,19 +151,17 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// The database could not be opened.
+/// Why the database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be reached or read.
+    /// The database cannot be reached or read.
     #[error("cannot open the {} database", .engine.name())]
     Connect {
-        /// Which engine.
         engine: Engine,
-        /// Why.
         #[source]
         source: StoreError,
     },
-    /// A newer Gatehouse has written it.
+    /// A newer version of Gatehouse has written the database.
     #[error(
         "the database is from a newer version of Gatehouse (it has migration {version}); \
          start that version, or restore a backup made before the upgrade"
@@ -169,16 +170,13 @@ pub enum OpenError {
         /// The migration that this version does not know.
         version: i64,
     },
-    /// A migration failed; the database is as it was before it.
+    /// A migration failed. The database is unchanged since the previous migration.
     #[error("cannot bring the database up to this version")]
     Migrate(#[source] StoreError),
-    /// A migration that was applied is not the one that this version knows by that number.
+    /// An applied migration differs from the one that this version has under the same number.
     #[error("migration {version} of the database is not the one of this version of Gatehouse")]
-    ChangedMigration {
-        /// Which migration.
-        version: i64,
-    },
-    /// The URL names no engine that is built in.
+    ChangedMigration { version: i64 },
+    /// The URL does not name a supported engine.
     #[error("the database URL must begin with sqlite:// or postgres://")]
     UnknownUrl,
 }
@@ -205,7 +203,7 @@ mod tests {
 
     #[test]
     fn codes_are_sorted_by_what_the_caller_can_do() {
-        // 2067 is SQLITE_CONSTRAINT_UNIQUE, 1 SQLITE_ERROR, 778 SQLITE_IOERR_WRITE, 5 SQLITE_BUSY.
+        // 2067 is `SQLITE_CONSTRAINT_UNIQUE`, 1 `SQLITE_ERROR`, 778 `SQLITE_IOERR_WRITE`, 5 `SQLITE_BUSY`.
         for (code, expected) in [
             (13, true),
             (5, true),

@@ -1,7 +1,7 @@
-//! A condition on the writes of a task. [`Store::write`](crate::Store::write) takes the guard of the
-//! task that calls it along to the writer, where it is checked in the transaction of the write, before
-//! the write. So a caller whose credential was ended by an earlier commit, on this node or another, or
-//! by an earlier write of the same group, changes nothing.
+//! Conditions on the writes of a task. [`Store::write`](crate::Store::write) passes the guard of the calling
+//! task to the writer, which checks it in the transaction of the write, before the write. A caller whose
+//! credential was ended by an earlier commit on any node, or by an earlier write of the same group, therefore
+//! changes nothing.
 
 use crate::{Conn, StoreError};
 use futures_util::future::BoxFuture;
@@ -11,14 +11,14 @@ use tokio::task::futures::TaskLocalFuture;
 
 type Check = dyn for<'c> Fn(&'c mut Conn) -> BoxFuture<'c, Result<(), StoreError>> + Send + Sync;
 
-/// A future that runs under a guard, or under none.
+/// A future that runs with a guard or explicitly without one.
 pub type Guarded<F> = TaskLocalFuture<Option<Guard>, F>;
 
 tokio::task_local! {
     static CURRENT: Option<Guard>;
 }
 
-/// Decides in a transaction whether its task may write. Cheap to clone.
+/// Decides inside a transaction whether its task may write. Cheap to clone.
 #[derive(Clone)]
 pub struct Guard(Arc<Check>);
 
@@ -29,7 +29,7 @@ impl fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// A guard that refuses with an error, usually [`StoreError::Refused`].
+    /// Creates a guard that refuses by returning an error, usually [`StoreError::Refused`].
     pub fn new<F>(check: F) -> Self
     where
         F: for<'c> Fn(&'c mut Conn) -> BoxFuture<'c, Result<(), StoreError>>
@@ -40,13 +40,13 @@ impl Guard {
         Self(Arc::new(check))
     }
 
-    /// Runs `work` under this guard. A task that `work` spawns has no guard, unless its future is
-    /// wrapped in [`inherit`].
+    /// Runs `work` with this guard. Tasks that `work` spawns have no guard unless their futures are wrapped
+    /// in [`inherit`].
     pub fn over<F: Future>(self, work: F) -> Guarded<F> {
         CURRENT.scope(Some(self), work)
     }
 
-    /// The guard of the running task.
+    /// Returns the guard of the running task.
     pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
@@ -56,13 +56,13 @@ impl Guard {
     }
 }
 
-/// Gives `work`, which runs in a task of its own, the guard of the task that calls this.
+/// Gives `work`, which runs in a separate task, the guard of the calling task.
 pub fn inherit<F: Future>(work: F) -> Guarded<F> {
     CURRENT.scope(Guard::current(), work)
 }
 
-/// Runs `work` under no guard: for rows that are written whatever became of the caller, such as the
-/// audit row of a refusal.
+/// Runs `work` without a guard, for rows that must be written even if the caller's credential has ended, such
+/// as the audit row of a refusal.
 pub fn unguarded<F: Future>(work: F) -> Guarded<F> {
     CURRENT.scope(None, work)
 }

@@ -1,41 +1,36 @@
-//! Table `inbox_messages`: messages that stay here instead of going to a vendor.
+//! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
 
-/// How many bytes all messages have together, by [`InboxMessageRow::bytes`]: 64 MiB.
+/// Maximum total size of all messages as counted by [`InboxMessageRow::bytes`]: 64 MiB.
 pub const INBOX_MAX_BYTES: i64 = 64 * 1024 * 1024;
 
-/// What a message counts for besides its texts.
+/// Counted for each message in addition to its texts, in bytes.
 const ROW_BYTES: usize = 256;
 
-/// One message.
+/// A row of `inbox_messages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessageRow {
-    /// Its place, growing; given by the table.
+    /// Ascending position, assigned by the table.
     pub seq: i64,
-    /// Its id.
     pub id: InboxMessageId,
-    /// The account it was sent to.
+    /// The account the message was sent to.
     pub channel: String,
-    /// What it says.
     pub text: String,
-    /// Who sent it, such as a webhook's name.
+    /// The sender, such as a webhook's name.
     pub source: String,
-    /// When.
     pub at: Timestamp,
-    /// Whether somebody has read it.
     pub read: bool,
-    /// The webhook whose delivery it tells of.
+    /// The webhook whose delivery the message reports.
     pub webhook_id: Option<WebhookId>,
-    /// The delivery.
     pub delivery_id: Option<DeliveryId>,
 }
 
 impl InboxMessageRow {
-    /// What it counts for in the inbox's limit.
+    /// Returns the message's share of [`INBOX_MAX_BYTES`].
     pub fn bytes(&self) -> i64 {
         let texts = self.text.len().saturating_add(self.source.len());
         i64::try_from(texts.saturating_add(ROW_BYTES)).unwrap_or(i64::MAX)
@@ -63,8 +58,8 @@ impl FromRow for InboxMessageRow {
 }
 
 impl Conn {
-    /// Adds a message, whatever `seq` says, and removes the oldest beyond `keep` messages or
-    /// [`INBOX_MAX_BYTES`]; the new one always stays.
+    /// Adds a message, ignoring its `seq`, and deletes the oldest beyond `keep` messages or
+    /// [`INBOX_MAX_BYTES`]. The new message is always kept.
     pub async fn insert_inbox_message(
         &mut self,
         row: &InboxMessageRow,
@@ -74,7 +69,7 @@ impl Conn {
             .await
     }
 
-    /// Adds messages in this order, whatever `seq` says, and removes the oldest beyond `keep` and beyond
+    /// Adds messages in this order, ignoring their `seq`, and deletes the oldest beyond `keep` messages or
     /// [`INBOX_MAX_BYTES`].
     pub async fn insert_inbox_messages(
         &mut self,
@@ -85,7 +80,7 @@ impl Conn {
         for row in rows {
             self.insert_one_inbox_message(row).await?;
         }
-        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
+        // Positions have no gaps, because messages are deleted only here, oldest first.
         let old = query(
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
         );
@@ -99,7 +94,7 @@ impl Conn {
         self.run(over.bind(INBOX_MAX_BYTES)).await.map(drop)
     }
 
-    /// Writers of two lanes give messages their places: one at a time.
+    /// Writers of two lanes assign positions, so they must exclude each other.
     async fn lock_inbox(&mut self) -> Result<(), StoreError> {
         match self.engine().lock_inbox() {
             Some(sql) => self.plain(sql).await,
@@ -108,7 +103,7 @@ impl Conn {
     }
 
     async fn insert_one_inbox_message(&mut self, row: &InboxMessageRow) -> Result<(), StoreError> {
-        // `start_bytes` is the sum of the bytes of all that were ever before a message.
+        // `start_bytes` is the total size of all earlier messages, including deleted ones.
         let insert = query(
             "INSERT INTO inbox_messages
                  (seq, id, channel, text, source, at, read, webhook_id, delivery_id, bytes, start_bytes)
@@ -133,7 +128,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Messages before this place, the newest first.
+    /// Returns messages before this position, newest first.
     pub async fn list_inbox_messages(
         &mut self,
         before_seq: i64,
@@ -143,7 +138,7 @@ impl Conn {
         self.list(query.bind(before_seq).bind(limit)).await
     }
 
-    /// Marks one as read; `false` when there is none.
+    /// Marks a message as read; `false` if it does not exist.
     pub async fn update_inbox_message_read(
         &mut self,
         id: &InboxMessageId,

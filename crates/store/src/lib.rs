@@ -1,10 +1,9 @@
-//! The only room with SQL. SQLite and PostgreSQL stand behind one concrete type and one SQL text;
-//! what must differ is in `dialect.rs`. Each aggregate has a file of its own with its row type and
-//! its statements, as methods of [`Conn`].
+//! The database, and the only crate with SQL. One type and one set of statements cover SQLite and PostgreSQL;
+//! `dialect.rs` contains the differences. Each table or group of tables has a module with its row type and
+//! its statements, which are methods of [`Conn`].
 //!
-//! A caller reads with [`Store::read`] and writes with [`Store::write`]; the closure given to
-//! `write` is one transaction, and all writes of a process go through one writer that commits them
-//! in groups.
+//! Callers read with [`Store::read`] and write with [`Store::write`]. The closure passed to `write` is one
+//! transaction. The writers of a process commit transactions in groups.
 
 mod agents;
 mod api_keys;
@@ -116,42 +115,42 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use writer::Writers;
 
-/// The database, open.
+/// An open database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
     readers: Readers,
     writers: Writers,
     changed: broadcast::Sender<Arc<str>>,
-    /// Counts notifications of a database that other processes may write.
+    /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
-    /// Ends the task that listens for them.
+    /// Stops the task that listens for notifications.
     stop: CancellationToken,
     listener: TaskTracker,
 }
 
-/// How many changes a listener may be behind.
+/// Changes buffered for each subscriber.
 const CHANGES: usize = 256;
 
 impl Store {
-    /// Which engine it is, for display and metrics; SQL never asks.
+    /// Returns the engine, for display and metrics. SQL must not depend on it.
     pub const fn engine(&self) -> Engine {
         self.engine
     }
 
-    /// What this process noted as changed, after its commit. A listener that lags should take that for
-    /// everything.
+    /// Returns subjects that this process changed, sent after the commit. A receiver that lags must assume
+    /// that everything changed.
     pub fn changes(&self) -> broadcast::Receiver<Arc<str>> {
         self.changed.subscribe()
     }
 
-    /// A counter that grows soon after a change is noted in the database, on this node or another. A notification
-    /// may be lost, so read the table of changes in intervals as well. With SQLite it never grows.
+    /// Returns a counter that grows soon after a change is recorded in the database by any node.
+    /// Notifications can be lost, so poll the table `changes` as well. With SQLite the counter never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
     }
 
-    /// Reads. What the closure reads in several statements is not one snapshot.
+    /// Runs a read. Several statements of the closure do not see one snapshot.
     pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -161,11 +160,11 @@ impl Store {
         self.readers.read(job).await
     }
 
-    /// Writes: the closure is one transaction. `Ok` means committed and on disk; `Err`, whether the
-    /// closure's own or the commit's, means that nothing of it is there.
+    /// Runs the closure as one transaction. `Ok` means that it is committed and durable. `Err` means that
+    /// nothing was written, except for [`StoreError::OutcomeUnknown`].
     ///
-    /// The transaction runs to its end even if the caller goes away meanwhile. The [`Guard`] of the
-    /// calling task is checked first, in the same transaction.
+    /// The transaction completes even if the caller drops the future. The [`Guard`] of the calling task is
+    /// checked first, in the same transaction.
     pub async fn write<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -175,7 +174,8 @@ impl Store {
         self.writers.lane(Lane::Rules).submit(job).await
     }
 
-    /// As [`Store::write`], for claims and ends of deliveries: excludes other such writes only.
+    /// Like [`Store::write`], for claiming and completing deliveries. Excludes only other writes of this
+    /// kind.
     pub async fn write_queue<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -185,8 +185,8 @@ impl Store {
         self.writers.lane(Lane::Queue).submit(job).await
     }
 
-    /// As [`Store::write`], for new deliveries: excludes no other write, so that what the closure reads may
-    /// change before it writes. Only unique keys decide.
+    /// Like [`Store::write`], for new deliveries. Excludes no other write, so data that the closure reads may
+    /// change before it writes. Only unique keys prevent conflicts.
     pub async fn write_arrivals<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -196,8 +196,8 @@ impl Store {
         self.writers.lane(Lane::Arrivals).submit(job).await
     }
 
-    /// Checks the [`Guard`] of the calling task against the database as it is now: before a change that
-    /// is not made in the database.
+    /// Checks the [`Guard`] of the calling task against the current state of the database. Call it before a
+    /// change that is not made in the database.
     pub async fn check_guard(&self) -> Result<(), StoreError> {
         let Some(guard) = Guard::current() else {
             return Ok(());
@@ -206,19 +206,19 @@ impl Store {
             .await
     }
 
-    /// Moves what the write-ahead log holds into the database and empties the log, so that no old
-    /// plaintext stays in it. Nothing to do on PostgreSQL.
+    /// Copies the write-ahead log into the database and truncates it, so that the log contains no old
+    /// plaintext. Does nothing on PostgreSQL.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         self.writers.lane(Lane::Rules).checkpoint().await
     }
 
-    /// Whether the database answers.
+    /// Returns whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|conn| Box::pin(async move { conn.ping().await }))
             .await
     }
 
-    /// Lets queued writes finish, empties the log and closes. Later calls fail.
+    /// Completes queued writes, truncates the write-ahead log and closes the database. Later calls fail.
     pub async fn close(&self) {
         if let Err(error) = self.checkpoint().await {
             tracing::warn!(%error, "the write-ahead log was not emptied at close");

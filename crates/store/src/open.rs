@@ -1,4 +1,4 @@
-//! Opening: where the database is, and its connections.
+//! Opens databases: their locations and connection sources.
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
@@ -15,11 +15,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long a server may take to come up.
+/// How long to wait for a server that is starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// Where a database is.
+/// The location of a database.
 #[derive(Clone)]
 pub struct Location(Place);
 
@@ -30,7 +30,7 @@ pub(crate) enum Place {
 }
 
 impl std::fmt::Debug for Location {
-    /// The URL may carry a password.
+    /// Hides the URL, which may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Location")
             .field("engine", &self.engine())
@@ -39,12 +39,12 @@ impl std::fmt::Debug for Location {
 }
 
 impl Location {
-    /// A SQLite file; it is created when it does not exist.
+    /// Names a SQLite file, created if it does not exist.
     pub fn sqlite_file(path: &Path) -> Self {
         Self(Place::Sqlite(SqliteFile::at(path)))
     }
 
-    /// A database URL, `sqlite://…` or `postgres://…`.
+    /// Parses a database URL, `sqlite://…` or `postgres://…`.
     pub fn from_url(url: &str) -> Result<Self, OpenError> {
         let place = match url.split(':').next() {
             Some("sqlite") => Place::Sqlite(SqliteFile::from_url(url)?),
@@ -56,7 +56,6 @@ impl Location {
         Ok(Self(place))
     }
 
-    /// Which engine.
     pub const fn engine(&self) -> Engine {
         match self.0 {
             Place::Sqlite(_) => Engine::Sqlite,
@@ -65,7 +64,7 @@ impl Location {
     }
 
     #[cfg(feature = "testing")]
-    /// The URL, for tests that hand it to a server.
+    /// Returns the URL, for tests that pass it to a server.
     pub fn url(&self) -> String {
         match &self.0 {
             Place::Sqlite(file) => file.url(),
@@ -73,7 +72,7 @@ impl Location {
         }
     }
 
-    /// Where new connections of one kind come from.
+    /// Returns a source of new connections for one role.
     pub(crate) fn source(&self, role: Role, connections: usize) -> Result<Source, OpenError> {
         Ok(match &self.0 {
             Place::Sqlite(file) => Source::Sqlite(file.clone(), role),
@@ -82,7 +81,7 @@ impl Location {
     }
 }
 
-/// Makes connections of one kind.
+/// Creates connections for one role.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Sqlite(SqliteFile, Role),
@@ -107,7 +106,7 @@ impl Source {
         }
     }
 
-    /// Connects; a server that cannot be reached yet is tried again for some seconds.
+    /// Connects, retrying for [`PATIENCE`] if the server cannot be reached.
     async fn connect_patiently(&self) -> Result<Conn, StoreError> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -128,12 +127,12 @@ impl Source {
 }
 
 impl Store {
-    /// Opens the database and brings its schema up to this version.
+    /// Opens the database and migrates its schema to this version.
     pub async fn open(location: &Location) -> Result<Self, OpenError> {
         Self::open_at(location, None).await
     }
 
-    /// Opens the database and brings its schema up to `version` only: for tests of the migrations.
+    /// Opens the database and migrates its schema up to `version` only. For tests of the migrations.
     #[doc(hidden)]
     pub async fn open_at(location: &Location, version: Option<i64>) -> Result<Self, OpenError> {
         let engine = location.engine();
@@ -146,7 +145,7 @@ impl Store {
         let (hear, heard) = watch::channel(0);
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let Place::Postgres(server) = &location.0 {
-            // It ends as well with the last receiver of what is heard.
+            // The task also ends when the last receiver is dropped.
             let listen = postgres::listen(PostgresServer::clone(server), hear);
             listener.spawn(stop.clone().run_until_cancelled_owned(listen));
         }
@@ -167,7 +166,7 @@ mod tests {
     use super::*;
     use crate::sql::query;
 
-    /// `PRAGMA temp_store`: 0 as compiled, 1 files, 2 memory.
+    /// `PRAGMA temp_store`: 0 is the compiled default, 1 files, 2 memory.
     #[tokio::test]
     async fn every_connection_keeps_temporary_tables_and_journals_in_memory() {
         let database = crate::testing::sqlite();

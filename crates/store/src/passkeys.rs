@@ -4,22 +4,18 @@ use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{PasskeyId, Timestamp};
 
-/// One passkey.
+/// A row of `auth_passkeys`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyRow {
-    /// Its id, for lists.
     pub id: PasskeyId,
-    /// The authenticator's credential id, base64url.
+    /// The authenticator's credential ID, base64url.
     pub credential_id: String,
-    /// The serialised `WebAuthn` credential.
+    /// The serialized `WebAuthn` credential.
     pub credential: String,
-    /// What its owner calls it.
     pub name: String,
-    /// The host it was made on and works on.
+    /// The relying party ID: the host that the passkey was registered on and works on.
     pub rp_id: String,
-    /// When it was registered.
     pub created_at: Timestamp,
-    /// When it last logged in.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -40,7 +36,7 @@ impl FromRow for PasskeyRow {
 }
 
 impl Conn {
-    /// Stores a passkey; `Duplicate` when this authenticator is registered already.
+    /// Stores a passkey. Fails with `Duplicate` if the authenticator is already registered.
     pub async fn insert_passkey(&mut self, row: &PasskeyRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_passkeys (id, credential_id, credential, name, rp_id, created_at,
@@ -61,13 +57,12 @@ impl Conn {
         .map(drop)
     }
 
-    /// Every passkey, the oldest first.
+    /// Returns all passkeys, oldest first.
     pub async fn list_passkeys(&mut self) -> Result<Vec<PasskeyRow>, StoreError> {
         self.list(query("SELECT * FROM auth_passkeys ORDER BY created_at, id"))
             .await
     }
 
-    /// The passkey with this credential id.
     pub async fn find_passkey_by_credential(
         &mut self,
         credential_id: &str,
@@ -76,13 +71,13 @@ impl Conn {
         self.find(query.bind(credential_id)).await
     }
 
-    /// How many there are.
     pub async fn count_passkeys(&mut self) -> Result<i64, StoreError> {
         self.number(query("SELECT COUNT(*) FROM auth_passkeys"))
             .await
     }
 
-    /// Notes a login: the credential with its new counter, if it is still the one that was verified.
+    /// Records a login: stores the credential with its new counter if the stored one is still the one that
+    /// was verified.
     pub async fn update_passkey_used(
         &mut self,
         id: &PasskeyId,
@@ -102,7 +97,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Renames one; `false` when there is none.
+    /// Renames a passkey; `false` if it does not exist.
     pub async fn update_passkey_name(
         &mut self,
         id: &PasskeyId,
@@ -112,13 +107,13 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str()).bind(name)).await? > 0)
     }
 
-    /// Removes one; `false` when there was none.
+    /// Deletes a passkey; `false` if it did not exist.
     pub async fn delete_passkey(&mut self, id: &PasskeyId) -> Result<bool, StoreError> {
         let query = query("DELETE FROM auth_passkeys WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
-    /// Removes them all.
+    /// Deletes all passkeys. Returns their number.
     pub async fn delete_passkeys(&mut self) -> Result<u64, StoreError> {
         self.run(query("DELETE FROM auth_passkeys")).await
     }

@@ -1,17 +1,17 @@
-//! Table `auth_password`: the one password's hash.
+//! Table `auth_password`: the hash of the owner's password.
 
 use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
 impl Conn {
-    /// The PHC string, when a password is set.
+    /// Returns the hash as a PHC string, if a password is set.
     pub async fn find_password_hash(&mut self) -> Result<Option<String>, StoreError> {
         self.find(query("SELECT hash FROM auth_password WHERE id = 1"))
             .await
     }
 
-    /// Stores the first password's hash; `false` when there is one already.
+    /// Stores the first password's hash; `false` if one is already set.
     pub async fn insert_password_hash(
         &mut self,
         hash: &str,
@@ -24,7 +24,7 @@ impl Conn {
         Ok(self.run(query.bind(hash).bind(now.as_millis())).await? > 0)
     }
 
-    /// Replaces the hash if it is still the one that was verified; `false` when it is not.
+    /// Replaces the hash if it is still the one that was verified; otherwise returns `false`.
     pub async fn update_password_hash(
         &mut self,
         verified: &str,
@@ -39,7 +39,6 @@ impl Conn {
             > 0)
     }
 
-    /// Forgets the password.
     pub async fn delete_password(&mut self) -> Result<(), StoreError> {
         self.run(query("DELETE FROM auth_password")).await.map(drop)
     }

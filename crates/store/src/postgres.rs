@@ -16,16 +16,15 @@ use tokio::sync::watch;
 use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Config, SimpleQueryMessage, Statement};
 
-/// How long it may take to connect, or to get a connection of the pool.
+/// Timeout for connecting and for getting a connection from the pool.
 const CONNECT: Duration = Duration::from_secs(10);
-/// TCP: a connection whose other end is silent for this long is probed, and given up after
-/// [`UNANSWERED`].
+/// TCP keepalive: an idle connection is probed after this time and closed after [`UNANSWERED`].
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
-/// How long to wait before a lost connection that listens is made again.
+/// Delay before the listening connection is reopened after a loss.
 const RECONNECT: Duration = Duration::from_secs(1);
-/// How long sent data may stay unacknowledged.
+/// How long sent data may remain unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
 /// A database on a server.
@@ -38,9 +37,8 @@ pub(crate) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// From `postgres://user:password@host:port/database?parameters`, as libpq reads it: `sslmode` may be
-    /// `disable`, `prefer` (the default), `require`, `verify-ca` or `verify-full`; `sslrootcert` names a PEM
-    /// file.
+    /// Parses `postgres://user:password@host:port/database?parameters` like libpq. `sslmode` is `disable`,
+    /// `prefer` (the default), `require`, `verify-ca` or `verify-full`; `sslrootcert` names a PEM file.
     pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
         let (url_without_tls, tls) = TlsPolicy::take_from(url)?;
         let mut config: Config = url_without_tls
@@ -74,7 +72,7 @@ impl PostgresServer {
         &self.url
     }
 
-    /// A pool that connects when a connection is first asked for.
+    /// Creates a pool that connects on demand.
     pub(crate) fn pool(&self, role: Role, size: usize) -> Result<Pool, OpenError> {
         let manager = Manager::from_config(
             self.config.clone(),
@@ -104,11 +102,11 @@ impl PostgresServer {
     }
 }
 
-/// What [`crate::Conn::insert_change`] notifies.
+/// Subscribes to the channel that [`crate::Conn::insert_change`] notifies.
 const CHANNEL: &str = "LISTEN gatehouse_changes";
 
-/// Counts notifications of the server, of this process or another, until the last receiver is gone. A
-/// reconnection counts as one: what happened before it was not heard.
+/// Counts the server's notifications of changes by any process. Ends when the last receiver is dropped. A
+/// reconnection counts as a notification, because earlier notifications may have been missed.
 pub(crate) async fn listen(server: PostgresServer, heard: watch::Sender<u64>) {
     while !heard.is_closed() {
         if let Err(error) = listen_once(&server, &heard).await {
@@ -160,7 +158,7 @@ pub(crate) async fn run(client: &Object, query: &Query<'_>) -> Result<u64, Store
     Ok(client.execute_raw(&statement, query.values.iter()).await?)
 }
 
-/// Sends a statement with each row of values before it waits for the first answer.
+/// Sends a statement with each row of values before it awaits the first response.
 pub(crate) async fn run_each(
     client: &Object,
     sql: &str,
@@ -176,7 +174,7 @@ pub(crate) async fn run_each(
     Ok(try_join_all(runs).await?)
 }
 
-/// Reads rows until `enough` says so of the last one.
+/// Reads rows up to and including the first for which `enough` returns true.
 pub(crate) async fn list<T: FromRow>(
     client: &Object,
     query: &Query<'_>,
@@ -197,7 +195,7 @@ pub(crate) async fn list<T: FromRow>(
     Ok(all)
 }
 
-/// Begins a transaction with `sql`, whose last answer is the transaction's id.
+/// Begins a transaction with `sql`, whose last result is the transaction's ID.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
     let answers = client.simple_query(sql).await?;
     answers
@@ -213,12 +211,12 @@ pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, S
         })
 }
 
-/// The id of a transaction (`xid8`), as text.
+/// The ID of a transaction (`xid8`), as text.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionId(String);
 
-/// Whether a transaction was committed: `None` while it still runs, or when the server does not know.
-/// <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
+/// Returns whether a transaction was committed; `None` while it is in progress or if the server no longer
+/// knows. <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT>
 pub(crate) async fn was_committed(
     client: &Object,
     id: &TransactionId,

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL, with the parameters of libpq: <https://www.postgresql.org/docs/current/libpq-ssl.html>.
+//! TLS for PostgreSQL with the parameters of libpq: <https://www.postgresql.org/docs/current/libpq-ssl.html>.
 
 use crate::{OpenError, StoreError};
 use futures_util::future::BoxFuture;
@@ -22,18 +22,18 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// How far a server's certificate is checked.
+/// Which parts of a server's certificate are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
-    /// `disable`, `prefer` and `require`: nothing.
+    /// `disable`, `prefer` and `require`: none.
     Nothing,
-    /// `verify-ca`: who signed it.
+    /// `verify-ca`: the issuer.
     Issuer,
-    /// `verify-full`: its name as well.
+    /// `verify-full`: the issuer and the name.
     IssuerAndName,
 }
 
-/// How a connection is encrypted.
+/// How connections are encrypted.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsPolicy {
     mode: SslMode,
@@ -42,7 +42,7 @@ pub(crate) struct TlsPolicy {
 }
 
 impl TlsPolicy {
-    /// Takes `sslmode` and `sslrootcert` out of a URL.
+    /// Removes `sslmode` and `sslrootcert` from a URL and parses them.
     pub(crate) fn take_from(url: &str) -> Result<(String, Self), OpenError> {
         let mut policy = Self {
             mode: SslMode::Prefer,
@@ -67,7 +67,7 @@ impl TlsPolicy {
                 _ => others.push(parameter),
             }
         }
-        // As libpq does: a root certificate that is named is used.
+        // Like libpq: if a root certificate is specified, it is used.
         if policy.roots.is_some()
             && policy.mode == SslMode::Require
             && policy.check == Check::Nothing
@@ -147,7 +147,8 @@ fn read_mode(mode: &str) -> Result<(SslMode, Check), OpenError> {
     }
 }
 
-/// Checks as much of a certificate as the mode asks for, and always that the server holds its key.
+/// Verifies as much of the certificate as the mode requires, and always that the server holds its private
+/// key.
 #[derive(Debug)]
 struct Verifier {
     chain: Option<Arc<dyn ServerCertVerifier>>,
@@ -212,7 +213,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Encrypts connections, for the driver.
+/// Creates encrypted connections for the driver.
 #[derive(Clone)]
 pub(crate) struct Connector(TlsConnector);
 
@@ -234,7 +235,7 @@ where
     }
 }
 
-/// One connection that is to be encrypted.
+/// The target of one connection to encrypt.
 pub(crate) struct ConnectTo {
     connector: TlsConnector,
     host: ServerName<'static>,
@@ -256,7 +257,7 @@ where
     }
 }
 
-/// An encrypted connection. It offers no channel binding.
+/// An encrypted connection. Offers no channel binding.
 pub(crate) struct Encrypted<S>(TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> tokio_postgres::tls::TlsStream for Encrypted<S> {

@@ -1,32 +1,32 @@
-//! Every table that holds a secret, seen the same way: an id, a value, and whether it is encrypted.
-//! Migration, rotation and disabling walk over [`SecretTable::ALL`], so that a new kind of secret is
-//! one entry here.
+//! A uniform view of all tables with secrets: an ID, a value, and whether the value is encrypted. Migration,
+//! rotation and disabling iterate over [`SecretTable::ALL`], so a new kind of secret needs only an entry
+//! here.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// A table whose rows each hold one secret.
+/// A table whose rows each contain one secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SecretTable {
-    /// `env_variables`: id is the key, the secret is the value.
+    /// The ID is the key, the secret is the value.
     EnvVariables,
-    /// `ssh_keys`: id is the name, the secret is the private key.
+    /// The ID is the name, the secret is the private key.
     SshKeys,
-    /// `channel_secrets`: id is `type:account:field`.
+    /// The ID is `type:account:field`.
     ChannelSecrets,
-    /// `webhook_secrets`: id is `webhook:field`.
+    /// The ID is `webhook:field`.
     WebhookSecrets,
 }
 
 /// One secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProtectedRow {
-    /// What names it within its table.
+    /// Unique within the table.
     pub id: String,
-    /// Plaintext or ciphertext.
+    /// Plaintext or ciphertext; see `encrypted`.
     pub value: String,
-    /// Which of the two.
+    /// Whether `value` is ciphertext.
     pub encrypted: bool,
 }
 
@@ -41,7 +41,6 @@ impl FromRow for ProtectedRow {
 }
 
 impl SecretTable {
-    /// All of them.
     pub const ALL: [Self; 4] = [
         Self::EnvVariables,
         Self::SshKeys,
@@ -96,7 +95,6 @@ impl SecretTable {
 }
 
 impl Conn {
-    /// Every secret of a table.
     pub async fn list_protected(
         &mut self,
         table: SecretTable,
@@ -104,7 +102,7 @@ impl Conn {
         self.list(query(table.select())).await
     }
 
-    /// How many secrets are encrypted, over all tables.
+    /// Returns the number of encrypted secrets in all tables.
     pub async fn count_encrypted(&mut self) -> Result<i64, StoreError> {
         let mut sum = 0;
         for table in SecretTable::ALL {
@@ -113,8 +111,8 @@ impl Conn {
         Ok(sum)
     }
 
-    /// Replaces a secret's stored form if it is still the one that was read; `false` when it is not,
-    /// so that a newer value is never overwritten.
+    /// Replaces a secret's stored form if it is still the one that was read. Otherwise returns `false`, so
+    /// that a newer value is never overwritten.
     pub async fn update_protected(
         &mut self,
         table: SecretTable,

@@ -1,38 +1,33 @@
-//! Table `session_audio`: what was said aloud in sessions, by people and agents.
+//! Table `session_audio`: spoken messages of users and agents.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId};
 
-/// How many old ones are looked at in one step.
+/// Maximum number of old recordings removed in one step.
 const REMOVED_AT_ONCE: i64 = 64;
-/// How many such steps an insertion takes at most, so that it never takes long: 1024 old ones. The next
-/// one goes on.
+/// Maximum number of steps per insertion, which bounds its duration: 1,024 recordings. The next insertion
+/// continues.
 const STEPS: u32 = 16;
 
-/// One, without its bytes.
+/// A row of `session_audio` without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionAudioRow {
-    /// Its id.
     pub id: AudioId,
-    /// In which session.
     pub session_id: SessionId,
-    /// The message that it belongs to, once there is one.
+    /// The message that the recording belongs to; `None` until the message is stored.
     pub message_id: Option<MessageId>,
-    /// Whether the user said it, rather than an agent.
+    /// Whether the user spoke, rather than an agent.
     pub is_inbound: bool,
-    /// Its format's word, such as `mp3`.
+    /// Name of the format, such as `mp3`.
     pub format: String,
-    /// Its media type.
     pub mime_type: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// How long it plays; 0 when nobody knows.
+    /// Duration; 0 if unknown.
     pub duration_ms: i64,
-    /// What is said in it.
     pub transcript: Option<String>,
-    /// When it was stored.
     pub created_at: Timestamp,
 }
 
@@ -63,13 +58,13 @@ struct Bytes(Vec<u8>);
 
 impl FromRow for Bytes {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        // SQLite's `substr` makes NULL of nothing.
+        // SQLite's `substr` returns NULL for an empty range.
         let bytes: Option<Vec<u8>> = row.try_get(0)?;
         Ok(Self(bytes.unwrap_or_default()))
     }
 }
 
-/// Which one, of how many bytes.
+/// The ID and size of an old recording.
 struct Old {
     id: String,
     size: i64,
@@ -87,8 +82,8 @@ impl FromRow for Old {
 }
 
 impl Conn {
-    /// Stores one; `false` when its session is gone. The oldest of all sessions make room when there are
-    /// more than `max_bytes` then; the new one stays in any case.
+    /// Stores a recording; `false` if its session no longer exists. If the total size then exceeds
+    /// `max_bytes`, the oldest recordings of all sessions are removed. The new recording is always kept.
     pub async fn insert_session_audio(
         &mut self,
         row: &SessionAudioRow,
@@ -123,7 +118,7 @@ impl Conn {
         Ok(true)
     }
 
-    /// Removes the oldest until what is left has at most so many bytes. Messages forget what is gone.
+    /// Removes the oldest recordings until at most `max_bytes` remain, and their references in messages.
     async fn make_room(&mut self, newest: &AudioId, max_bytes: i64) -> Result<(), StoreError> {
         let sum = "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM session_audio";
         let mut over = self.number(query(sum)).await? - max_bytes;
@@ -138,8 +133,8 @@ impl Conn {
         Ok(())
     }
 
-    /// Removes some of the oldest, but not more than it takes to free so many bytes. Tells whether more
-    /// are to go.
+    /// Removes some of the oldest recordings, but no more than needed to free the given number of bytes.
+    /// Returns whether more must be removed.
     async fn remove_oldest(
         &mut self,
         newest: &AudioId,
@@ -167,7 +162,7 @@ impl Conn {
         Ok(is_there_one && *over > 0)
     }
 
-    /// The one with this id in a session, without its bytes.
+    /// Finds a recording of a session, without its bytes.
     pub async fn find_session_audio(
         &mut self,
         session: &SessionId,
@@ -179,14 +174,14 @@ impl Conn {
         self.find(query.bind(id).bind(session.as_str())).await
     }
 
-    /// Some of its bytes, from an offset on that begins with 0; fewer where it ends before.
+    /// Reads bytes from an offset, counted from 0. Returns fewer bytes at the end of the recording.
     pub async fn find_session_audio_part(
         &mut self,
         id: &AudioId,
         from: i64,
         length: i64,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        // Both engines count from 1; PostgreSQL wants small integers.
+        // Both engines count from 1; PostgreSQL expects 32-bit integers.
         let query = query(
             "SELECT substr(data, CAST($2 AS INTEGER), CAST($3 AS INTEGER))
              FROM session_audio WHERE id = $1",
@@ -196,8 +191,8 @@ impl Conn {
         Ok(found.map(|Bytes(data)| data))
     }
 
-    /// The newest thing that was said aloud in a session since a moment, if it was exactly this and
-    /// belongs to no message yet.
+    /// Returns the newest recording of a session since the given time, if its transcript is exactly this text
+    /// and it belongs to no message yet.
     pub async fn find_session_audio_heard(
         &mut self,
         session: &SessionId,
@@ -215,7 +210,7 @@ impl Conn {
         Ok(found.map(AudioId::from_text))
     }
 
-    /// Writes to which message it belongs; `false` when it is gone.
+    /// Sets the message of a recording; `false` if the recording no longer exists.
     pub async fn update_session_audio_message(
         &mut self,
         id: &str,
@@ -225,7 +220,7 @@ impl Conn {
         Ok(self.run(query.bind(id).bind(message.as_str())).await? > 0)
     }
 
-    /// Removes all of a session.
+    /// Deletes all recordings of a session.
     pub(crate) async fn delete_session_audio(
         &mut self,
         session: &SessionId,

@@ -1,4 +1,4 @@
-//! Table `settings`: what was changed at run time.
+//! Table `settings`: settings changed at run time.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
@@ -29,7 +29,7 @@ impl FromRow for KeptRow {
 }
 
 impl Conn {
-    /// Every setting that was changed at run time.
+    /// Returns all settings changed at run time.
     pub async fn list_settings(&mut self) -> Result<BTreeMap<String, Value>, StoreError> {
         let rows: Vec<SettingRow> = self.list(query("SELECT key, value FROM settings")).await?;
         Ok(rows
@@ -38,13 +38,12 @@ impl Conn {
             .collect())
     }
 
-    /// One of them.
     pub async fn find_setting(&mut self, key: &str) -> Result<Option<Value>, StoreError> {
         let query = query("SELECT key, value FROM settings WHERE key = $1").bind(key);
         Ok(self.find::<SettingRow>(query).await?.map(|row| row.1))
     }
 
-    /// Sets one.
+    /// Inserts or replaces a setting.
     pub async fn update_setting(
         &mut self,
         key: &str,
@@ -65,14 +64,14 @@ impl Conn {
         .map(drop)
     }
 
-    /// Forgets one, so that the file's value or the default holds again.
+    /// Deletes a setting, so that the value of the file or the default applies again.
     pub async fn delete_setting(&mut self, key: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM settings WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)
     }
 
-    /// Keeps what a setting is now, before somebody changes it who may not be the owner. The first that
-    /// is kept stays.
+    /// Saves a setting's current value before a caller who may not be the owner changes it. An already saved
+    /// value is kept.
     pub async fn keep_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO settings_before_setup (key, value)
@@ -82,13 +81,13 @@ impl Conn {
         self.run(query.bind(key)).await.map(drop)
     }
 
-    /// A setting stays as it is now, whatever was kept of it.
+    /// Discards the saved value of a setting, so that its current value stays.
     pub async fn forget_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM settings_before_setup WHERE key = $1");
         self.run(query.bind(key)).await.map(drop)
     }
 
-    /// Puts back every setting that was kept; their keys.
+    /// Restores all saved settings. Returns their keys.
     pub async fn restore_settings_before_setup(
         &mut self,
         now: Timestamp,

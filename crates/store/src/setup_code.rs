@@ -1,21 +1,21 @@
-//! Table `auth_setup_code`: the one live setup code and the count of wrong guesses.
+//! Table `auth_setup_code`: the current setup code and the count of wrong guesses.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// The live setup code.
+/// The row of `auth_setup_code`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SetupCodeRow {
     /// Six digits.
     pub code: String,
-    /// Wrong guesses against this code.
+    /// Wrong guesses of this code.
     pub wrong_tries: i64,
-    /// How many codes guessing has used up since the last restart or command, this one included.
+    /// Number of codes replaced because of wrong guesses since the last restart or command, plus this one.
     pub codes_made: i64,
-    /// When guessing last made a new one.
+    /// When wrong guesses last led to a new code.
     pub replaced_at: Option<Timestamp>,
-    /// When this one was made.
+    /// When this code was created.
     pub created_at: Timestamp,
 }
 
@@ -34,13 +34,12 @@ impl FromRow for SetupCodeRow {
 }
 
 impl Conn {
-    /// The live code.
     pub async fn find_setup_code(&mut self) -> Result<Option<SetupCodeRow>, StoreError> {
         self.find(query("SELECT * FROM auth_setup_code WHERE id = 1"))
             .await
     }
 
-    /// Makes this the live code.
+    /// Replaces the current code.
     pub async fn update_setup_code(&mut self, row: &SetupCodeRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_setup_code (id, code, wrong_tries, codes_made, replaced_at, created_at)
@@ -61,7 +60,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Forgets the code: setup is complete.
+    /// Deletes the code when setup is complete.
     pub async fn delete_setup_code(&mut self) -> Result<(), StoreError> {
         self.run(query("DELETE FROM auth_setup_code"))
             .await

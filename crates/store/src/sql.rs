@@ -1,4 +1,4 @@
-//! A statement with its values, and a row of its result: the same types for both engines.
+//! Statements with their values, and result rows. The types are the same for both engines.
 
 use crate::StoreError;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -30,7 +30,7 @@ impl<'q> Query<'q> {
     }
 }
 
-/// A value of a parameter. The schema has no other types.
+/// The value of a parameter. The schema uses no other types.
 #[derive(Debug)]
 pub(crate) enum Value<'q> {
     Integer(Option<i64>),
@@ -39,7 +39,7 @@ pub(crate) enum Value<'q> {
 }
 
 impl Value<'_> {
-    /// The type of the parameter in PostgreSQL's prepared statement.
+    /// Returns the type of the parameter in PostgreSQL's prepared statement.
     pub(crate) const fn postgres_type(&self) -> Type {
         match self {
             Self::Integer(_) => Type::INT8,
@@ -114,7 +114,7 @@ pub(crate) enum Row<'r> {
 }
 
 impl Row<'_> {
-    /// The value of a column, named or counted from 0.
+    /// Returns the value of a column, given by name or by index from 0.
     pub(crate) fn try_get<T, C>(&self, column: C) -> Result<T, StoreError>
     where
         T: rusqlite::types::FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
@@ -127,7 +127,7 @@ impl Row<'_> {
     }
 }
 
-/// A row type: how it is read from a result.
+/// A type that can be read from a result row.
 pub(crate) trait FromRow: Sized {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError>;
 }

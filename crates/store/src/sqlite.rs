@@ -1,12 +1,12 @@
-//! SQLite: opening connections and running statements. Every call blocks, so connections live on threads of
-//! their own; see `threads.rs`.
+//! SQLite: opening connections and running statements. Every call blocks, so callers run on dedicated
+//! threads; see `readers.rs` and `writer.rs`.
 
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 
-/// How many prepared statements a connection keeps: more than the texts of this crate.
+/// Number of cached prepared statements per connection: more than the crate has.
 const STATEMENTS: usize = 512;
 
 /// A database file.
@@ -17,7 +17,7 @@ pub(crate) struct SqliteFile {
 }
 
 impl SqliteFile {
-    /// A file that is created when it does not exist.
+    /// Names a file that is created if it does not exist.
     pub(crate) fn at(path: &Path) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -25,7 +25,7 @@ impl SqliteFile {
         }
     }
 
-    /// From `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
+    /// Parses `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
     pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
         let rest = url.strip_prefix("sqlite:").ok_or(OpenError::UnknownUrl)?;
         let rest = rest.strip_prefix("//").unwrap_or(rest);
@@ -45,7 +45,7 @@ impl SqliteFile {
         Ok(file)
     }
 
-    /// A URL that [`SqliteFile::from_url`] reads as this file.
+    /// Returns a URL from which [`SqliteFile::from_url`] returns this file.
     #[cfg(feature = "testing")]
     pub(crate) fn url(&self) -> String {
         use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -66,9 +66,9 @@ impl SqliteFile {
     }
 }
 
-/// Prepares a statement, or takes it from the connection's cache.
+/// Prepares a statement or takes it from the connection's cache.
 fn prepared<'c>(db: &'c Connection, sql: &str) -> Result<CachedStatement<'c>, StoreError> {
-    // `$1` is a name to SQLite, and named parameters are counted in the order in which they appear.
+    // SQLite treats `$1` as a name and numbers named parameters by their first occurrence.
     Ok(db.prepare_cached(&sql.replace('$', "?"))?)
 }
 
@@ -103,7 +103,7 @@ fn touched(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
-/// Runs one statement without values and drops its rows.
+/// Runs one statement without values and discards its rows.
 pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.raw_query();
@@ -111,7 +111,7 @@ pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads rows until `enough` says so of the last one.
+/// Reads rows up to and including the first for which `enough` returns true.
 pub(crate) fn list<T: FromRow>(
     db: &Connection,
     query: &Query<'_>,

@@ -1,25 +1,22 @@
-//! Table `ssh_keys`.
+//! Table `ssh_keys`: SSH keys that the gateway manages.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// One managed SSH key. The private key is OpenSSH PEM text or ciphertext, as `encrypted` says.
+/// A row of `ssh_keys`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SshKeyRow {
-    /// Its name.
     pub name: String,
-    /// The public key in OpenSSH's one-line form.
+    /// The public key in OpenSSH's one-line format.
     pub public_key: String,
-    /// The public key's SHA-256 fingerprint.
+    /// SHA-256 fingerprint of the public key.
     pub fingerprint: String,
-    /// The private key, or the ciphertext of it.
+    /// OpenSSH PEM text or ciphertext; see `encrypted`.
     pub private_key: String,
-    /// Which of the two.
+    /// Whether `private_key` is ciphertext.
     pub encrypted: bool,
-    /// When it was stored.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -38,19 +35,18 @@ impl FromRow for SshKeyRow {
 }
 
 impl Conn {
-    /// Every key, by name.
+    /// Returns all keys, ordered by name.
     pub async fn list_ssh_keys(&mut self) -> Result<Vec<SshKeyRow>, StoreError> {
         self.list(query("SELECT * FROM ssh_keys ORDER BY name"))
             .await
     }
 
-    /// One of them.
     pub async fn find_ssh_key(&mut self, name: &str) -> Result<Option<SshKeyRow>, StoreError> {
         self.find(query("SELECT * FROM ssh_keys WHERE name = $1").bind(name))
             .await
     }
 
-    /// Stores a new key; `Duplicate` when the name is taken.
+    /// Stores a new key. Fails with `Duplicate` if the name is taken.
     pub async fn insert_ssh_key(&mut self, row: &SshKeyRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO ssh_keys (name, public_key, fingerprint, private_key, encrypted,
@@ -71,7 +67,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Removes one; `false` when there was none.
+    /// Deletes a key; `false` if it did not exist.
     pub async fn delete_ssh_key(&mut self, name: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM ssh_keys WHERE name = $1").bind(name);
         Ok(self.run(query).await? > 0)

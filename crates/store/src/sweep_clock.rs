@@ -1,13 +1,13 @@
-//! The time that sweeps go by, with its mark in the table `settings`.
+//! The clock that sweeps use to decide which rows are old. Its mark is stored in the table `settings`.
 
 use crate::{Conn, Store, StoreError};
 use gatehouse_domain::{Clock, SweepTime, Timestamp};
 use serde_json::json;
 use tokio::sync::Mutex;
 
-/// The key of the mark, in Unix milliseconds.
+/// The key of the mark, which is in Unix milliseconds.
 const KEY: &str = "sweep_clock";
-/// How far the mark moves until it is stored again: ten minutes.
+/// The mark is stored again after it has moved by ten minutes.
 const STORED_EVERY_MS: u64 = 600_000;
 
 #[derive(Debug)]
@@ -16,12 +16,13 @@ struct State {
     stored: Option<Timestamp>,
 }
 
-/// The time up to which a sweep may remove what is old. See [`SweepTime`].
+/// The time before which a sweep may delete rows. See [`SweepTime`].
 #[derive(Debug, Default)]
 pub struct SweepClock(Mutex<Option<State>>);
 
 impl SweepClock {
-    /// The time now. Never later than the clock's; earlier when the clock jumped ahead.
+    /// Returns the current time for sweeps. Never later than the clock's time; earlier after the clock jumped
+    /// forward.
     pub async fn now(&self, store: &Store, clock: &dyn Clock) -> Result<Timestamp, StoreError> {
         let mut state = self.0.lock().await;
         if state.is_none() {

@@ -1,5 +1,5 @@
-//! Throw-away databases for the tests of every room: each test runs once on SQLite and, where the test
-//! command has started one, once on PostgreSQL, in a database of its own.
+//! Temporary databases for the tests of all crates. Each test runs on SQLite and, if the test command started
+//! a server, on a PostgreSQL database that only this test uses.
 
 use crate::StoreError;
 use crate::conn::{Conn, Raw};
@@ -10,26 +10,24 @@ use crate::{Location, Store};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A database that only one test uses, and a directory beside it for files.
+/// A database for a single test, with a directory for files.
 #[derive(Debug)]
 pub struct TestDatabase {
-    /// Where it is.
     pub location: Location,
     directory: PathBuf,
 }
 
 impl TestDatabase {
-    /// Which engine.
     pub const fn engine(&self) -> Engine {
         self.location.engine()
     }
 
-    /// The directory of this test.
+    /// Returns the directory of this test.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The same database for one more node, which has a directory of its own.
+    /// Returns the same database for another node with a separate directory.
     #[must_use]
     pub fn for_another_node(&self) -> Self {
         Self {
@@ -38,7 +36,6 @@ impl TestDatabase {
         }
     }
 
-    /// Opens the store.
     pub async fn open(&self) -> Store {
         match Store::open(&self.location).await {
             Ok(store) => store,
@@ -73,7 +70,7 @@ fn fresh_directory(name: &str) -> PathBuf {
     directory
 }
 
-/// A new, empty SQLite database.
+/// Creates an empty SQLite database.
 pub fn sqlite() -> TestDatabase {
     let directory = fresh_directory(&fresh_name());
     TestDatabase {
@@ -82,8 +79,8 @@ pub fn sqlite() -> TestDatabase {
     }
 }
 
-/// A new, empty PostgreSQL database, when the test command has started a server; `None`, said loudly,
-/// when it has not. In strict mode, as in CI, it must have.
+/// Creates an empty PostgreSQL database. Without a server from the test command it prints a notice and
+/// returns `None`, or panics in strict mode (as in CI).
 pub async fn postgres() -> Option<TestDatabase> {
     #[expect(
         clippy::disallowed_methods,
@@ -121,7 +118,7 @@ pub async fn postgres() -> Option<TestDatabase> {
     })
 }
 
-/// One of each engine that is there.
+/// Creates one database for each available engine.
 pub async fn databases() -> Vec<TestDatabase> {
     let mut all = vec![sqlite()];
     all.extend(postgres().await);
@@ -148,7 +145,7 @@ async fn script(conn: &Conn, sql: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Runs statements behind the store's back, as a person with a database tool would.
+/// Runs statements directly on the database, bypassing the store.
 pub async fn run_sql(location: &Location, sql: &str) {
     let conn = connect(location).await;
     if let Err(error) = script(&conn, sql).await {
@@ -156,7 +153,7 @@ pub async fn run_sql(location: &Location, sql: &str) {
     }
 }
 
-/// Holds the write lock, as a stuck process would, until it is dropped.
+/// Holds the write lock until the returned value is dropped, like a process that hangs.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     let conn = connect(location).await;
     if let Err(error) = script(&conn, "BEGIN IMMEDIATE").await {
@@ -165,7 +162,7 @@ pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     conn
 }
 
-/// Tells whether anything was committed to a SQLite database, whoever did it.
+/// Detects commits to a SQLite database by any connection.
 #[derive(Debug)]
 pub struct CommitWatch(Conn);
 
@@ -175,7 +172,7 @@ impl CommitWatch {
         Self(connect(location).await)
     }
 
-    /// A number that changes with each commit of another connection that changed a page.
+    /// Returns a number that changes with each commit of another connection that modified a page.
     pub async fn version(&mut self) -> i64 {
         match self.0.number(query("PRAGMA data_version")).await {
             Ok(version) => version,

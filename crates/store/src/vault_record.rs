@@ -1,26 +1,25 @@
-//! Table `vault`: the one vault record of a database.
+//! Table `vault`: the vault record of the database.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 
-/// The vault record. What its texts mean is the vault room's.
+/// The row of `vault`. The vault crate defines the meaning of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultRow {
-    /// The version of the record's format.
+    /// Version of the record's format.
     pub version: i64,
     /// Base64 of the salt.
     pub kdf_salt: String,
     /// JSON of the cost parameters.
     pub kdf_params: String,
-    /// The data key, wrapped by the password's key.
+    /// The data key, wrapped with the key derived from the password.
     pub wrapped_dek: String,
-    /// The data key, wrapped by the recovery key's.
+    /// The data key, wrapped with the key derived from the recovery key.
     pub recovery_wrapped_dek: Option<String>,
-    /// A hash of the recovery key.
     pub recovery_key_hash: Option<String>,
-    /// Which data key it is.
+    /// ID of the data key.
     pub dek_id: String,
-    /// Proves that an unwrapped key is this one.
+    /// A commitment that identifies the data key after unwrapping.
     pub dek_commitment: String,
     /// Unix milliseconds.
     pub created_at: i64,
@@ -46,12 +45,11 @@ impl FromRow for VaultRow {
 }
 
 impl Conn {
-    /// The vault record.
     pub async fn find_vault(&mut self) -> Result<Option<VaultRow>, StoreError> {
         self.find(query("SELECT * FROM vault WHERE id = 1")).await
     }
 
-    /// Stores the first record; `false` when there is one already.
+    /// Stores the first record; `false` if one exists already.
     pub async fn insert_vault(&mut self, row: &VaultRow) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO vault (id, version, kdf_salt, kdf_params, wrapped_dek,
@@ -73,7 +71,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Replaces the record if it is still the one that was opened; `false` when it is not.
+    /// Replaces the record if it is still the one that was opened; otherwise returns `false`.
     pub async fn update_vault(
         &mut self,
         opened: &VaultRow,

@@ -1,23 +1,21 @@
-//! Table `voice_personas`: voices with a character of their own, of which at most one is active.
+//! Table `voice_personas`: voice presets, of which at most one is active.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
-/// One persona.
+/// A row of `voice_personas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoicePersonaRow {
-    /// Its id.
     pub id: String,
-    /// What people call it.
+    /// Display name.
     pub label: String,
-    /// Everything else, as JSON text.
+    /// All other settings, as JSON text.
     pub config: String,
-    /// Whether it speaks when nobody names another.
+    /// Whether the persona is used when a caller names none.
     pub active: bool,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When its owner last changed it; becoming active is no change.
+    /// When the owner last changed the persona. Activation does not count.
     pub updated_at: Timestamp,
 }
 
@@ -35,16 +33,15 @@ impl FromRow for VoicePersonaRow {
 }
 
 impl Conn {
-    /// Every persona, by label, then by id.
+    /// Returns all personas, ordered by label, then by ID.
     pub async fn list_voice_personas(&mut self) -> Result<Vec<VoicePersonaRow>, StoreError> {
         let mut all: Vec<VoicePersonaRow> =
             self.list(query("SELECT * FROM voice_personas")).await?;
-        // Here, because the engines' collations differ.
+        // Sorted here because the collations of the engines differ.
         all.sort_by(|one, other| (&one.label, &one.id).cmp(&(&other.label, &other.id)));
         Ok(all)
     }
 
-    /// One of them.
     pub async fn find_voice_persona(
         &mut self,
         id: &str,
@@ -53,7 +50,6 @@ impl Conn {
             .await
     }
 
-    /// The active one.
     pub async fn find_active_voice_persona(
         &mut self,
     ) -> Result<Option<VoicePersonaRow>, StoreError> {
@@ -61,7 +57,7 @@ impl Conn {
             .await
     }
 
-    /// Stores a new persona, which is not active; `Duplicate` when the id is taken.
+    /// Stores a new, inactive persona. Fails with `Duplicate` if the ID is taken.
     pub async fn insert_voice_persona(&mut self, row: &VoicePersonaRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO voice_personas (id, label, config, created_at, updated_at)
@@ -79,7 +75,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Changes all but the id and whether it is active; `false` when there is no such persona.
+    /// Updates all columns except the ID and the active flag; `false` if the persona does not exist.
     pub async fn update_voice_persona(
         &mut self,
         row: &VoicePersonaRow,
@@ -95,13 +91,13 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Makes this one the active persona, or none; `false` when there is no such persona, and then
-    /// none is active: the caller gives up its transaction.
+    /// Makes this persona the active one, or none. Returns `false` if the persona does not exist; none is
+    /// active then, so the caller must abandon its transaction.
     pub async fn update_active_voice_persona(
         &mut self,
         id: Option<&str>,
     ) -> Result<bool, StoreError> {
-        // Two statements, because the index lets no two be active even within one.
+        // Two statements, because the unique index forbids two active rows even within one statement.
         self.run(query(
             "UPDATE voice_personas SET active = 0 WHERE active = 1",
         ))
@@ -111,7 +107,7 @@ impl Conn {
         Ok(self.run(query.bind(id)).await? > 0)
     }
 
-    /// Removes one; `false` when there was none.
+    /// Deletes a persona; `false` if it did not exist.
     pub async fn delete_voice_persona(&mut self, id: &str) -> Result<bool, StoreError> {
         let query = query("DELETE FROM voice_personas WHERE id = $1");
         Ok(self.run(query.bind(id)).await? > 0)

@@ -1,6 +1,5 @@
-//! Groups of writes: the jobs that are waiting run one after the other in one transaction, each behind a
-//! savepoint of its own, and all are acknowledged after the commit. An fsync is paid once for up to
-//! [`GROUP_LIMIT`] writes.
+//! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
+//! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync.
 
 use crate::dialect::{Engine, Lane};
 use crate::open::Source;
@@ -14,22 +13,22 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 
-/// How many writes share one commit at most.
+/// Maximum number of writes per commit.
 const GROUP_LIMIT: usize = 512;
-/// How long a lost commit is looked up before its outcome is given as unknown.
+/// How long to look up the outcome of an unanswered commit before reporting it as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
-/// How a group ended.
+/// The outcome of a group.
 enum Outcome {
     Committed,
-    /// Nothing of it is there.
+    /// Nothing was written.
     Undone(StoreError),
     Unknown,
 }
 
 impl Outcome {
-    /// What each caller of the group gets.
+    /// Returns the result for each caller of the group.
     fn for_caller(&self) -> Result<(), StoreError> {
         match self {
             Self::Committed => Ok(()),
@@ -39,13 +38,13 @@ impl Outcome {
     }
 }
 
-/// Runs the orders of one writer.
+/// Executes the orders of one writer.
 pub(crate) struct GroupWriter {
     engine: Engine,
     lane: Lane,
     source: Source,
     changed: broadcast::Sender<Arc<str>>,
-    /// Absent before the first write, and after an error that leaves a connection in an unknown state.
+    /// Absent before the first write, and after an error that leaves the connection in an unknown state.
     conn: Option<Conn>,
 }
 
@@ -65,7 +64,7 @@ impl GroupWriter {
         }
     }
 
-    /// Until [`Order::Stop`], or until every handle is dropped.
+    /// Runs until [`Order::Stop`] or until every handle is dropped.
     pub(crate) async fn serve(mut self, mut inbox: mpsc::Receiver<Order>) {
         while let Some(order) = inbox.recv().await {
             match order {
@@ -101,7 +100,7 @@ impl GroupWriter {
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
             Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn, id).await),
-            // Its only caller has the answer.
+            // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
                 None
@@ -122,7 +121,7 @@ impl GroupWriter {
         }
     }
 
-    /// Announces the changes of a group and answers its callers.
+    /// Announces the changes of a group and acknowledges its writes.
     fn conclude(
         &self,
         outcome: &Outcome,
@@ -132,7 +131,7 @@ impl GroupWriter {
         match outcome {
             Outcome::Committed => {
                 for subject in changed {
-                    // It is no error if there is no receiver.
+                    // Having no receiver is not an error.
                     drop(self.changed.send(Arc::from(subject)));
                 }
             }
@@ -181,7 +180,7 @@ async fn commit(
     let Err(error) = conn.plain(engine.commit()).await else {
         return Outcome::Committed;
     };
-    // A server that still answers has refused the commit.
+    // If the server still responds, it has refused the commit.
     let was_answered = roll_back(conn).await;
     match id {
         Some(id) if !was_answered => {
@@ -195,7 +194,7 @@ async fn commit(
     }
 }
 
-/// Rolls back, and says whether the connection can be used again. The engine may have rolled back already.
+/// Rolls back and returns whether the connection can be reused. Fails if the engine has already rolled back.
 async fn roll_back(conn: &mut Conn) -> bool {
     let is_done = conn.is_usable() && conn.plain("ROLLBACK").await.is_ok();
     if !is_done {
@@ -204,7 +203,7 @@ async fn roll_back(conn: &mut Conn) -> bool {
     is_done
 }
 
-/// Asks the database how a transaction ended.
+/// Asks the database for the outcome of a transaction.
 async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
     let until = Instant::now() + LOOK_UP;
     while Instant::now() < until {
@@ -218,7 +217,7 @@ async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outc
     Outcome::Unknown
 }
 
-/// The first job and those that wait behind it, up to the first order of another kind.
+/// Returns the first job and the jobs queued behind it, up to the first order of another kind.
 fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Order>) {
     let mut group = vec![first];
     while group.len() < GROUP_LIMIT {
@@ -231,14 +230,14 @@ fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Or
     (group, None)
 }
 
-/// What follows a group.
+/// How to end the transaction of a group.
 enum End {
     Commit,
     RollBack,
 }
 
-/// Runs the jobs of a group. The failure of one undoes it alone; an error returned from here is one of the
-/// transaction itself and fails the whole group.
+/// Runs the jobs of a group. A failed job is undone alone. An error returned here concerns the transaction
+/// and fails the whole group.
 async fn run_jobs(
     conn: &mut Conn,
     group: Vec<Job>,
@@ -250,7 +249,8 @@ async fn run_jobs(
             conn.plain("SAVEPOINT job").await?;
         }
         let before = conn.changed.len();
-        // A panic in a job must not take the writer with it. Its caller's channel closes: "not committed".
+        // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
+        // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
         let undone = match ran {
             Ok(Ran::Keep(acknowledge)) => {
@@ -275,7 +275,8 @@ async fn run_jobs(
     Ok(End::Commit)
 }
 
-/// The group could not even begin: every caller is told why.
+/// Reports that the transaction could not begin. Dropping the jobs closes their callers' channels, which
+/// reports "not committed".
 fn refuse(group: Vec<Job>, error: &StoreError) {
     tracing::error!(
         error = error as &dyn std::error::Error,

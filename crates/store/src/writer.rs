@@ -1,5 +1,5 @@
-//! Handles to the writers of this process. SQLite has one writer, on a thread of its own. PostgreSQL has one for
-//! each [`Lane`].
+//! Handles to the writers of this process. SQLite has one writer on a dedicated thread; PostgreSQL has one
+//! for each [`Lane`].
 
 use crate::dialect::{Engine, Lane, Role};
 use crate::open::Source;
@@ -11,22 +11,22 @@ use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-/// How many may wait for the next commit; a caller beyond that waits to be let in.
+/// Capacity of the queue; further callers wait for space.
 const QUEUE_LIMIT: usize = 1024;
-/// One that writes, and one to ask how a transaction ended whose connection was lost.
+/// One connection for writing, and one to look up the outcome of a transaction whose connection was lost.
 const WRITER_CONNECTIONS: usize = 2;
 
-/// Tells the caller how its write ended, once the group's commit is known.
+/// Reports the outcome of a write to its caller once the outcome of the group's commit is known.
 pub(crate) type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// What a job left behind: keep its changes, or undo them.
+/// The result of a job: keep its changes or undo them.
 pub(crate) enum Ran {
     Keep(Acknowledge),
     Undo(Acknowledge),
 }
-/// A write, with its guard and its answer.
+/// A write with its guard and its reply channel.
 pub(crate) type Job = Box<dyn for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Ran> + Send>;
 
-/// What a writer is asked for.
+/// A request to a writer.
 pub(crate) enum Order {
     Run(Job),
     Checkpoint(oneshot::Sender<Result<(), StoreError>>),
@@ -130,7 +130,7 @@ impl Writer {
         let guard = Guard::current();
         let job: Job = Box::new(move |conn| {
             Box::pin(async move {
-                // A caller that has gone away is no error: its write stands all the same.
+                // The reply may have no receiver anymore; the write is kept nevertheless.
                 let may_write = match &guard {
                     Some(guard) => guard.check(conn).await,
                     None => Ok(()),
@@ -166,7 +166,7 @@ impl Writer {
     }
 
     async fn stop(&self) {
-        // The second of two handles to one writer finds it stopped.
+        // If two handles share a writer, the second finds it stopped.
         drop(self.orders.send(Order::Stop).await);
         self.running.wait().await;
     }

@@ -1,4 +1,4 @@
-//! Faults between a node and its PostgreSQL server, played by a proxy that stands between them.
+//! Faults between a node and its PostgreSQL server, simulated by a proxy.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,26 +17,26 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What the proxy does.
+/// The behavior of the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It forwards everything.
+    /// Forwards everything.
     None,
-    /// It forwards nothing in either direction, and closes nothing.
+    /// Forwards nothing in either direction and closes nothing.
     Silence,
-    /// It forwards requests only.
+    /// Forwards requests only.
     NoAnswers,
-    /// It forwards a `COMMIT` and closes the connection instead of forwarding the answer.
+    /// Forwards a `COMMIT` and closes the connection instead of forwarding the response.
     CutAfterCommit,
-    /// It closes the connection instead of forwarding a `COMMIT`.
+    /// Closes the connection instead of forwarding a `COMMIT`.
     CutBeforeCommit,
-    /// As [`Fault::CutAfterCommit`], and it closes every later connection.
+    /// Like [`Fault::CutAfterCommit`], and closes every later connection.
     CutForGood,
-    /// It closes every connection.
+    /// Closes every connection.
     Closed,
 }
 
-/// A TCP proxy before a PostgreSQL server.
+/// A TCP proxy for a PostgreSQL server.
 struct Proxy {
     fault: Arc<watch::Sender<Fault>>,
     location: Location,
@@ -73,7 +73,7 @@ async fn forward(client: TcpStream, server: TcpStream, fault: Arc<watch::Sender<
     let (from_server, to_server) = server.into_split();
     let requests = pump(from_client, to_server, Arc::clone(&fault), true);
     let answers = pump(from_server, to_client, fault, false);
-    // The end of one direction closes both; a request is looked at first.
+    // The end of one direction closes both. Requests are handled first.
     tokio::select! {
         biased;
         () = requests => {}
@@ -103,8 +103,8 @@ async fn pump(
             Fault::CutAfterCommit | Fault::CutForGood if commits => {
                 fault.send_replace(Fault::NoAnswers);
                 to.write_all(bytes).await.unwrap();
-                // Long enough for the server to read it. If it were not, the test would fail: nothing would
-                // be committed.
+                // Enough time for the server to read the message. If it were not, nothing would be committed
+                // and the test would fail.
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 fault.send_replace(if now == Fault::CutForGood {
                     Fault::Closed
@@ -150,7 +150,7 @@ async fn a_commit_whose_answer_is_lost_is_looked_up() {
     let store = Store::open(&proxy.location).await.unwrap();
     write(&store, "before").await.unwrap();
 
-    // The answer is cut off while the server commits: it is found by the id of the transaction.
+    // The response is cut off while the server commits; the outcome is found by the transaction's ID.
     proxy.set(Fault::CutAfterCommit);
     write(&store, "committed").await.unwrap();
     assert!(has(&store, "committed").await);
@@ -196,7 +196,7 @@ async fn a_write_that_ignores_a_failed_statement_is_not_acknowledged() {
             Box::pin(async move {
                 let at = Timestamp::from_millis(1);
                 conn.update_setting("lost", &json!(1), at).await?;
-                // PostgreSQL takes no NUL in a text.
+                // PostgreSQL rejects NUL in text.
                 drop(conn.update_setting("a\0b", &json!(1), at).await);
                 Ok(())
             })
@@ -258,7 +258,7 @@ async fn a_change_on_one_node_is_heard_on_another() {
     };
     let (one, other) = (database.open().await, database.open().await);
     let mut heard = other.notified();
-    // The first is that the node listens.
+    // The first notification reports that the node is listening.
     heard.changed().await.unwrap();
     one.write(|conn| {
         Box::pin(async move {

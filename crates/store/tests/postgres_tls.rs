@@ -1,5 +1,5 @@
-//! TLS to PostgreSQL: which certificates each `sslmode` accepts. A front in this process answers the server's part of
-//! the handshake and passes what it decrypts to the real server.
+//! TLS for PostgreSQL: the certificates that each `sslmode` accepts. A proxy in this process terminates TLS
+//! and forwards the decrypted data to the real server.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,13 +19,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// `SSLRequest`: its length and its code (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
+/// `SSLRequest`: its length and its code
+/// (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 struct Front {
     port: u16,
     database: TestDatabase,
-    /// The certificate of the authority that signed the server's, and of another one.
+    /// The certificate of the authority that signed the server's; `other_root` is that of another authority.
     root: PathBuf,
     other_root: PathBuf,
 }
@@ -37,7 +38,7 @@ fn authority() -> (KeyPair, CertificateParams) {
 }
 
 impl Front {
-    /// Before a server whose certificate is for `name`; `None` without PostgreSQL.
+    /// Starts a proxy whose certificate is for `name`; `None` without PostgreSQL.
     async fn of(name: &str) -> Option<Self> {
         let database = postgres().await?;
         let (authority_key, authority_params) = authority();
@@ -122,7 +123,7 @@ async fn each_mode_accepts_the_certificates_that_it_should() {
     ) else {
         return;
     };
-    // A refused connection is tried again for ten seconds: all side by side.
+    // A refused connection is retried for ten seconds, so all cases run concurrently.
     let cases = [
         (&named, "require", None, true),
         (&misnamed, "prefer", None, true),
@@ -131,10 +132,10 @@ async fn each_mode_accepts_the_certificates_that_it_should() {
         (&misnamed, "verify-full", Some(&misnamed.root), false),
         (&misnamed, "verify-ca", Some(&misnamed.root), true),
         (&misnamed, "verify-ca", Some(&misnamed.other_root), false),
-        // A named root is used, as libpq does.
+        // A specified root is used, as in libpq.
         (&misnamed, "require", Some(&misnamed.root), true),
         (&misnamed, "require", Some(&misnamed.other_root), false),
-        // No authority of the system signed it.
+        // No authority known to the system signed it.
         (&named, "verify-full", None, false),
     ];
     join_all(cases.map(async |(front, mode, root, expected)| {

@@ -1,5 +1,5 @@
-//! Audio of sessions on every engine that is there: bytes come back as they were, room is made, and
-//! nothing outlives its session.
+//! Session audio on every available engine: bytes are returned unchanged, old recordings are removed to make
+//! room, and recordings are deleted with their session.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -86,7 +86,7 @@ async fn insert(store: &Store, row: SessionAudioRow, data: Vec<u8>, max: i64) ->
     .await
 }
 
-/// The row and its bytes.
+/// Returns the row and its bytes.
 async fn get(store: &Store, session: &str, id: &str) -> Option<(SessionAudioRow, Vec<u8>)> {
     let (session, id) = (SessionId::from_text(session), id.to_owned());
     let read = store.read(move |conn| {
@@ -151,10 +151,10 @@ async fn the_oldest_make_room_and_messages_forget_them() {
         })
         .await;
         insert(&store, audio("ses_2", 2, 10), vec![2; 10], 30).await;
-        // At the limit nothing goes.
+        // At the limit nothing is removed.
         insert(&store, audio("ses_1", 3, 10), vec![3; 10], 30).await;
         assert!(get(&store, "ses_1", "aud_001").await.is_some());
-        // One byte past it the oldest goes.
+        // One byte over the limit removes the oldest.
         insert(&store, audio("ses_1", 4, 1), vec![4; 1], 30).await;
         assert!(get(&store, "ses_1", "aud_001").await.is_none());
         assert!(get(&store, "ses_2", "aud_002").await.is_some());
@@ -166,7 +166,7 @@ async fn the_oldest_make_room_and_messages_forget_them() {
         });
         let found: Option<ChatMessageRow> = read.await.unwrap();
         assert_eq!(found.unwrap().audio, None);
-        // What is larger than all room stays until the next one comes.
+        // A recording larger than the limit is kept until the next one is stored.
         insert(&store, audio("ses_1", 5, 31), vec![5; 31], 30).await;
         for (session, id) in [
             ("ses_2", "aud_002"),
@@ -296,12 +296,12 @@ async fn many_small_ones_make_room_for_a_large_one() {
                 })
             })
         };
-        // What 16 steps of 64 remove, to the last one.
+        // The most that 16 steps of 64 can remove.
         fill(1000, 2024).await;
         insert(&store, audio("ses_1", 2024, 100), vec![0; 100], 100).await;
         assert_eq!(left(&store).await, 1);
         assert!(get(&store, "ses_1", "aud_2024").await.is_some());
-        // One more is left for the next one to remove.
+        // One recording is left for the next insertion to remove.
         fill(1000, 2024).await;
         insert(&store, audio("ses_1", 2025, 100), vec![0; 100], 100).await;
         assert_eq!(left(&store).await, 2);

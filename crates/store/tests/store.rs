@@ -1,4 +1,4 @@
-//! The store on every engine that is there: transactions, groups, migrations, damage.
+//! The store on every available engine: transactions, groups, migrations and damaged values.
 
 use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
 use gatehouse_store::testing::{TestDatabase, databases, sqlite};
@@ -45,7 +45,7 @@ async fn what_a_failed_write_did_is_undone_and_others_of_its_group_stand() {
                     if n % 10 == 3 {
                         return Err(StoreError::Damaged { what: "test" });
                     }
-                    // The second row of every tenth job is already there.
+                    // The second row of every tenth job already exists.
                     if n % 10 == 7 {
                         conn.insert_auth_session(&session(n)).await?;
                     }
@@ -241,7 +241,7 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
     }
 }
 
-/// Holds while this session is there.
+/// Passes while this session exists.
 fn while_there(n: i64) -> Guard {
     Guard::new(move |conn| {
         Box::pin(async move {
@@ -271,7 +271,7 @@ async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same
     for database in databases().await {
         let store = database.open().await;
         insert(&store, 1).await.unwrap();
-        // All wait for the same commit: those behind the deletion see it.
+        // All wait for the same commit; the writes behind the deletion see it.
         let (first, ended, second) = tokio::join!(
             while_there(1).over(insert(&store, 2)),
             store.write(|conn| {

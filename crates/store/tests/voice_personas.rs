@@ -1,4 +1,4 @@
-//! Personas on every engine that is there: order, keys, and that no two are active.
+//! Personas on every available engine: order, keys, and at most one active persona.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

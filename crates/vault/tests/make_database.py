@@ -1,6 +1,6 @@
-"""Makes the SQLite database that python_reader.rs has read: make_database.py VECTORS DB KEYS_FILE.
+"""Creates the SQLite database for the test python_reader.rs: make_database.py VECTORS DB KEYS_FILE.
 
-Tables and columns as in the contract, rows from vectors.json, one variable not encrypted.
+Tables and columns as in docs/vault-format.md, rows from vectors.json, one variable not encrypted.
 """
 import json
 import sqlite3

@@ -1,7 +1,7 @@
-"""Reads a Gatehouse database with nothing but the password (or the recovery key) on standard input.
+"""Reads a Gatehouse database with only the password (or the recovery key), given on standard input.
 
-    read_vault.py [--recovery] DATABASE [PROVIDER_KEYS_FILE]   prints the secrets as JSON
-    read_vault.py --vectors FILE                               checks itself against vectors.json
+read_vault.py [--recovery] DATABASE [PROVIDER_KEYS_FILE]   prints the secrets as JSON
+read_vault.py --vectors FILE                               checks itself against vectors.json
 
 Written from docs/vault-format.md alone; needs Python 3.10, PyNaCl and argon2-cffi.
 """

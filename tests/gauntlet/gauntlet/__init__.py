@@ -1,1 +1,1 @@
-"""Published attacks, tried against a gateway from outside."""
+"""Published attacks, run against a gateway from outside."""

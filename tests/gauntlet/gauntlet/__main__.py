@@ -75,7 +75,7 @@ def main():
 
 
 def finish(args, rows, results):
-    """The exit status: 1 for rows without a verdict, for unexplained open rows, or a document that differs."""
+    """Returns the exit status: 1 for rows without a verdict, unexplained open rows, or a document that differs."""
     known = tomllib.loads((HERE / "known-open.toml").read_text()).get("open", {})
     wrong = [f"{name}: {r.seen}" for name, r in results.items() if r.verdict == ERROR]
     wrong += [

@@ -1,4 +1,4 @@
-"""What rows may ask of a gateway. What an adapter cannot do makes a row not applicable."""
+"""The operations that rows use on a gateway. A row does not apply if the adapter lacks an operation."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ _lock = threading.Lock()
 
 
 def new_source():
-    """A loopback address that no other row sends from, so that rows do not share a throttle."""
+    """Returns a loopback address that no other row sends from, so that rows do not share a throttle."""
     with _lock:
         number = next(_sources)
     return f"127.{60 + number // 62500}.{number // 250 % 250}.{number % 250 + 1}"
@@ -22,13 +22,13 @@ def new_source():
 
 @dataclass(frozen=True)
 class Caller:
-    """Who sends: headers with a credential, and a source address."""
+    """The sender of a request: headers with a credential, and a source address."""
 
     headers: tuple = ()
     source: str | None = None
 
     def but(self, *headers, source=None):
-        """The same caller with further headers, or from elsewhere."""
+        """Returns the same caller with additional headers or another source address."""
         return replace(self, headers=(*self.headers, *headers), source=source or self.source)
 
 
@@ -40,7 +40,7 @@ class Key:
 
 
 class CallFailed(Exception):
-    """An operation was refused. `code` is the gateway's own name for why."""
+    """An operation was refused. `code` is the gateway's error code."""
 
     def __init__(self, status, code, text):
         super().__init__(f"{status} {code} {text[:200]}")
@@ -51,7 +51,7 @@ class CallFailed(Exception):
 class Paths:
     public: str = "/health"
     protected: str = "/api/gon"
-    # A member of the JSON object that `protected` answers with.
+    # A member of the JSON object that `protected` returns.
     marker: str = "identity"
     page: str = "/"
     assets: str = "/assets"
@@ -78,17 +78,18 @@ class Paths:
 
 @dataclass
 class Gateway:
-    """One running gateway. Adapters override what theirs can do."""
+    """A running gateway. Adapters override the operations that theirs supports."""
 
     address: tuple
     paths: Paths = field(default_factory=Paths)
     cookie: str = "service_session"
     max_head_bytes: int = 65536
     max_memory_bytes: int = 256 << 20
-    # No single client may hold as many connections.
+    # More connections than a single client may hold.
     too_many_connections: int = 6000
     owner: Caller | None = None
-    # The answers of a set-up owner need a credential; without one, rows about identities do not apply.
+    # Whether the gateway can be set up with an owner whose credential is then required. Otherwise
+    # rows about identities do not apply.
     can_own: bool = False
 
     @property
@@ -100,11 +101,11 @@ class Gateway:
         return f"http://{self.host}"
 
     def stranger(self):
-        """A caller without a credential, from an address of its own."""
+        """Returns a caller without a credential and with its own address."""
         return Caller((), new_source())
 
     def http(self, method, target, caller=None, body=None, headers=(), timeout=60.0, host=None):
-        """One request and its response."""
+        """Sends a request and returns its response."""
         caller = caller or self.stranger()
         headers = [*caller.headers, *headers]
         if isinstance(body, (dict, list)):
@@ -121,18 +122,18 @@ class Gateway:
         return http.connect(self.address, source or new_source(), timeout)
 
     def socket(self, caller=None, path=None, headers=(), **options):
-        """A WebSocket; look at its `status`."""
+        """Opens a WebSocket; check its `status`."""
         caller = caller or self.stranger()
         path = path or self.paths.socket
         return ws.Socket(self.address, path, [*caller.headers, *headers], caller.source, **options)
 
     def is_inside(self, reply):
-        """Whether the response is what only a credential may see."""
+        """Returns whether the response contains what only an authenticated caller may see."""
         value = reply.json() if reply.ok else {}
         return isinstance(value, dict) and self.paths.marker in value
 
     def reaches(self, caller):
-        """Whether the caller is let in."""
+        """Returns whether the caller is admitted."""
         return self.is_inside(self.http("GET", self.paths.protected, caller))
 
     def _cannot(self, what):
@@ -147,25 +148,25 @@ class Gateway:
         self._cannot("log in")
 
     def session(self, password=PASSWORD):
-        """A further session of the owner, as (caller, token)."""
+        """Returns another session of the owner, as (caller, token)."""
         self._cannot("log in")
 
     def make_webhook(self, **fields):
-        """A webhook's record, with `path`, `id`, `public_id` and `secret`."""
+        """Creates a webhook. Returns its record with `path`, `id`, `public_id` and `secret`."""
         self._cannot("make webhooks")
 
     def deliver(self, webhook, body, headers=(), source=None):
         self._cannot("make webhooks")
 
     def run_tool(self, name, arguments, caller=None, timeout=90.0):
-        """Has the agent call a tool; the text that the tool gave the model."""
+        """Makes the agent call a tool. Returns the text that the model received from the tool."""
         self._cannot("have the agent call a tool")
 
     def inbox(self):
         self._cannot("read what was delivered")
 
     def raw_request(self, method, target, caller, body=b"", headers=()):
-        """The bytes of a request with a JSON body, to be sent by hand."""
+        """Returns the bytes of a request with a JSON body, for sending manually."""
         json_type = ("Content-Type", "application/json")
         return http.head(method, target, self.host, [*caller.headers, json_type, *headers], body)
 
@@ -176,11 +177,11 @@ class Gateway:
         self._cannot("revoke API keys")
 
     def call(self, caller, operation, params=None, timeout=15.0):
-        """Does an operation by its name; the result, or `CallFailed`."""
+        """Calls an operation by name. Returns its result or raises `CallFailed`."""
         self._cannot("call methods")
 
     def log(self):
-        """What the gateway logged so far."""
+        """Returns the gateway's log output so far."""
         self._cannot("read the gateway's log")
 
     def memory_bytes(self):
@@ -191,7 +192,7 @@ class Gateway:
         self._cannot("read the setup code")
 
     def model(self):
-        """The scripted model that the gateway's agents use."""
+        """Returns the scripted model that the gateway's agents use."""
         self._cannot("script the gateway's model")
 
     def stop(self):

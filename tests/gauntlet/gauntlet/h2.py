@@ -1,4 +1,4 @@
-"""HTTP/2 frames by hand, for floods that a library would not send."""
+"""Handwritten HTTP/2 frames, for floods that a library would not send."""
 
 import struct
 
@@ -24,7 +24,7 @@ def text(value):
 
 
 def literal(name, value):
-    """A header without indexing."""
+    """Returns a header without indexing."""
     return b"\x00" + text(name) + text(value)
 
 
@@ -34,7 +34,8 @@ def request(host, path="/health", method="GET"):
 
 
 def take(data):
-    """The first whole frame of `data` as (kind, flags, stream, payload), and the rest; or None."""
+    """Returns the first complete frame of `data` as (kind, flags, stream, payload), and the remaining bytes; or
+    None."""
     if len(data) < 9:
         return None
     size = int.from_bytes(data[:3], "big")
@@ -45,7 +46,7 @@ def take(data):
 
 
 class Connection:
-    """A connection with prior knowledge. `ended` says how the server ended it."""
+    """A connection with prior knowledge. `ended` describes how the server ended it."""
 
     def __init__(self, address, source=None, timeout=10.0):
         self.peer = http.connect(address, source, timeout)
@@ -54,7 +55,7 @@ class Connection:
         self.frames = []
 
     def send(self, data):
-        """Whether the server still takes bytes."""
+        """Returns whether the server still accepts bytes."""
         try:
             self.peer.sendall(data)
             return True
@@ -63,7 +64,7 @@ class Connection:
             return False
 
     def read(self, timeout=2.0, until=None):
-        """Reads frames until one of the kind `until`, the end, or silence."""
+        """Reads frames until one of the kind `until`, the end of the connection, or a timeout."""
         self.peer.settimeout(timeout)
         while True:
             taken = take(self.data)
@@ -89,7 +90,7 @@ class Connection:
             self.data += part
 
     def alive(self, timeout=3.0):
-        """Whether a ping is answered after all that was sent."""
+        """Returns whether the server answers a ping sent after everything else."""
         if self.ended or not self.send(frame(PING, 0, 0, b"gauntlet")):
             return False
         while self.read(timeout, PING):

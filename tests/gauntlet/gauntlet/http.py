@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand: attacks need requests that a library would repair."""
+"""Handwritten HTTP/1.1, for requests that a library would correct."""
 
 import json
 import socket
@@ -51,11 +51,11 @@ GONE = Reply(0, [], b"")
 
 
 class Silence(RuntimeError):
-    """Nothing came within the time limit and the peer did not close: the row cannot decide."""
+    """The peer sent nothing within the time limit and did not close; the row has no verdict."""
 
 
 def connect(address, source=None, timeout=10.0):
-    """A connection, from `source` (a loopback address) where one is named."""
+    """Opens a connection, optionally from the loopback address `source`."""
     peer = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     peer.settimeout(timeout)
     if source:
@@ -66,7 +66,7 @@ def connect(address, source=None, timeout=10.0):
 
 
 def head(method, target, host, headers=(), body=None, close=True):
-    """The bytes of a request."""
+    """Returns the bytes of a request's head."""
     lines = [f"{method} {target} HTTP/1.1"]
     names = {name.lower() for name, _ in headers}
     if "host" not in names and host is not None:
@@ -80,7 +80,8 @@ def head(method, target, host, headers=(), body=None, close=True):
 
 
 def read_some(peer, limit=64 << 20):
-    """Everything until the peer closes, the time is over, or `limit` bytes are there. Not a byte is `Silence`."""
+    """Reads until the peer closes, the time limit, or `limit` bytes. Raises `Silence` if nothing was
+    received."""
     parts, size = [], 0
     try:
         while size < limit:
@@ -98,7 +99,7 @@ def read_some(peer, limit=64 << 20):
 
 
 def parse(data, method="GET"):
-    """The first response in `data` and what follows it; `GONE` when there is none."""
+    """Returns the first response in `data` and the bytes after it; `GONE` if there is none."""
     while True:
         top, mark, rest = data.partition(b"\r\n\r\n")
         if not mark or not top.startswith(b"HTTP/"):
@@ -136,7 +137,7 @@ def unchunk(data):
 
 
 def replies(data, count=8):
-    """All responses in `data`."""
+    """Returns all responses in `data`."""
     found = []
     while data and len(found) < count:
         reply, data = parse(data)
@@ -147,7 +148,7 @@ def replies(data, count=8):
 
 
 def exchange(address, data, source=None, timeout=4.0, tls=False):
-    """Sends bytes and returns all that comes back before the end or the time limit."""
+    """Sends bytes and returns everything received until the end or the time limit."""
     peer = connect(address, source, timeout)
     try:
         if tls:
@@ -164,7 +165,7 @@ def exchange(address, data, source=None, timeout=4.0, tls=False):
 
 
 def until_closed(peer, seconds):
-    """Whether the peer closes within this time; with 0, whether it has closed."""
+    """Returns whether the peer closes within this time; with 0, whether it has already closed."""
     end = time.monotonic() + seconds
     while True:
         peer.settimeout(max(0.0, end - time.monotonic()))

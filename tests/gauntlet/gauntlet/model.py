@@ -8,11 +8,11 @@ REFUSED, OPEN, NOT_APPLICABLE, ERROR = "refused", "open", "not applicable", "err
 
 
 class NotApplicable(Exception):
-    """The gateway has nothing that this row attacks; the text says what is missing."""
+    """The gateway lacks what the row attacks; the text names it."""
 
 
 class Open(Exception):
-    """The attack worked; the text says what was seen."""
+    """The attack succeeded; the text describes the observation."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,18 @@ class Result:
 
 @dataclass(frozen=True)
 class Row:
-    """One attack. `run(gateway)` returns what refused it, or raises `Open` or `NotApplicable`."""
+    """One attack. `run(gateway)` returns how it was prevented, or raises `Open` or `NotApplicable`."""
 
     name: str
     theme: str
     reference: str
     attack: str
     run: Callable
-    # "shared": any instance with an owner; "fresh": its own, with an owner; "unset": its own, before setup.
-    # The settings of an instance of its own may be a function of a folder that the row may write to.
+    # "shared": any instance with an owner; "fresh": a separate instance with an owner; "unset": a
+    # separate instance before setup. The settings of a separate instance may be a function of a
+    # directory that the row may write to.
     instance: str = "shared"
-    # Settings of its own instance, by their dotted names.
+    # Settings of a separate instance, by dotted name.
     settings: dict = field(default_factory=dict)
     deadline: float = 180.0
 
@@ -43,7 +44,7 @@ ROWS: dict[str, Row] = {}
 
 
 def row(name, reference, attack, instance="shared", settings=None, deadline=180.0):
-    """Registers a function as a row. Its module's name is the theme."""
+    """Registers a function as a row. The module's name is the theme."""
     if settings and instance == "shared":
         instance = "fresh"
 
@@ -58,19 +59,19 @@ def row(name, reference, attack, instance="shared", settings=None, deadline=180.
 
 
 def require(condition, why):
-    """`NotApplicable` unless the condition holds."""
+    """Raises `NotApplicable` unless the condition is true."""
     if not condition:
         raise NotApplicable(why)
 
 
 def refuse(worked, seen):
-    """`Open` when the attack worked."""
+    """Raises `Open` if the attack succeeded."""
     if worked:
         raise Open(seen)
 
 
 def within_a_minute(start):
-    """An error, no verdict, when more time has passed since `start` than a throttle remembers."""
+    """Raises an error, not a verdict, if the throttle's window has passed since `start`."""
     took = time.monotonic() - start
     if took > 55:
         raise RuntimeError(f"the guesses took {took:.0f} s; the limit is that of a minute")

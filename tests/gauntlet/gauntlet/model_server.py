@@ -1,4 +1,4 @@
-"""A scripted model behind OpenAI's chat completions interface."""
+"""A scripted model with OpenAI's chat completions interface."""
 
 import itertools
 import json
@@ -7,7 +7,8 @@ from .recorder import Recorder
 
 
 class ModelServer(Recorder):
-    """`CALL <mark> <tool> <json>` makes it call a tool once; `SAY <text>` makes it answer with the text."""
+    """`CALL <mark> <tool> <json>` makes the model call a tool once; `SAY <text>` makes it answer with
+    the text."""
 
     def __init__(self):
         super().__init__(self.reply)
@@ -21,11 +22,11 @@ class ModelServer(Recorder):
         return f"{self.url}/v1"
 
     def requests(self):
-        """The bodies of the requests for a completion."""
+        """Returns the bodies of the completion requests."""
         return [json.loads(hit.body) for hit in list(self.hits) if hit.path.endswith("/chat/completions")]
 
     def tool_text(self, asked):
-        """What the tool answered that the message `asked` had called; None when it was not called."""
+        """Returns the result of the tool called by the message `asked`; None if it was not called."""
         for request in reversed(self.requests()):
             messages = request["messages"]
             at = [i for i, m in enumerate(messages) if m["role"] == "user" and asked in str(m["content"])]

@@ -41,7 +41,7 @@ def hashed(data):
 
 
 def sign(secret, data):
-    """A signature in DER."""
+    """Returns a DER-encoded signature."""
     nonce = secrets.randbelow(N - 1) + 1
     r = multiply(nonce, G)[0] % N
     s = pow(nonce, -1, N) * (hashed(data) + r * secret) % N
@@ -73,7 +73,7 @@ def unb64(text):
 
 
 class Authenticator:
-    """Holds one passkey. `origin` is what the browser says of the page."""
+    """Holds one passkey. `origin` is the origin that the browser reports."""
 
     def __init__(self, rp_id, origin):
         self.rp_id, self.origin = rp_id, origin
@@ -99,7 +99,7 @@ class Authenticator:
         }
 
     def create(self, options):
-        """Answers `navigator.credentials.create()`."""
+        """Performs `navigator.credentials.create()`."""
         x, y = (number.to_bytes(32, "big") for number in self.public)
         key = b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20" + x + b"\x22\x58\x20" + y
         data = self.authenticator_data(0x45) + b"\0" * 16 + struct.pack(">H", len(self.id)) + self.id + key
@@ -111,7 +111,7 @@ class Authenticator:
         )
 
     def get(self, options):
-        """Answers `navigator.credentials.get()`."""
+        """Performs `navigator.credentials.get()`."""
         data = self.authenticator_data(0x05)
         client = self.client_data("get", options["publicKey"]["challenge"])
         signature = sign(self.secret, data + hashlib.sha256(client).digest())

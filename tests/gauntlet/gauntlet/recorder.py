@@ -1,4 +1,4 @@
-"""Local servers in the place of vendors: they record what reaches them."""
+"""Local servers that act as vendors and record their requests."""
 
 import threading
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Hit:
         return next((v for k, v in self.headers if k.lower() == name.lower()), default)
 
     def holds(self, text):
-        """Whether the text is anywhere in the request."""
+        """Returns whether the request contains the text anywhere."""
         seen = self.path + repr(self.headers)
         return text in seen or text.encode() in self.body
 
 
 class Recorder:
-    """Answers each request by `answer(hit) -> (status, headers, body)` and keeps it in `hits`."""
+    """Answers each request with `answer(hit) -> (status, headers, body)` and keeps it in `hits`."""
 
     def __init__(self, answer=None):
         self.hits, self.changed = [], threading.Condition()
@@ -73,7 +73,7 @@ class Recorder:
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def wait(self, count=1, seconds=30.0):
-        """The hits, once there are this many or the time is over."""
+        """Returns the hits once there are this many or the time limit has passed."""
         with self.changed:
             self.changed.wait_for(lambda: len(self.hits) >= count, seconds)
             return list(self.hits)
@@ -87,5 +87,5 @@ class Recorder:
 
 
 def redirect(target, status=307):
-    """An answer that sends the caller elsewhere."""
+    """Returns a response that redirects the caller."""
     return lambda hit: (status, {"Location": target}, b"")

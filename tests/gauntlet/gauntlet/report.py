@@ -1,4 +1,4 @@
-"""The table, the JSON, and docs/GAUNTLET.md."""
+"""The table, the JSON output, and docs/GAUNTLET.md."""
 
 import json
 
@@ -21,7 +21,7 @@ def summary(results):
 
 
 def table(rows, results):
-    """One line a row, what matters most first."""
+    """One line per row, the most important first."""
     lines = []
     for verdict in ORDER:
         for row in rows:
@@ -53,7 +53,7 @@ def _cell(text):
 
 
 def markdown(rows, results, known):
-    """The document. It holds nothing that changes from run to run."""
+    """Returns the document. Its content does not change from run to run."""
     tally = counts(results)
     lines = [
         "# The gauntlet",

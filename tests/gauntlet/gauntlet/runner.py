@@ -1,4 +1,4 @@
-"""Runs rows: in parallel on one shared instance, or each on its own, every row with a deadline."""
+"""Runs rows, in parallel on one shared instance or alone on a separate one, each with a deadline."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from .model import ERROR, NOT_APPLICABLE, OPEN, REFUSED, NotApplicable, Open, Re
 
 
 def judge(row, gateway):
-    """The verdict of one row, within its deadline."""
+    """Returns the verdict of one row, within its deadline."""
     box = []
 
     def work():
@@ -39,7 +39,7 @@ def _where(error):
 
 
 def alone(row, adapter):
-    """A row on an instance of its own."""
+    """Runs a row on a separate instance."""
     start = time.monotonic()
     try:
         gateway = adapter.start(row.settings, owner=row.instance != "unset")
@@ -55,7 +55,7 @@ def alone(row, adapter):
 
 
 def run_all(rows, adapter, workers=6, told=lambda row, result: None):
-    """The results of all rows, by name."""
+    """Returns the results of all rows, by name."""
     results = {}
     shared = [row for row in rows if row.instance == "shared"]
     own = [row for row in rows if row.instance != "shared"]
@@ -75,7 +75,7 @@ def run_all(rows, adapter, workers=6, told=lambda row, result: None):
         if gateway:
             gateway.stop()
     for row in rows:
-        # Once more by itself, with nothing beside it: a machine under load is no finding.
+        # Retry alone: an error on a machine under load is not a finding.
         if results.get(row.name, Result(ERROR, "")).verdict == ERROR:
             finish(row, alone(row, adapter))
     return {row.name: results[row.name] for row in rows}

@@ -1,4 +1,4 @@
-"""Shows that each row can come out open: it is run against a weak gateway with that row's weakness."""
+"""Shows that each row can be open: runs it against a gateway with the row's weakness."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ from .runner import alone
 
 
 def both(row):
-    """The results with the row's weakness, and without any."""
+    """Returns the results with the row's weakness and without any weakness."""
     return row, alone(row, Adapter(row.name)), alone(row, Adapter())
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a gateway that speaks as Gatehouse does: HTTP for credentials, JSON-RPC for the rest."""
+"""Operations of a gateway with Gatehouse's API: HTTP for credentials, JSON-RPC for the rest."""
 
 import json
 
@@ -11,7 +11,7 @@ class Wire(Gateway):
     fake_model = None
 
     def set_up(self, password=PASSWORD, code=None):
-        """Completes setup as a local caller, or with the code; afterwards `owner` is a session."""
+        """Completes setup as a local caller, or with the code. Afterwards `owner` is a session."""
         local = Caller((), "127.0.0.1")
         body = {"password": password} | ({"setup_code": code} if code else {})
         reply = self.http("POST", self.paths.setup, local, body, timeout=60)
@@ -25,7 +25,7 @@ class Wire(Gateway):
         return self.http("POST", self.paths.login, caller, {"password": password}, headers, timeout=60)
 
     def session(self, password=PASSWORD):
-        """A further session of the owner, as (caller, token)."""
+        """Returns another session of the owner, as (caller, token)."""
         caller = self.stranger()
         token = self.login(password, caller).cookie(self.cookie)
         return Caller((("Cookie", f"{self.cookie}={token}"),), caller.source), token
@@ -61,17 +61,17 @@ class Wire(Gateway):
             self._cannot("script the gateway's model")
         return self.fake_model
 
-    # What several rows do.
+    # Operations that several rows use.
 
     def run_tool(self, name, arguments, caller=None, timeout=90.0):
-        """Has the agent call a tool; the text that the tool gave the model."""
+        """Makes the agent call a tool. Returns the text that the model received from the tool."""
         model = self.model()
         text = f"CALL {model.mark()} {name} {json.dumps(arguments)}"
         self.call(caller or self.need_owner(), "chat.send_sync", {"text": text}, timeout)
         return model.tool_text(text)
 
     def make_webhook(self, **fields):
-        """A webhook record, with `path`."""
+        """Returns a webhook record with `path`."""
         made = self.call(self.need_owner(), "webhooks.create", {"name": "gauntlet", **fields})
         made["path"] = f"{self.paths.ingest}/{made['public_id']}"
         return made

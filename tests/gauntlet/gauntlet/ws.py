@@ -1,4 +1,4 @@
-"""A WebSocket client without a library: attacks need frames that a library would not send."""
+"""A WebSocket client without a library, for frames that a library would not send."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from . import http
 
 
 def frame(payload, opcode=1, fin=True, masked=True, flags=0):
-    """One frame's bytes."""
+    """Returns the bytes of one frame."""
     first = bytes([(0x80 if fin else 0) | flags | opcode])
     size, bit = len(payload), 0x80 if masked else 0
     if size < 126:
@@ -22,12 +22,13 @@ def frame(payload, opcode=1, fin=True, masked=True, flags=0):
         first += bytes([bit | 127]) + struct.pack(">Q", size)
     if not masked:
         return first + payload
-    # A zero mask leaves the payload as it is.
+    # A zero mask leaves the payload unchanged.
     return first + b"\0\0\0\0" + payload
 
 
 def take(data):
-    """The first whole frame of `data` as (opcode, fin, flags, payload), and the rest; or None."""
+    """Returns the first complete frame of `data` as (opcode, fin, flags, payload), and the remaining bytes; or
+    None."""
     if len(data) < 2:
         return None
     size, at = data[1] & 0x7F, 2
@@ -47,7 +48,7 @@ def take(data):
 
 
 class Socket:
-    """An open WebSocket. `status` is 101, or that of the refusal."""
+    """An open WebSocket. `status` is 101 or the status of the refusal."""
 
     def __init__(self, address, path, headers=(), source=None, timeout=10.0, host=None, extensions=None):
         self.peer = http.connect(address, source, timeout)
@@ -80,7 +81,7 @@ class Socket:
         self.peer.sendall(frame(text.encode() if isinstance(text, str) else text))
 
     def receive(self, timeout=10.0):
-        """The next text message as JSON; None when the socket closed or the time is over."""
+        """Returns the next text message as JSON; None if the socket closed or the time limit has passed."""
         end = time.monotonic() + timeout
         while True:
             taken = take(self.data)
@@ -108,7 +109,7 @@ class Socket:
             self.data += part
 
     def call(self, method, params=None, timeout=10.0):
-        """The answer of a call; events are passed over. None when the socket ends first."""
+        """Returns the response to a call, skipping events. None if the socket ends first."""
         self.next += 1
         try:
             self.send({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params or {}})
@@ -118,7 +119,7 @@ class Socket:
         return self.answer(self.next, timeout)
 
     def answer(self, number, timeout=10.0):
-        """The answer with this id; events are passed over. None when the socket ends first."""
+        """Returns the response with this ID, skipping events. None if the socket ends first."""
         while True:
             message = self.receive(timeout)
             if message is None and self.closed is None:

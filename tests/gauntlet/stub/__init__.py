@@ -1,1 +1,1 @@
-"""A gateway for tests, with one switch for each weakness. Never deploy it."""
+"""A gateway for tests with one switch for each weakness. Never deploy it."""

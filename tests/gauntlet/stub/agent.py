@@ -23,7 +23,7 @@ class Agent:
         return {"session": name, "text": text}
 
     def turn(self, text, model=None, tools=None):
-        """Runs the model, and the tools that it calls, until it answers."""
+        """Runs the model and the tools that it calls until it answers."""
         provider, _, name = (model or self.settings.get("models.default", "fake/m")).partition("/")
         base = self.settings[f"models.providers.{provider}.base_url"]
         other = self.settings.get(f"models.providers.{provider}.kind") == "anthropic"

@@ -1,4 +1,4 @@
-"""What the parts of the stub share."""
+"""Definitions that the parts of the stub share."""
 
 import datetime
 from dataclasses import dataclass, field

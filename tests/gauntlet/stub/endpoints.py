@@ -14,7 +14,7 @@ from .base import ALL, COOKIE, VERSION, Identity, Refused
 
 class Endpoints:
     def handle(self, request):
-        """The answer as (status, headers, body)."""
+        """Returns the response as (status, headers, body)."""
         path, identity = request.extra["path"], request.extra["identity"]
         once = ("body-outlives-session", "body-outlives-session-reset", "setup-outlived-by-request")
         if identity is not None and not any(map(self.weak, once)):
@@ -87,7 +87,7 @@ class Endpoints:
             raise Refused(403, "FORBIDDEN")
 
     def throttle(self, key, most, racy):
-        """Counts one try; refuses the one over the limit."""
+        """Counts an attempt and refuses those above the limit."""
         if racy:
             if self.throttles.get(key, 0) >= most:
                 raise Refused(429, "RATE_LIMITED")

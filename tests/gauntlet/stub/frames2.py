@@ -1,4 +1,4 @@
-"""HTTP/2 as a careful server bounds it, and as careless ones do not."""
+"""HTTP/2 with the limits of a careful server, or without them."""
 
 import struct
 import threading
@@ -10,7 +10,7 @@ CALM = 11
 
 
 class Writer:
-    """Answers: straight to the peer, which holds a flood up; or into a queue without a limit."""
+    """Sends responses directly to the peer, which slows a flood down, or into an unbounded queue."""
 
     def __init__(self, stub, peer, queued):
         self.stub, self.peer, self.queued = stub, peer, queued
@@ -39,7 +39,7 @@ class Writer:
 
 
 def unfolded(block):
-    """The size of the headers that a block stands for: literals, and the one that was put into the table."""
+    """Returns the size of the headers that a block represents: literals, and the header stored in the table."""
     size, at, stored = 0, 0, 0
     while at < len(block):
         first = block[at]

@@ -1,7 +1,8 @@
 """The stub's connections, gate and endpoints for credentials.
 
-`weak(name)` is true for the weakness of the row with that name. Without any, the stub resists the rows as
-far as it has what they attack."""
+`weak(name)` is true for the weakness of the row with that name. Without a weakness, the stub resists all rows
+that attack something it has.
+"""
 
 import base64
 import ipaddress
@@ -105,7 +106,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
                     return None
 
     def one(self, reader, request):
-        """Answers one request; true when the connection is no longer HTTP."""
+        """Answers one request. Returns true if the connection is no longer HTTP."""
         early = self.weak("body-before-gate")
         if early:
             reader.body(request, 36 << 20)
@@ -131,7 +132,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         return False
 
     def read_body(self, reader, request):
-        """Reads a body within the limits for one and for all."""
+        """Reads a body within the limits per request and in total."""
         path = request.extra["path"]
         limit = 64 << 10 if path.startswith("/api/auth") else 1 << 20 if "/ingest/" in path else 36 << 20
         if self.weak("body-over-limit"):
@@ -159,7 +160,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
             request.body = gzip.decompress(request.body)
 
     def finish(self, request, status, headers=(), body=b"", close=True):
-        """The response with what belongs to each."""
+        """Returns the bytes of a response, with the headers that every response needs."""
         headers = [("x-content-type-options", "nosniff"), *headers]
         names = {name.lower() for name, _ in headers}
         path = request.extra.get("path", "/")
@@ -183,7 +184,8 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
     # The gate.
 
     def gate(self, request):
-        """A refusal as (status, headers, body), or None. Sets `path`, `query` and `identity`."""
+        """Returns a refusal as (status, headers, body), or None. Sets `path`, `query` and
+        `identity`."""
         if self.weak("secrets-in-log"):
             self.log(f"headers {request.headers} target {request.target}")
         if self.weak("log-injection"):
@@ -235,7 +237,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         return None
 
     def is_foreign(self, request):
-        """Whether a page of another site asks for a change."""
+        """Returns whether another site's page requests a change."""
         upgrade = request.header("upgrade").lower() == "websocket"
         if request.method in ("GET", "HEAD", "OPTIONS") and not upgrade or "/ingest/" in request.extra["path"]:
             return False
@@ -260,7 +262,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         return name not in ours
 
     def is_local(self, request):
-        """Whether the request comes from this machine, to a name of this machine."""
+        """Returns whether the request comes from this machine and names this machine."""
         names = {name for name, _ in request.headers}
         if self.weak("connection-drops-header"):
             names -= {part.strip().lower() for part in request.header("connection").split(",")}
@@ -275,7 +277,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         return request.peer == "127.0.0.1" and (named or self.weak("dns-rebinding"))
 
     def identify(self, request):
-        """Who sends the request; None for a stranger."""
+        """Returns the sender's identity; None for an unauthenticated sender."""
         if self.password is None:
             return self.loopback if self.is_local(request) else None
         if self.weak("identity-header") and request.header("x-forwarded-user"):

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as a careful server reads it, and as careless ones do."""
+"""HTTP/1.1 parsed like a careful server, or like careless ones."""
 
 import re
 import time
@@ -9,7 +9,7 @@ MAX_HEAD, MAX_HEADERS, MAX_BODY = 65536, 100, 36 << 20
 
 
 class Bad(Exception):
-    """A request that is refused with this status before anything is done."""
+    """A request that is refused with this status before it has any effect."""
 
     def __init__(self, status=400):
         super().__init__(status)
@@ -46,7 +46,7 @@ class Reader:
         self.data += part
 
     def head(self):
-        """The next request without its body; None at the end."""
+        """Returns the next request without its body; None at the end."""
         end = time.monotonic() + 4
         while b"\r\n\r\n" not in self.data:
             if len(self.data) > MAX_HEAD and not self.weak("head-too-large"):
@@ -113,7 +113,7 @@ class Reader:
         return int(lengths[0])
 
     def body(self, request, limit, hold=lambda size: None):
-        """Reads the body; over `limit` is 413 before the rest is read."""
+        """Reads the body. More than `limit` bytes are refused with 413 before the rest is read."""
         how = self.framing(request)
         self.peer.settimeout(20)
         if how == "chunked":
@@ -165,7 +165,7 @@ class Reader:
 
 
 def answer(status, headers=(), body=b"", close=True):
-    """The bytes of a response."""
+    """Returns the bytes of a response."""
     lines = [f"HTTP/1.1 {status} X"]
     lines += [f"{name}: {value}" for name, value in headers]
     if status not in (101, 204):

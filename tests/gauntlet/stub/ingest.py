@@ -1,4 +1,4 @@
-"""Webhooks of the stub: verified, deduplicated, rendered, delivered."""
+"""The stub's webhooks: verification, deduplication, rendering and delivery."""
 
 import base64
 import hashlib
@@ -164,7 +164,7 @@ class Ingest:
             return len(text) >= least and right.startswith(text)
         return hmac.compare_digest(text.encode(), right.encode())
 
-    # What becomes of a delivery.
+    # Processing of deliveries.
 
     def work(self, hook, payload):
         text = self.render(hook.get("prompt_template") or "{__raw__}", payload)

@@ -1,4 +1,4 @@
-"""JSON as a careful parser reads it, and as careless ones do."""
+"""JSON parsed like a careful parser, or like careless ones."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def number(weak):
 
 
 def depth(data):
-    """How deep brackets are nested, by a scan that ignores strings."""
+    """Returns the nesting depth of brackets, found by a scan that ignores strings."""
     deepest = level = 0
     for mark in re.findall(rb"[\[{\]}]", re.sub(rb'"(\\.|[^"\\])*"', b"", data)):
         level += 1 if mark in b"[{" else -1

@@ -1,4 +1,4 @@
-"""The stub's methods, its agent, and what the agent calls."""
+"""The stub's methods, its agent, and the methods that the agent calls."""
 
 import html
 import json
@@ -134,7 +134,7 @@ class Methods(Agent):
     # Calls.
 
     def call(self, identity, call):
-        """The answer to one call of JSON-RPC."""
+        """Returns the response to one JSON-RPC call."""
         number = call.get("id") if isinstance(call, dict) else None
         try:
             if not isinstance(call, dict) or not isinstance(call.get("method"), str):
@@ -236,7 +236,7 @@ class Methods(Agent):
         return {"ok": True}
 
     def bound_to(self, provider):
-        """What a stored key belongs to: addresses and kind at the time."""
+        """Returns the addresses and kind that a stored key is bound to."""
         return [
             v
             for k, v in sorted(self.settings.items())
@@ -263,7 +263,7 @@ class Methods(Agent):
     def do_ssh_keys_import(self, identity, params):
         if not self.weak("key-derivation-cost"):
             raise self.wrong_params("too many rounds")
-        # The same queue as that of the logins.
+        # The same queue as for logins.
         with self.derivations:
             time.sleep(7)
         raise self.wrong_params("passphrase")
@@ -338,7 +338,7 @@ class Methods(Agent):
             return 502, b""
 
     def tools(self):
-        """Name, description and what calls it."""
+        """Name, description and function of each tool."""
         found = {name: (name, None, name) for name in ("calc", "web_fetch", "web_search", "webhook", "speak")}
         names = []
         for server, program in list(self.programs.items()):

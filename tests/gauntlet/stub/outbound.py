@@ -1,4 +1,4 @@
-"""Requests of the stub to elsewhere, and programs that it starts."""
+"""Outgoing requests of the stub, and programs that it starts."""
 
 import http.client
 import ipaddress
@@ -15,7 +15,7 @@ assert ssl
 
 
 def send(url, method="POST", headers=None, body=b"", raw_header=None):
-    """One request; (status, headers, body). No redirect is followed."""
+    """Sends one request without following redirects. Returns (status, headers, body)."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=8)
     try:
@@ -34,7 +34,7 @@ def send(url, method="POST", headers=None, body=b"", raw_header=None):
 
 
 def call_vendor(url, key, body, follow, header="Authorization", method="POST"):
-    """A request with a key; where `follow`, redirects take key and body along."""
+    """Sends a request with a key. With `follow`, redirects include the key and body."""
     headers = {"Content-Type": "application/json", header: f"Bearer {key}" if header == "Authorization" else key}
     for _ in range(5):
         status, answer, data = send(url, method, headers, body)
@@ -45,7 +45,7 @@ def call_vendor(url, key, body, follow, header="Authorization", method="POST"):
 
 
 def is_internal(host):
-    """Whether a name leads to an address that is not of the public internet."""
+    """Returns whether a name resolves to an address outside the public internet."""
     try:
         found = {info[4][0] for info in socket.getaddrinfo(host, 80, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -67,7 +67,7 @@ NAIVE = {
 
 
 def web_fetch(stub, url):
-    """A page as text, or why not."""
+    """Returns a page as text, or the reason for a failure."""
     weak = stub.weak
     private = stub.settings.get("network.allow_private") == "true"
     for _ in range(200 if weak("fetch-redirect-loop") else 5):

@@ -12,7 +12,7 @@ class Passkeys:
         self.passkeys, self.challenges = {}, {}
 
     def passkey(self, request, name, body):
-        """The answer below `passkey/`, or None where there is no such endpoint."""
+        """Returns the response for paths below `passkey/`; None if there is no such endpoint."""
         if name.endswith("/begin"):
             number, challenge = secrets.token_hex(8), secrets.token_urlsafe(24)
             self.challenges[number] = challenge

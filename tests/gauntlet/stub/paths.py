@@ -1,4 +1,4 @@
-"""How a gate and a router read one target: here alike, with each weakness in another way."""
+"""How the gate and the router parse a target: identically, except with a weakness."""
 
 import posixpath
 import re
@@ -10,7 +10,7 @@ PROTECTED_EXACTLY = {"/api/gon", "/api/rpc", "/metrics"}
 
 
 def strict(path):
-    """Whether gate and router must see the same in it."""
+    """Returns whether the path is unambiguous, so that gate and router cannot disagree about it."""
     if not PLAIN.match(path) or re.search(r"%(2e|2f|5c|00|0a|0d|25)", path, re.I):
         return False
     return not any(part in (".", "..") for part in path.split("/"))
@@ -68,7 +68,7 @@ EXACT = {"path-space-and-nul", "path-fragment", "path-trailing-slash", "path-cas
 
 
 def read(path, weak):
-    """(public at the gate, the router's path); None when the target is refused."""
+    """(public at the gate, the router's path); None if the target is refused."""
     name = next((name for name in ROUTERS if weak(name)), None)
     if name is None:
         return (is_public(path), path) if strict(path) else None

@@ -14,7 +14,7 @@ DEFLATE = "permessage-deflate; server_no_context_takeover; client_no_context_tak
 
 
 def serve_socket(stub, reader, request):
-    """Speaks on the socket until it ends; true."""
+    """Serves the socket until it ends. Returns true."""
     version = request.header("sec-websocket-version")
     if version != "13" and not stub.weak("smuggle-upgrade-body"):
         reader.peer.sendall(stub.finish(request, 400))
@@ -83,7 +83,7 @@ class Conversation:
         self.peer.sendall(frame(json.dumps(value).encode(), masked=False))
 
     def message(self, data):
-        """Answers one message; false when the socket is to be closed."""
+        """Answers one message. Returns false if the socket must be closed."""
         call = json.loads(data)
         if call.get("method") == "connect":
             self.identity = self.stub.connect(call.get("params") or {}, self.request) or self.identity

@@ -1,4 +1,4 @@
-//! Debian packages, where we may install them.
+//! Installs Debian packages where that is allowed.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::{find_program, is_root, run};
 
-/// Installs packages; an error that says what to do where we may not.
+/// Installs packages. Where that is not allowed, the error says what to do.
 pub fn install(packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
     if find_program("apt-get").is_none() {
@@ -27,8 +27,8 @@ pub fn install(packages: &[&str]) -> Result<()> {
         .args(packages))
 }
 
-/// Keeps Debian from creating and starting a cluster of its own when it installs PostgreSQL.
-/// A machine that has an opinion already keeps it.
+/// Keeps Debian from creating and starting a cluster when it installs PostgreSQL. An existing configuration
+/// is kept.
 pub fn forbid_main_cluster() -> Result<()> {
     let folder = Path::new("/etc/postgresql-common");
     let settings = folder.join("createcluster.conf");

@@ -1,4 +1,4 @@
-//! Chromium and the Node modules of `tests/browser`, for the journeys through the page.
+//! Chromium and the Node modules of `tests/browser`, for the browser tests.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,17 +8,17 @@ use anyhow::{Context, Result};
 use super::{apt, node};
 use crate::process::{capture, find_program};
 
-/// What browser tests need.
+/// The prepared environment of the browser tests.
 pub struct Browser {
-    /// The browser itself.
+    /// The path of Chromium.
     pub chromium: PathBuf,
-    /// As it tells it.
+    /// The output of `--version`.
     pub version: String,
-    /// The tests, copied beside their `node_modules`, so that the working tree stays clean.
+    /// The tests, copied next to their `node_modules`, so that the working tree stays clean.
     pub folder: PathBuf,
 }
 
-/// Finds or installs Chromium, Node and the modules that `tests/package.json` names.
+/// Finds or installs Chromium, Node and the modules in `tests/package.json`.
 pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
     let chromium = if let Some(found) = find_chromium() {
         found
@@ -37,7 +37,7 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
     })
 }
 
-/// Whether `npm test` would run something.
+/// Returns whether `npm test` would run any test.
 pub fn has_tests(folder: &Path) -> bool {
     std::fs::read(folder.join("package.json"))
         .ok()

@@ -1,4 +1,4 @@
-//! Which of our crates have examples to run: nextest runs none, and an empty run costs a build.
+//! Finds the crates that have doctests. nextest runs none, and an empty run costs a build.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::walk;
 
-/// The names of the library crates with at least one example that runs or compiles.
+/// Returns the names of the library crates with at least one example that is compiled or run.
 pub fn packages(root: &Path) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for file in walk::files(&root.join("crates"), "rs")? {

@@ -1,4 +1,4 @@
-//! Folders of `tests/` with a `package.json`: their Node modules, beside a copy of what is there.
+//! Directories of `tests/` with a `package.json`: copies them and installs their Node modules.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use super::apt;
 use crate::process::{capture, find_program, run};
 
-/// Modules that tests hold our webhooks against: what they are, their folder in `tests`, and the
-/// variable by which tests find the copy.
+/// Node packages that our webhooks are tested against: a description, the directory in `tests`, and the
+/// variable with the path of the copy.
 pub const WEBHOOKS: [(&str, &str, &str); 2] = [
     (
         "vendors' webhook libraries",
@@ -23,7 +23,7 @@ pub const WEBHOOKS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Node and npm are there, if need be Debian's.
+/// Ensures that Node and npm are available, installing Debian's packages if necessary.
 pub fn ensure() -> Result<()> {
     if find_program("npm").is_none() {
         apt::install(&["nodejs", "npm"])?;
@@ -31,8 +31,8 @@ pub fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// Copies `tests` to `folder`, so that the working tree stays clean, and installs there what its
-/// `package.json` names.
+/// Copies `tests` to `folder`, so that the working tree stays clean, and installs the modules in its
+/// `package.json` there.
 pub fn install(tests: &Path, folder: &Path) -> Result<()> {
     ensure()?;
     copy(tests, folder)?;
@@ -40,19 +40,19 @@ pub fn install(tests: &Path, folder: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.arg(if locked { "ci" } else { "install" })
         .args(["--no-audit", "--no-fund"]);
-    // The browser is Debian's: playwright must not fetch one of its own.
+    // The browser comes from Debian, so playwright must not download one.
     run(npm
         .current_dir(folder)
         .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))
 }
 
-/// Node, as it tells it.
+/// Returns the version that Node reports.
 pub fn version() -> Result<String> {
     let version = capture(Command::new("node").arg("--version"))?;
     Ok(format!("Node {}", version.trim()))
 }
 
-/// Folders that are neither copied nor removed: what is installed, and what tests leave behind.
+/// Directories that are neither copied nor removed: installed modules and the output of tests.
 const KEPT: [&str; 4] = [
     "node_modules",
     "python",
@@ -60,7 +60,7 @@ const KEPT: [&str; 4] = [
     "playwright-report",
 ];
 
-/// Makes `to` what `from` is: a test that was removed or renamed must not run from an old copy.
+/// Makes `to` equal to `from`, so that a removed or renamed test does not run from an old copy.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for entry in to.read_dir()? {

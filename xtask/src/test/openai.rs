@@ -1,4 +1,4 @@
-//! `OpenAI`'s own clients, for Node and Python, for the tests of `crates/gatehouse`.
+//! `OpenAI`'s clients for Node and Python, for the tests of `crates/gatehouse`.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::{node, python};
 
-/// Makes `folder` a copy of `tests` with the clients installed: Node modules there, and a Python
-/// environment in its `python`. What it is, in words.
+/// Copies `tests` to `folder` and installs the clients there: Node modules, and a Python environment in
+/// `python`. Returns a description.
 pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     node::install(tests, folder)?;
     let node = node::version()?;

@@ -1,11 +1,11 @@
-//! The page: built before anything that shows it, then looked at by its own tools.
+//! Builds the web UI before the steps that need it, and runs its checks.
 
 use super::{Session, node};
 use crate::generate;
 use crate::page::Page;
 
 impl Session<'_> {
-    /// The page, built, or nothing: then what stands in its way has been reported.
+    /// Builds the web UI. Returns `None` after reporting the reason for a failure.
     pub fn prepare_page(&mut self) -> Option<Page> {
         match node::ensure().and_then(|()| Page::prepare(self.root)) {
             Ok(page) => {
@@ -22,7 +22,7 @@ impl Session<'_> {
         }
     }
 
-    /// Its types, its format, its tests, and whether its client is what the documents say.
+    /// Checks types, formatting, tests, and whether the generated client matches the documents.
     pub fn check_page(&mut self, page: &Page) {
         self.report
             .step("page: types and format", || page.npm(&["run", "check"]));

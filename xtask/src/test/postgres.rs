@@ -1,8 +1,8 @@
-//! A throw-away PostgreSQL: its own folder, port and processes, gone when we are.
+//! A temporary PostgreSQL server with its own directory and port. It is removed when this process ends.
 //!
-//! A small shell script owns the server and waits on a pipe whose other end only we hold. When we end,
-//! in whatever way (return, panic, Ctrl-C, kill -9), the pipe closes and the script stops the server
-//! and removes its folder. So nothing here needs a signal handler.
+//! A small shell script owns the server and waits on a pipe whose other end only this process holds. When the
+//! process ends for any reason (return, panic, Ctrl-C, kill -9), the pipe closes, and the script stops the
+//! server and removes its directory. No signal handler is needed.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
@@ -15,7 +15,8 @@ use anyhow::{Context, Result, bail};
 use super::apt;
 use crate::process::{capture, find_program, is_executable, is_root, user_id};
 
-/// Speed over safety: nobody needs this data after a power cut. Each test process has its own pools.
+/// Fast rather than durable: nobody needs the data after a power failure. Each test process has its own
+/// pools.
 const SCRIPT: &str = r#"
 set -eu
 trap '' INT HUP TERM
@@ -44,21 +45,21 @@ echo ready
 cat >/dev/null
 "#;
 
-/// Another program may take the port between our choosing it and the server's binding it.
+/// Another program may take the port before the server binds it.
 const ATTEMPTS: u32 = 3;
 
-/// A running server; stops when dropped.
+/// A running server. Dropping it stops the server.
 pub struct Server {
-    /// To connect as superuser.
+    /// The URL for connecting as superuser.
     pub url: String,
-    /// As the server tells it.
+    /// The version that the server reports.
     pub version: String,
     keeper: Child,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Our end of the pipe: the keeper's signal to stop.
+        // Our end of the pipe: closing it tells the script to stop.
         drop(self.keeper.stdin.take());
         if let Err(error) = self.keeper.wait() {
             eprintln!("PostgreSQL may still run: {error}");
@@ -66,7 +67,7 @@ impl Drop for Server {
     }
 }
 
-/// Finds or installs PostgreSQL's programs, and starts a server.
+/// Finds or installs PostgreSQL's programs and starts a server.
 pub fn start() -> Result<Server> {
     let programs = if let Some(found) = find_programs() {
         found
@@ -85,14 +86,14 @@ pub fn start() -> Result<Server> {
     }
 }
 
-/// The newest folder with the server's programs.
+/// Returns the newest directory with the server's programs.
 fn find_programs() -> Option<PathBuf> {
     let complete = |folder: &Path| {
         ["initdb", "postgres", "pg_ctl"]
             .iter()
             .all(|name| is_executable(&folder.join(name)))
     };
-    // Beside a wrapper or link on PATH its fellows may be missing, hence the look at all three.
+    // On PATH, a wrapper or link may not have the other programs next to it, so all three are checked.
     let on_path = find_program("initdb").and_then(|found| found.parent().map(Path::to_path_buf));
     if let Some(folder) = on_path.filter(|folder| complete(folder)) {
         return Some(folder);
@@ -149,7 +150,7 @@ fn start_once(programs: &Path) -> Result<Server> {
         keeper.wait()?;
         bail!("did not start: {}", complaint.trim());
     }
-    // From here on the folder is the keeper's to remove.
+    // From here on the script removes the directory.
     let _kept = folder.keep();
     let version = capture(Command::new(programs.join("postgres")).arg("--version"))?;
     let version = version
@@ -164,7 +165,7 @@ fn start_once(programs: &Path) -> Result<Server> {
     })
 }
 
-/// A user and group with no rights of their own.
+/// Returns an unprivileged user and group.
 fn unprivileged() -> Result<(u32, u32)> {
     for name in ["postgres", "nobody"] {
         let group = capture(Command::new("id").args(["-g", name])).ok();

@@ -1,4 +1,4 @@
-//! A Python environment for the tests that check us from another language.
+//! A Python environment for tests that check Gatehouse from another language.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,15 +8,15 @@ use anyhow::{Context, Result};
 use super::apt;
 use crate::process::{capture, find_program, run};
 
-/// A ready environment.
+/// A prepared environment.
 pub struct Python {
-    /// Its interpreter.
+    /// The path of the interpreter.
     pub program: PathBuf,
-    /// As it tells it.
+    /// The version that the interpreter reports.
     pub version: String,
 }
 
-/// Makes the environment in `folder` hold what `requirements` names; does nothing when it does.
+/// Creates an environment in `folder` with the packages in `requirements`. Does nothing if it is up to date.
 pub fn environment(folder: &Path, requirements: &Path) -> Result<Python> {
     let program = folder.join("bin/python");
     let wanted = std::fs::read_to_string(requirements).context("requirements.txt")?;

@@ -1,11 +1,11 @@
-//! What ran, on which engines, how long it took, and what was left out.
+//! The report of a test run: steps, engines, durations, and what was left out.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-/// Collected while testing, printed once at the end.
+/// Collected during the run and printed at the end.
 #[derive(Default)]
 pub struct Report {
     engines: Vec<String>,
@@ -21,12 +21,12 @@ struct Step {
 }
 
 impl Report {
-    /// Something that tests ran on.
+    /// Records an engine that tests ran on.
     pub fn engine(&mut self, name: &str) {
         self.engines.push(name.to_owned());
     }
 
-    /// Runs one step and notes how it ended. Whether it ended well.
+    /// Runs a step and records its result. Returns whether it succeeded.
     pub fn step(&mut self, name: &str, action: impl FnOnce() -> Result<()>) -> bool {
         eprintln!("\n=== {name}");
         let start = Instant::now();
@@ -43,19 +43,19 @@ impl Report {
         is_well
     }
 
-    /// Something could not be had: loud now and at the end, and a failure in CI.
+    /// Records something unavailable. It is printed now and at the end, and fails the run in CI.
     pub fn left_out(&mut self, what: &str, why: &Error) {
         let line = format!("{what}: {why:#}");
         eprintln!("\n!!! LEFT OUT {line}\n");
         self.left_out.push(line);
     }
 
-    /// Something the caller did not want.
+    /// Records something that the caller did not want.
     pub fn declined(&mut self, what: &str, why: &str) {
         self.declined.push(format!("{what}: {why}"));
     }
 
-    /// Prints the summary; an error when a step failed or, if `strict`, something was left out.
+    /// Prints the summary. Fails if a step failed or, with `strict`, if anything was left out.
     pub fn finish(self, strict: bool) -> Result<()> {
         println!("{}", self.summary());
         let failed = self

@@ -1,4 +1,4 @@
-//! Programs that speak and listen, for the tests of `crates/voice`, with models made on the spot.
+//! Speech programs for the tests of `crates/voice`, with locally generated models.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,11 @@ use crate::process::{find_program, run};
 
 /// Programs that tests take from the system, and their Debian packages.
 const SYSTEM: [(&str, &str); 2] = [("ffmpeg", "ffmpeg"), ("espeak-ng", "espeak-ng")];
-/// What makes the models, and what becomes a command.
+/// The script that generates the models, and the script that is installed as a command.
 const SCRIPTS: [&str; 2] = ["make_models.py", "whisper_cli.py"];
 
-/// Makes `folder` a Python environment with the programs of `tests` and their models; does nothing when it
-/// is one. What it is, in words.
+/// Creates a Python environment in `folder` with the programs in `tests` and their models. Does nothing if it
+/// is up to date. Returns a description.
 pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     let missing = SYSTEM
         .iter()
@@ -27,12 +27,12 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     let scripts = SCRIPTS.map(|name| std::fs::read_to_string(tests.join(name)));
     let scripts = scripts.into_iter().collect::<Result<Vec<_>, _>>();
     let wanted = scripts.context("scripts of voice programs")?.concat();
-    // The environment starts afresh, without this file, when other programs are wanted.
+    // If the set of programs changes, the environment is recreated without this file.
     let stamp = folder.join("models.txt");
     if !std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
         let [make, _] = SCRIPTS;
         let mut command = Command::new(&python.program);
-        // No compiled copies of the scripts in the working tree.
+        // Prevents compiled copies of the scripts in the working tree.
         command.arg("-B").arg(tests.join(make)).arg(folder);
         run(&mut command)?;
         std::fs::write(&stamp, wanted)?;

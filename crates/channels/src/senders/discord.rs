@@ -1,5 +1,5 @@
 //! `discord`: a webhook (<https://discord.com/developers/docs/resources/webhook#execute-webhook>) or a bot
-//! (<https://discord.com/developers/docs/resources/message#create-message>). No message pings anybody.
+//! (<https://discord.com/developers/docs/resources/message#create-message>). Messages notify nobody.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -12,7 +12,7 @@ use reqwest::header::USER_AGENT;
 use serde::Serialize;
 
 const BASE_URL: &str = "https://discord.com/api/v10";
-/// The form that Discord asks bots for: `DiscordBot` (url, version).
+/// The format that Discord requires of bots: `DiscordBot` (url, version).
 const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]
@@ -72,13 +72,13 @@ struct CreateMessage<'a> {
     once: Option<Once>,
 }
 
-/// Nobody.
+/// An empty list: nobody is notified.
 #[derive(Serialize)]
 struct AllowedMentions {
     parse: [&'static str; 0],
 }
 
-/// Of two messages with one nonce within a few minutes Discord keeps the first.
+/// Discord drops a message whose nonce it has seen within the last few minutes.
 #[derive(Serialize)]
 struct Once {
     nonce: String,
@@ -94,7 +94,7 @@ impl Sender for Discord {
         Markup::Discord
     }
 
-    /// 2000 characters; counted as UTF-16 code units, which are never fewer.
+    /// The limit is 2,000 characters. Counts UTF-16 code units, of which there are at least as many.
     fn limit(&self) -> Limit {
         Limit::Utf16(2000)
     }
@@ -129,7 +129,7 @@ impl Sender for Discord {
                 request.header("authorization", format!("Bot {token}"))
             } else {
                 let mut url = address(part.need_secret("webhook_url")?)?;
-                // Without this Discord answers before it knows whether the message is good.
+                // Without this parameter Discord responds before it has validated the message.
                 url.query_pairs_mut().append_pair("wait", "true");
                 if let Some(thread) = part.message.extra("thread_id") {
                     url.query_pairs_mut().append_pair("thread_id", &thread);
@@ -143,7 +143,7 @@ impl Sender for Discord {
     }
 }
 
-/// At most 25 characters.
+/// Returns at most 25 characters.
 fn nonce(part: &Part<'_>) -> String {
     let id = part.id.get(..20).unwrap_or(part.id);
     format!("{id}{}", part.number % 100_000)

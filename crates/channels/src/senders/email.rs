@@ -1,6 +1,6 @@
-//! `email`: plain-text mail over SMTP. Port 465 is TLS from the first byte; on any other port STARTTLS is
-//! demanded, but for a relay on this machine, and for one in the private network that is given no
-//! password: there it is used when it is offered, whatever its certificate.
+//! `email`: plain-text mail over SMTP. Port 465 uses TLS from the first byte; every other port requires
+//! STARTTLS. Two kinds of relay are exempt: one on this machine, and one in the private network that receives
+//! no password. For these, STARTTLS is used if offered, and the certificate is not verified.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -131,16 +131,16 @@ impl Sender for Email {
     }
 }
 
-/// A mail as it goes over the wire.
+/// A composed mail.
 struct Mail {
     envelope: Envelope,
     bytes: Vec<u8>,
 }
 
-/// The library encodes what stands in headers; that they are one line is made sure here as well.
+/// The library encodes header values. This function additionally ensures that each is a single line.
 fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     let wrong = |field| Failure::incomplete(field, "it is no mail address");
-    // The sender is the account's, whatever a message says.
+    // The sender is always the account's; a message cannot override it.
     let from = part.field("from").unwrap_or_default();
     let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
     let to: Mailboxes = part.need("to")?.parse().map_err(|_| wrong("to"))?;
@@ -153,7 +153,7 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
         .subject(subject)
         .date(UNIX_EPOCH + Duration::from_millis(millis))
         .message_id(Some(id))
-        // RFC 3834: nobody's holiday notice shall answer this.
+        // RFC 3834: prevents automatic replies to this mail.
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             "auto-generated".to_owned(),
@@ -170,9 +170,9 @@ fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     })
 }
 
-/// The server, and what it is given.
+/// The server and the credentials sent to it.
 struct Relay {
-    /// As its certificate names it, and as the resolver takes it.
+    /// The name used for certificate checks and name resolution.
     host: String,
     port: u16,
     credentials: Option<Credentials>,
@@ -201,7 +201,7 @@ impl Relay {
         })
     }
 
-    /// A connection to this address and no other.
+    /// Creates a transport that connects to exactly this address.
     fn transport(&self, address: IpAddr) -> Result<AsyncSmtpTransport<Tokio1Executor>, Failure> {
         let mut builder =
             AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(address.to_string())
@@ -230,7 +230,7 @@ impl Relay {
         })
     }
 
-    /// Whether a mail may go to this address without TLS.
+    /// Returns whether mail may be sent to this address without TLS.
     fn may_be_plain(&self, address: IpAddr) -> bool {
         self.port != SUBMISSION_OVER_TLS
             && (address.to_canonical().is_loopback()
@@ -238,7 +238,7 @@ impl Relay {
     }
 }
 
-/// Nobody answers at this address; at another one of the same server somebody may.
+/// Returns whether this address is unreachable. Another address of the same server may still work.
 fn was_not_reached(error: &smtp::Error) -> bool {
     let mut cause = error.source();
     while let Some(next) = cause {
@@ -256,7 +256,7 @@ fn was_not_reached(error: &smtp::Error) -> bool {
     false
 }
 
-/// What the server's reply code means (RFC 5321, section 4.2.1).
+/// Maps the server's reply code to a failure (RFC 5321, section 4.2.1).
 fn verdict(error: &smtp::Error) -> Failure {
     let code = error.status().map(u16::from);
     match code {

@@ -1,4 +1,5 @@
-//! `http`: JSON to an address of the owner's choice, signed by Standard Webhooks when it has a secret.
+//! `http`: JSON to a URL of the owner's choice, signed according to Standard Webhooks if the account has a
+//! secret.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -71,7 +72,7 @@ impl Sender for Http {
     }
 }
 
-/// The owner's extra values come last and win.
+/// The owner's extra values are added last and override the others.
 fn body(part: &Part<'_>) -> Value {
     let message = part.message;
     let mut body = Map::new();
@@ -84,7 +85,7 @@ fn body(part: &Part<'_>) -> Value {
     Value::Object(body)
 }
 
-/// The account's own headers; they were checked when they were set.
+/// Adds the account's own headers, which were validated when they were set.
 fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder {
     let stored = part.secret("headers").unwrap_or("{}");
     let headers: Map<String, Value> = serde_json::from_str(stored).unwrap_or_default();
@@ -99,7 +100,7 @@ fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder 
     request
 }
 
-/// The time is that of this try, as the standard says.
+/// The timestamp is that of the current attempt, as the standard requires.
 fn signed(
     request: RequestBuilder,
     part: &Part<'_>,

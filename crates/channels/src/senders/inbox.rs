@@ -1,4 +1,4 @@
-//! `inbox`: the message stays here. Built in.
+//! `inbox`: stores the message in the gateway. Built in.
 
 use super::{About, Part, Sender};
 use crate::error::Failure;

@@ -1,4 +1,4 @@
-//! `log`: the message is a line of the log. Built in.
+//! `log`: writes the message to the log. Built in.
 
 use super::{About, Part, Sender};
 use crate::error::Failure;
@@ -23,7 +23,7 @@ impl Sender for Log {
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
-        // As a quoted text: a line end in it must not begin a line of its own.
+        // Quoted, so that a line break in the text cannot start a new log line.
         tracing::info!(
             channel = part.account.id,
             source = ?part.message.source,

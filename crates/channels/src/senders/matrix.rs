@@ -1,6 +1,6 @@
 //! `matrix`: a text message to a room
 //! (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>).
-//! Plain text, with an empty list of mentions, so that nothing in it pings anybody.
+//! Plain text with an empty list of mentions, so that it notifies nobody.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -59,7 +59,7 @@ impl Sender for Matrix {
         Markup::Matrix
     }
 
-    /// An event has at most 65,536 bytes of JSON; the rest is for what the server adds.
+    /// An event has at most 65,536 bytes of JSON; the remainder is reserved for what the server adds.
     fn limit(&self) -> Limit {
         Limit::JsonBytes(60_000)
     }

@@ -1,5 +1,5 @@
-//! The types of channels, one file each. A sender knows its vendor's wire format and limits; accounts,
-//! secrets, splitting and retries are the room's.
+//! The channel types, one file each. A sender implements its vendor's wire format and limits. The crate
+//! handles accounts, secrets, splitting and retries.
 
 mod discord;
 mod email;
@@ -25,23 +25,22 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::fmt;
 
-/// What a type is, for people and for checking accounts.
+/// Describes a channel type for users and for account validation.
 #[derive(Debug)]
 pub(crate) struct About {
-    /// Its name.
+    /// The type's identifier.
     pub(crate) kind: &'static str,
-    /// What people call it.
+    /// Display name.
     pub(crate) label: &'static str,
-    /// Who is at the other end, as it stands within a sentence.
+    /// The receiving service as used within a sentence, such as "the mail server".
     pub(crate) noun: &'static str,
-    /// The fields of its accounts.
     pub(crate) fields: &'static [FieldSpec],
-    /// What it takes from `deliver_extra`.
+    /// The keys of `deliver_extra` that this type accepts.
     pub(crate) extra: &'static [Extra],
-    /// Whether it has an account without anybody making one.
+    /// Whether the type has an account that nobody has to create.
     pub(crate) built_in: bool,
-    /// Whether an account of it always names an address to call, by a URL or otherwise; making one
-    /// needs `operator.admin`.
+    /// Whether every account of this type names an address to call, by URL or otherwise. Creating such an
+    /// account needs `operator.admin`.
     pub(crate) calls_any_address: bool,
 }
 
@@ -52,31 +51,30 @@ pub(crate) struct Extra {
     pub(crate) help: &'static str,
 }
 
-/// A type of channels.
+/// A channel type.
 pub(crate) trait Sender: fmt::Debug + Send + Sync {
-    /// What it is.
     fn about(&self) -> &'static About;
 
-    /// What becomes of special characters in its texts.
+    /// Returns the markup language of the type's messages.
     fn markup(&self) -> Markup {
         Markup::None
     }
 
-    /// How much fits into one message.
+    /// Returns the maximum size of a message.
     fn limit(&self) -> Limit {
         Limit::None
     }
 
-    /// What an account must have beyond its required fields; else the field and the reason.
+    /// Checks requirements beyond the required fields. An error names the field and the reason.
     fn check(&self, _has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
 
-    /// Sends one part.
+    /// Sends one part of a message.
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>>;
 }
 
-/// Every type, in the order in which they are shown.
+/// Every type, in display order.
 pub(crate) static ALL: [&dyn Sender; 9] = [
     &inbox::Inbox,
     &log::Log,
@@ -89,37 +87,37 @@ pub(crate) static ALL: [&dyn Sender; 9] = [
     &http::Http,
 ];
 
-/// The type of this name.
+/// Finds a type by its identifier.
 pub(crate) fn find(kind: &str) -> Option<&'static dyn Sender> {
     ALL.into_iter().find(|sender| sender.about().kind == kind)
 }
 
-/// The type whose built-in account has this id.
+/// Finds the type whose built-in account has this ID.
 pub(crate) fn built_in_id(id: &str) -> Option<&'static dyn Sender> {
     find(id).filter(|sender| sender.about().built_in)
 }
 
-/// One part of a message for one account.
+/// One part of a message for an account.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) inner: &'a Inner,
     pub(crate) account: &'a OpenAccount,
     pub(crate) message: &'a Outgoing<'a>,
-    /// What this part says.
+    /// The text of this part.
     pub(crate) text: &'a str,
-    /// Which part it is, from 0.
+    /// Index of the part, from 0.
     pub(crate) number: usize,
-    /// Names the message, the same at each try.
+    /// Identifies the message; the same for each attempt.
     pub(crate) id: &'a str,
 }
 
 impl Part<'_> {
-    /// A field of the account that is no secret.
+    /// Returns a field of the account that is not secret.
     fn field(&self, name: &str) -> Option<&str> {
         self.account.fields.get(name).and_then(Value::as_str)
     }
 
-    /// A secret field of the account.
+    /// Returns a secret field of the account.
     fn secret(&self, name: &str) -> Option<&str> {
         self.account
             .secrets
@@ -127,26 +125,26 @@ impl Part<'_> {
             .map(ExposeSecret::expose_secret)
     }
 
-    /// A secret that the account cannot do without.
+    /// Returns a secret that the account requires.
     fn need_secret(&self, name: &'static str) -> Result<&str, Failure> {
         self.secret(name)
             .ok_or_else(|| Failure::incomplete(name, "the channel has none"))
     }
 
-    /// A value of the message, else of the account; one line.
+    /// Returns the message's value, or the account's if the message has none; a single line.
     fn extra_or_field(&self, name: &str) -> Option<String> {
         self.message
             .extra(name)
             .or_else(|| self.field(name).map(str::to_owned))
     }
 
-    /// The same, where nothing can be sent without it.
+    /// Like [`Part::extra_or_field`], but fails if there is no value.
     fn need(&self, name: &'static str) -> Result<String, Failure> {
         self.extra_or_field(name)
             .ok_or_else(|| Failure::incomplete(name, "neither the channel nor the message says it"))
     }
 
-    /// Names this part, the same at each try.
+    /// Identifies this part; the same for each attempt.
     fn part_id(&self) -> String {
         format!("{}-{}", self.id, self.number)
     }

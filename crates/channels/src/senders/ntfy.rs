@@ -1,4 +1,4 @@
-//! `ntfy`: a message to a topic (<https://docs.ntfy.sh/publish/>).
+//! `ntfy`: publishes a message to a topic (<https://docs.ntfy.sh/publish/>).
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -65,7 +65,7 @@ impl Sender for Ntfy {
         &ABOUT
     }
 
-    /// 4,096 bytes; a longer message would become an attachment.
+    /// The limit is 4,096 bytes; the server turns a longer message into an attachment.
     fn limit(&self) -> Limit {
         Limit::Bytes(4096)
     }
@@ -87,7 +87,7 @@ impl Sender for Ntfy {
                 .header("content-type", "text/plain; charset=utf-8")
                 .body(part.text.to_owned());
             for (name, value) in headers {
-                // The server reads these as UTF-8.
+                // The server decodes these headers as UTF-8.
                 let value = value.map(|text| HeaderValue::from_bytes(text.as_bytes()));
                 if let Some(Ok(value)) = value {
                     request = request.header(name, value);

@@ -1,5 +1,6 @@
-//! `slack`: `chat.postMessage` with a bot token (<https://docs.slack.dev/reference/methods/chat.postMessage>),
-//! or an incoming webhook (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
+//! `slack`: `chat.postMessage` with a bot token
+//! (<https://docs.slack.dev/reference/methods/chat.postMessage>) or an incoming webhook
+//! (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 const BASE_URL: &str = "https://slack.com/api";
 
-/// Errors that pass by themselves, from the method's page.
+/// Transient errors, from the method's documentation.
 const PASSING: [&str; 8] = [
     "ratelimited",
     "rate_limited",
@@ -73,7 +74,7 @@ static ABOUT: About = About {
     calls_any_address: false,
 };
 
-/// No `parse` and no `link_names`: a bare @channel in the text pings nobody.
+/// Without `parse` and `link_names`, a bare @channel in the text notifies nobody.
 #[derive(Serialize)]
 struct PostMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +93,8 @@ impl Sender for Slack {
         Markup::Slack
     }
 
-    /// "Limit the number of characters in the text field to 4,000"; past 40,000 Slack cuts.
+    /// "Limit the number of characters in the text field to 4,000"; Slack truncates text beyond 40,000
+    /// characters.
     fn limit(&self) -> Limit {
         Limit::Utf16(4000)
     }
@@ -128,7 +130,7 @@ impl Sender for Slack {
     }
 }
 
-/// The Web API says with status 200 what went wrong, as a short code.
+/// The Web API reports errors with status 200 and a short code.
 fn verdict(answer: &Answer) -> Result<(), Failure> {
     answer.check(ABOUT.noun, None)?;
     let said = answer.said();

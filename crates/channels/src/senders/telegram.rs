@@ -1,5 +1,5 @@
-//! `telegram`: the Bot API's `sendMessage` (<https://core.telegram.org/bots/api#sendmessage>). Without a
-//! parse mode, so that a text is only text. The token is in the URL's path.
+//! `telegram`: the Bot API's `sendMessage` (<https://core.telegram.org/bots/api#sendmessage>). Sends no parse
+//! mode, so the text is never interpreted as markup. The token is part of the URL's path.
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
@@ -69,7 +69,7 @@ struct SendMessage<'a> {
     disable_notification: bool,
 }
 
-/// A number where the API wants one, else the text: a channel's `@name`.
+/// Returns a JSON number if the value is one; otherwise a string, such as a channel's `@name`.
 fn number_or_text(value: String) -> Value {
     value
         .parse::<i64>()
@@ -81,7 +81,7 @@ impl Sender for Telegram {
         &ABOUT
     }
 
-    /// 4096 characters, counted as UTF-16 code units.
+    /// The limit is 4,096 characters, counted as UTF-16 code units.
     fn limit(&self) -> Limit {
         Limit::Utf16(4096)
     }

@@ -1,4 +1,4 @@
-//! Making, changing, finding and deleting accounts.
+//! Creating, changing, finding and deleting accounts.
 
 use crate::harness::{actor, blame, give_up, object, problem, room, rooms};
 use gatehouse_channels::{AccountChange, NewAccount};
@@ -283,7 +283,7 @@ async fn whoever_names_a_mail_server_must_be_admin() {
             );
             update(true, moved).await.unwrap();
         }
-        // As a form sends it back, with another recipient.
+        // As a form submits it, with another recipient.
         let same = json!({ "host": "10.0.0.1", "port": 2525, "to": "b@example.com" });
         let changed = update(false, same).await.unwrap();
         assert_eq!(changed.fields["to"], "b@example.com");
@@ -365,7 +365,7 @@ async fn the_default_is_the_oldest_that_is_enabled() {
     off("ntfy-2").await.unwrap();
     room.channels.check_target("ntfy").await.unwrap();
     assert!(give_up(room.send("ntfy", "x").await).contains("disabled"));
-    // A disabled one can be tried out.
+    // A disabled account can be tested.
     room.channels.test("ntfy", Some("try")).await.unwrap();
     assert_eq!(vendor.take_one().text(), "try");
 }

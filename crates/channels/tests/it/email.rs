@@ -1,4 +1,4 @@
-//! Mail, to a server that speaks SMTP.
+//! Mail against a local SMTP server.
 
 use crate::harness::{blame, give_up, retry, room};
 use crate::smtp::{MailServer, Script};
@@ -67,7 +67,7 @@ async fn a_message_may_say_subject_and_recipients_but_no_further_header() {
     );
     assert_eq!(mail.header("Subject"), "HiBcc: evil@example.combody");
     assert_eq!(mail.header("Bcc"), "");
-    // The sender is the account's, whatever a message says.
+    // The sender is always the account's; a message cannot override it.
     room.send_with("email", "x", &extra).await.unwrap();
     assert_eq!(
         server.take_one().header("From"),
@@ -154,7 +154,7 @@ async fn nobody_there_may_pass_and_metadata_never_is_a_mail_server() {
     room.create("email", with(base.clone(), "host", "127.0.0.1"))
         .await;
     retry(room.send("email", "x").await);
-    // One that was stored before creating refused it.
+    // A row from before `create` rejected such accounts.
     let id = Some("metadata");
     room.try_create("email", id, with(base, "host", "10.0.0.1"))
         .await

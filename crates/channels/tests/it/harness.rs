@@ -1,4 +1,4 @@
-//! The room opened over a database of one test.
+//! Opens the crate over a test database.
 
 use gatehouse_channels::{
     Account, Channels, ChannelsError, ChannelsParts, NewAccount, OfDelivery, Outgoing, SendError,
@@ -34,7 +34,7 @@ pub struct Room {
     _database: TestDatabase,
 }
 
-/// On each engine that is there.
+/// Opens the crate once for each available database engine.
 pub async fn rooms() -> Vec<Room> {
     let mut rooms = Vec::new();
     for database in testing::databases().await {
@@ -43,7 +43,7 @@ pub async fn rooms() -> Vec<Room> {
     rooms
 }
 
-/// Where the engine does not matter.
+/// Opens the crate for a test that does not depend on the engine.
 pub async fn room() -> Room {
     Room::open(testing::sqlite()).await
 }
@@ -125,7 +125,7 @@ impl Room {
         self.channels.send(message).await
     }
 
-    /// Sends the text of a delivery.
+    /// Sends a text for a delivery.
     pub async fn send_of(&self, delivery: &str, target: &str, text: &str) -> Result<(), SendError> {
         let (webhook_id, delivery_id) = (
             WebhookId::from_text("hook_1"),
@@ -153,7 +153,7 @@ impl Room {
         rows.unwrap()
     }
 
-    /// Kinds and details of the audit rows, the oldest first.
+    /// Returns kinds and details of the audit rows, oldest first.
     pub async fn audit(&self) -> Vec<(String, Value)> {
         let page = AuditPage {
             before_seq: i64::MAX,
@@ -193,19 +193,19 @@ pub fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What a caller would be told.
+/// Returns the problem that the API would return.
 pub fn problem<T: std::fmt::Debug>(result: Result<T, ChannelsError>) -> Problem {
     result.unwrap_err().into()
 }
 
-/// The code, and the field that is blamed.
+/// Returns the error code and the field it names.
 pub fn blame<T: std::fmt::Debug>(result: Result<T, ChannelsError>) -> (ErrorCode, String) {
     let problem = problem(result);
     let field = problem.details.get("field").and_then(Value::as_str);
     (problem.code, field.unwrap_or_default().to_owned())
 }
 
-/// The wait and the sentence of a failure that may pass.
+/// Returns the wait and the text of a retryable failure.
 pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
     match result {
         Err(SendError::Retry { after, why }) => (after, why),
@@ -214,7 +214,7 @@ pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
     }
 }
 
-/// The sentence of a failure that will not pass.
+/// Returns the text of a permanent failure.
 pub fn give_up(result: Result<(), SendError>) -> String {
     match result {
         Err(SendError::GiveUp { why } | SendError::Disabled { why }) => why,

@@ -1,5 +1,5 @@
-//! A receiver that checks signatures as
-//! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md> says.
+//! A receiver that verifies signatures according to
+//! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>.
 
 use crate::harness::{NOW_MS, actor, blame, give_up, retry, room};
 use crate::vendor::{Answer, Seen, Vendor};
@@ -104,7 +104,7 @@ async fn each_message_has_an_id_of_its_own_with_and_without_a_secret() {
             fields["secret"] = json!(secret);
         }
         room.create("http", fields).await;
-        // The same delivery tried again, and another one that says the same at the same moment.
+        // One delivery twice, and another delivery with the same text and time.
         for delivery in ["del_1", "del_1", "del_2"] {
             room.send_of(delivery, "http", "x").await.unwrap();
         }
@@ -184,11 +184,11 @@ async fn secrets_do_not_follow_another_address() {
     let refused = room.send("http", "x").await;
     assert_eq!(other.take().len(), 0, "the secret went to another address");
     assert!(give_up(refused).contains("again"));
-    // Another path of the same server is the same address.
+    // Another path of the same server counts as the same address.
     to(own.url("/other"), json!({})).await;
     room.send("http", "x").await.unwrap();
     assert_eq!(own.take().len(), 1);
-    // Entered again, a secret belongs to the new address.
+    // A secret that is entered again is bound to the new address.
     to(other.url("/"), json!({ "headers": headers })).await;
     room.send("http", "x").await.unwrap();
     let seen = other.take();

@@ -1,4 +1,4 @@
-//! Messages that stay.
+//! Messages of the inbox.
 
 use crate::harness::{NOW_MS, blame, room, rooms};
 use gatehouse_domain::id::InboxMessageId;
@@ -136,7 +136,7 @@ async fn the_newest_messages_of_64_mib_stay() {
             add(row(number, MIB)).await;
         }
         assert_eq!(kept().await, (64, "in_0".to_owned()));
-        // One byte more than the message that makes room for it.
+        // One byte too many for a single removal, so two messages are removed.
         add(row(64, MIB + 1)).await;
         assert_eq!(kept().await, (63, "in_2".to_owned()));
         add(row(65, MIB - 1)).await;

@@ -1,4 +1,4 @@
-//! The accounts in memory.
+//! The cache of accounts.
 
 use crate::harness::{actor, give_up, object, room, rooms};
 use crate::vendor::Vendor;
@@ -6,7 +6,7 @@ use gatehouse_channels::{AccountChange, SendError};
 use gatehouse_domain::Clock;
 use serde_json::json;
 
-/// A change that is not announced is not seen: the accounts are read once, not for each message.
+/// A change without a notification is not visible: accounts are loaded once, not for each message.
 #[tokio::test]
 async fn accounts_stay_in_memory_until_something_changed() {
     for room in rooms().await {
@@ -68,7 +68,7 @@ async fn each_change_is_seen_by_the_next_message() {
     }
 }
 
-/// What was opened while the vault was open is not used once it is sealed.
+/// Secrets opened while the vault was unlocked are not used after it is sealed.
 #[tokio::test]
 async fn secrets_leave_memory_when_the_vault_is_sealed() {
     for room in rooms().await {

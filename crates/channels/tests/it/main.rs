@@ -1,5 +1,5 @@
-//! The room over a real database, and fake vendors that check what they are sent as the vendors' own pages
-//! say. Each fake names its page.
+//! Tests the crate over a real database with fake vendors. Each fake checks its requests against the vendor's
+//! documentation, which the file names.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::Duration;
 
 fn rule(seen: &Seen) -> Answer {
-    // A longer body would be taken as an attachment.
+    // The server would turn a longer body into an attachment.
     if seen.method != "POST"
         || seen.body.len() > 4096
         || seen.header("authorization") != "Bearer tk_1"

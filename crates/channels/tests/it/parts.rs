@@ -1,4 +1,4 @@
-//! A message in several parts: another try sends only what is missing.
+//! Messages with several parts: a retry sends only the missing parts.
 
 use crate::harness::{Room, give_up, retry, room, rooms};
 use crate::vendor::{Seen, Vendor, answer};
@@ -15,7 +15,6 @@ async fn start(room: &Room) -> Vendor {
     vendor
 }
 
-/// Three parts.
 fn text() -> String {
     format!("{}{}{}", "a".repeat(2000), "b".repeat(2000), "c".repeat(10))
 }
@@ -79,8 +78,8 @@ async fn another_message_has_its_own_progress() {
     }
 }
 
-/// Sixteen deliveries of five parts each. Every third request is refused for now, so that each message is
-/// taken up again several times while the others are on their way.
+/// Sixteen deliveries with five parts each. Every third request is refused temporarily, so each message is
+/// retried several times while the others are in progress.
 #[tokio::test]
 async fn equal_texts_of_one_millisecond_lose_no_part() {
     const DELIVERIES: usize = 16;

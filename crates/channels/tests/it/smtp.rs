@@ -1,5 +1,5 @@
-//! A small mail server (RFC 5321, 3207, 4954): it notes what it is told and takes every mail, unless it
-//! was ordered to answer a command otherwise.
+//! A small SMTP server (RFC 5321, 3207, 4954). It records its input and accepts every mail unless the test
+//! sets a different reply for a command.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_util::task::TaskTracker;
 
-/// A mail as it came.
+/// A received mail.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
     pub from: String,
@@ -23,7 +23,7 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// A header's value, unfolded.
+    /// Returns a header's value, unfolded.
     pub fn header(&self, name: &str) -> String {
         let head = self.data.split("\r\n\r\n").next().unwrap();
         let unfolded = head.replace("\r\n ", " ");
@@ -43,9 +43,9 @@ impl Mail {
 
 #[derive(Clone, Default)]
 pub struct Script {
-    /// What EHLO offers.
+    /// The extensions that EHLO lists.
     pub offers: Vec<&'static str>,
-    /// Replies instead of the usual, by command.
+    /// Replies that replace the usual ones, by command.
     pub replies: BTreeMap<&'static str, &'static str>,
 }
 
@@ -123,7 +123,7 @@ async fn line(stream: &mut (impl AsyncBufReadExt + Unpin)) -> Option<String> {
     }
 }
 
-/// Until the end, or until the client asks for TLS.
+/// Handles commands until the connection ends or the client starts TLS.
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut BufStream<S>,
     script: &Script,
@@ -181,7 +181,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     false
 }
 
-/// The lines up to the dot, dots at the beginning of lines unstuffed.
+/// Reads the lines up to the final dot, without dot-stuffing.
 async fn data(stream: &mut (impl AsyncBufReadExt + Unpin)) -> String {
     let mut text = String::new();
     while let Some(next) = line(stream).await {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const TOKEN: &str = "123456:ABC-DEF_ghi";
 
-/// Refuses what the Bot API refuses.
+/// Rejects what the Bot API rejects.
 fn rule(seen: &Seen) -> Answer {
     if seen.target != format!("/bot{TOKEN}/sendMessage") {
         return answer(

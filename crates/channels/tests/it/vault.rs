@@ -1,4 +1,4 @@
-//! Accounts and the vault.
+//! Account secrets and the vault.
 
 use crate::harness::{actor, blame, rooms};
 use crate::vendor::{Vendor, answer};
@@ -74,7 +74,7 @@ async fn secrets_are_encrypted_and_sending_needs_them() {
     }
 }
 
-/// A row that was moved to another account does not open there.
+/// A row copied to another account does not decrypt there.
 #[tokio::test]
 async fn a_secret_belongs_to_its_account() {
     for room in rooms().await {

@@ -1,4 +1,5 @@
-//! A vendor's HTTP server: it notes each request and answers by its own rule, or once by order.
+//! An HTTP server that acts as a vendor: it records each request and responds by its rule, or with a response
+//! set for the next request.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -12,11 +13,11 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub method: Method,
-    /// Path and query, as on the wire.
+    /// Path and query, as sent.
     pub target: String,
     pub headers: HeaderMap,
     pub body: Bytes,
@@ -39,7 +40,7 @@ impl Seen {
     }
 }
 
-/// Status, headers and body of an answer.
+/// Status, headers and body of a response.
 pub type Answer = (u16, Vec<(&'static str, String)>, String);
 
 pub fn answer(status: u16, body: &Value) -> Answer {
@@ -79,17 +80,17 @@ impl Vendor {
         format!("http://{}{path}", self.address)
     }
 
-    /// The next request gets this, whatever it is.
+    /// Sets the response to the next request, whatever it is.
     pub fn next(&self, answer: Answer) {
         self.shared.ordered.lock().unwrap().push_back(answer);
     }
 
-    /// What came since the last look.
+    /// Returns requests since the last call.
     pub fn take(&self) -> Vec<Seen> {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
     }
 
-    /// The only request since the last look.
+    /// Returns the only request since the last call.
     pub fn take_one(&self) -> Seen {
         let mut all = self.take();
         assert_eq!(all.len(), 1, "{all:?}");

@@ -206,7 +206,7 @@ async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
             Err(RecvError::Closed) => return,
         };
         if concerns && let Err(error) = rooms.webhooks.reload().await {
-            tracing::warn!(%error, "changed webhooks could not be read");
+            tracing::warn!(%error, "changed webhooks could not be reloaded");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Events for changes of deliveries. The first changes of a window are published at once. Under load the others
-//! are gathered: only the last state of each delivery is published, at the end of the window. Beyond a limit one
-//! event says only that deliveries changed.
+//! Events for changes of deliveries. The first changes of a time window are published immediately. Further
+//! changes are collected, and only the last state of each delivery is published at the end of the window.
+//! Beyond a limit, a single event reports that deliveries changed.
 
 use super::{EventBus, Records, kinds};
 use gatehouse_domain::DeliveryId;
@@ -12,11 +12,11 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, timeout_at};
 
-/// How long changes are gathered.
+/// Length of a window.
 const WINDOW: Duration = Duration::from_millis(250);
-/// How many changes of a window are published at once.
+/// Changes per window that are published immediately.
 const AT_ONCE: usize = 16;
-/// How many more deliveries are published at its end. A socket's queue holds several windows of them.
+/// Further deliveries published at the end of a window. A socket's queue has room for several windows.
 const GATHERED: usize = 200;
 
 /// Publishes changes until the sender is dropped.
@@ -26,7 +26,7 @@ pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>
     loop {
         let heard = match end {
             None => Some(deliveries.recv().await),
-            // Changes that come without a pause do not prolong it.
+            // Continuous changes must not extend the window.
             Some(end) if Instant::now() >= end => None,
             Some(end) => timeout_at(end, deliveries.recv()).await.ok(),
         };
@@ -54,19 +54,19 @@ fn tell(bus: &EventBus, delivery: &Delivery) {
     bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &DeliveryChange::of(delivery));
 }
 
-/// What came in one window.
+/// The changes of one window.
 #[derive(Default)]
 struct Window {
     told: usize,
-    /// In the order in which they came first.
+    /// In the order of their first change.
     waiting: Vec<Arc<Delivery>>,
     places: HashMap<DeliveryId, usize>,
-    /// Whether some are not told of one by one.
+    /// Whether changes of some deliveries are not published individually.
     has_missed: bool,
 }
 
 impl Window {
-    /// The delivery when it is to be told of at once.
+    /// Returns the delivery if it must be published immediately.
     fn hear(&mut self, delivery: Arc<Delivery>) -> Option<Arc<Delivery>> {
         let place = self.places.get(&delivery.id);
         if let Some(waiting) = place.and_then(|place| self.waiting.get_mut(*place)) {
@@ -83,7 +83,7 @@ impl Window {
         None
     }
 
-    /// Tells of what waits.
+    /// Publishes the collected changes.
     fn end(self, bus: &EventBus) {
         self.waiting.iter().for_each(|delivery| tell(bus, delivery));
         if self.has_missed {
@@ -169,7 +169,7 @@ mod tests {
             AT_ONCE
         );
         assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
-        // A state of one that waits needs no more room.
+        // A new state of a waiting delivery needs no additional room.
         assert_eq!(
             hear_all(&mut window, AT_ONCE..all, DeliveryStatus::Failed),
             0
@@ -192,7 +192,7 @@ mod tests {
                 sender.send(delivery(number, status)).unwrap();
             }
         };
-        // All of it is there before the window begins.
+        // All changes are queued before the window begins.
         say(0..AT_ONCE, DeliveryStatus::Queued);
         say(100..100 + GATHERED + 1, DeliveryStatus::Queued);
         say(100..150, DeliveryStatus::Processing);

@@ -28,7 +28,7 @@ macro_rules! event {
 event!(
     CHAT_DELTA,
     "chat.delta",
-    "An agent has said more.",
+    "An agent produced more text.",
     Scope::Read,
     ["chat.history"],
     Delta
@@ -36,7 +36,7 @@ event!(
 event!(
     CHAT_TOOL,
     "chat.tool",
-    "A tool call of an agent goes on.",
+    "A tool call of an agent made progress.",
     Scope::Read,
     ["chat.history"],
     ToolProgress
@@ -60,7 +60,7 @@ event!(
 event!(
     WEBHOOKS_DELIVERY,
     "webhooks.delivery",
-    "The status of a delivery changed. Under load only the last state of each quarter of a second is told.",
+    "The status of a delivery changed. Under load, only the latest status of each 250 ms is sent.",
     Scope::Read,
     ["webhooks.deliveries"],
     DeliveryChange<'static>
@@ -68,7 +68,7 @@ event!(
 event!(
     CHANNEL_MESSAGE,
     "channel.message",
-    "A message came into the inbox.",
+    "A message arrived in the inbox.",
     Scope::Read,
     ["inbox.list"],
     InboxMessage
@@ -76,7 +76,7 @@ event!(
 event!(
     APPROVAL_REQUESTED,
     "approval.requested",
-    "A tool call waits for somebody's yes.",
+    "A tool call waits for approval.",
     Scope::Approvals,
     ["approval.list"],
     Approval
@@ -84,7 +84,7 @@ event!(
 event!(
     APPROVAL_RESOLVED,
     "approval.resolved",
-    "Somebody said yes or no to a tool call, or nobody did in time.",
+    "A tool call was approved or denied, or its approval timed out.",
     Scope::Approvals,
     ["approval.list"],
     Resolved
@@ -93,7 +93,7 @@ event!(
 event!(
     VOICE_PERSONA,
     "voice.persona",
-    "A persona was made, changed or deleted, or became the active one or ceased to be.",
+    "A persona was created, changed or deleted, or the active persona changed.",
     Scope::Read,
     ["voice.personas.list", "tts.status"],
     PersonaEvent
@@ -102,7 +102,7 @@ event!(
 event!(
     VOICE_SETTINGS,
     "voice.settings",
-    "Who speaks or listens is another one now, or whether and when.",
+    "The provider or the state of text-to-speech or speech-to-text changed.",
     Scope::Read,
     ["tts.status", "stt.status"],
     VoiceSettingsParams

@@ -159,7 +159,7 @@ async fn what_is_not_read_is_told_why() {
         (key!("k256_sec1"), "P-256"),
         (key!("rsa_pkcs1_legacy_locked"), "ssh-keygen -p"),
         (key!("ed25519_pkcs8_pbes1"), "not supported"),
-        (key!("ed25519_pkcs8_dear"), "too expensively"),
+        (key!("ed25519_pkcs8_dear"), "too expensive"),
         (&long, "at most 32768 bytes"),
     ] {
         let passphrase = Some(secret(PASSPHRASE));

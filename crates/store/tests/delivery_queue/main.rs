@@ -1,4 +1,4 @@
-//! Deliveries as a queue, on every engine that is there.
+//! The delivery queue on every available engine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,7 +18,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-/// Sorts as its number.
+/// IDs sort like their numbers.
 fn id(n: u32) -> DeliveryId {
     DeliveryId::from_text(format!("del_{n:08}"))
 }
@@ -56,7 +56,7 @@ async fn insert(store: &Store, new: Vec<NewDelivery>) {
         .unwrap();
 }
 
-/// Claims so many from each line.
+/// Claims up to `limit` deliveries from each line.
 async fn claim(store: &Store, owner: &str, now: i64, limit: usize) -> Claims {
     let lines = lines(store).await;
     let take = |line: DeliveryLine| Take {
@@ -84,7 +84,7 @@ async fn lines(store: &Store) -> Vec<DeliveryLine> {
         .unwrap()
 }
 
-/// When the first delivery is due.
+/// Returns when the first delivery is due.
 async fn next_due(store: &Store) -> Option<Timestamp> {
     lines(store).await.iter().map(|line| line.due).min()
 }
@@ -97,7 +97,7 @@ fn ids(claims: &Claims) -> Vec<DeliveryId> {
         .collect()
 }
 
-/// The numbers of what was claimed, in order.
+/// Returns the numbers of the claimed deliveries, in order.
 async fn claimed(store: &Store, owner: &str, now: i64, limit: usize) -> Vec<u32> {
     let claims = claim(store, owner, now, limit).await;
     ids(&claims).iter().map(number).collect()
@@ -252,7 +252,7 @@ async fn thousands_that_wait_for_one_are_looked_at_once() {
             (60..=120).contains(&calls),
             "each parks a bounded part: {calls}"
         );
-        // From now on they cost nothing: nothing is due until the first one ends.
+        // From here on they cost nothing: nothing is due until the first one ends.
         for n in 1..=5 {
             assert_eq!(next_due(&store).await, None);
             assert!(finish(&store, n, "me", late).await);
@@ -367,7 +367,7 @@ async fn deliveries_of_a_deleted_webhook_neither_run_nor_hold_others_back() {
     }
 }
 
-/// What stands in a long line hides nothing of the others.
+/// A long line must not hide the deliveries of other lines.
 #[tokio::test]
 async fn each_line_is_asked_for_by_itself() {
     for database in databases().await {

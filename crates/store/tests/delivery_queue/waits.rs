@@ -1,4 +1,4 @@
-//! What waits, what is found again, and what is swept.
+//! Waiting deliveries, lookups and sweeps.
 
 use super::*;
 
@@ -25,7 +25,7 @@ async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
             .await
             .unwrap();
         assert_eq!(claimed(&store, "me", 10, 5).await, [2]);
-        // One that comes behind a parked one takes it along, whatever became of the sweep.
+        // A delivery queued behind a parked one is claimed with it, whatever the sweep did.
         insert(&store, vec![delivery(4, "b"), delivery(5, "b")]).await;
         run_sql(
             &database.location,
@@ -111,7 +111,7 @@ async fn a_clock_that_was_set_back_delays_nothing_for_long() {
     }
 }
 
-/// A delivery that came after the clock was set back has a smaller id than the one that is running.
+/// A delivery that arrived after the clock was set back has a smaller ID than the running one.
 #[tokio::test]
 async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
     for database in databases().await {
@@ -120,7 +120,7 @@ async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
         assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
         insert(&store, vec![delivery(7, "a")]).await;
         assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
-        // The running one comes back: both run, one after the other.
+        // The running delivery is requeued; both then run one after the other.
         assert!(requeue(&store, 50, "me", later(Some(100))).await);
         assert_eq!(claimed(&store, "me", 100, 5).await, [7]);
         assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
@@ -179,7 +179,7 @@ async fn old_deliveries_go_and_open_ones_stay() {
             .unwrap();
         let ids: Vec<_> = old.into_iter().map(|old| old.id).collect();
         assert_eq!(ids, [real_id(LIMIT - 2, 4), real_id(LIMIT - 1, 1)]);
-        // One of them is asked for by mistake: an open one is never removed.
+        // One of the given IDs belongs to an open delivery, which must never be removed.
         let mut asked = ids.clone();
         asked.push(real_id(LIMIT - 1, 3));
         let removed = store
@@ -284,7 +284,7 @@ async fn what_waits_for_its_webhooks_rate_keeps_its_place_and_its_session_in_ord
         assert_eq!(waiting.error.as_deref(), Some(WAITS_FOR_RATE));
         assert_eq!(waiting.next_attempt_at, Some(at(1000)));
         assert_eq!(row(&store, 4).await.next_attempt_at, Some(at(61_000)));
-        // Whoever puts a clock right does not take that for a mistake.
+        // A correction after the clock was set back must not shorten waits for the rate limit.
         let moved = store
             .write(|conn| {
                 Box::pin(async move { conn.update_deliveries_too_late(at(10), 100_000).await })

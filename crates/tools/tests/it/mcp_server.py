@@ -1,7 +1,7 @@
 """An MCP server over standard input and output, without dependencies, for tests.
 
-MCP 2025-06-18: one JSON-RPC message a line; initialize, notifications/initialized, tools/list,
-tools/call, notifications/tools/list_changed.
+MCP 2025-06-18: one JSON-RPC message per line; initialize, notifications/initialized, tools/list, tools/call,
+notifications/tools/list_changed.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""What the rows need to know about one gateway."""
+"""The adapters: what the rows need for each kind of gateway."""

@@ -1,4 +1,4 @@
-"""Gatehouse, started from its binary in a temporary data directory on a loopback port."""
+"""Gatehouse, started from its binary with a temporary data directory and a loopback port."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ..wire import Wire
 
 
 def variable(name):
-    """The environment variable of a setting."""
+    """Returns the environment variable of a setting."""
     return "SERVICE_" + name.upper().replace(".", "__").replace("-", "_")
 
 
@@ -58,7 +58,8 @@ class Adapter:
         return shown.stdout.strip() or "gatehouse"
 
     def start(self, settings, owner=True):
-        """A new instance; `settings` may hold TOML under `toml`, and a limit under `open_files`."""
+        """Starts an instance. `settings` may contain TOML under `toml` and a file limit under
+        `open_files`."""
         folder = tempfile.TemporaryDirectory(prefix="gauntlet-")
         model = ModelServer()
         settings = dict(settings)
@@ -104,7 +105,7 @@ class Adapter:
 
     @staticmethod
     def read_start(process, base, seconds=120.0):
-        """The address line and the line of the setup code."""
+        """Returns the line with the address and the line with the setup code."""
         end, text = time.monotonic() + seconds, ""
         while "Setup code" not in text and time.monotonic() < end:
             poll = select.poll()

@@ -1,7 +1,8 @@
-"""Any gateway by its URL, with nothing known of it but a protected path.
+"""Any gateway, given by its URL and a protected path.
 
 `http://HOST:PORT?protected=/api/me&marker=user&public=/health`: `marker` is a member of the JSON object that
-`protected` answers with."""
+`protected` returns.
+"""
 
 from urllib.parse import parse_qs, urlsplit
 

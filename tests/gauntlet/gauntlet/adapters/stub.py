@@ -1,4 +1,4 @@
-"""The test-only gateway in `stub/`, with one weakness or none."""
+"""The test gateway in `stub/`, with at most one weakness."""
 
 from stub.gateway import Stub
 
@@ -15,7 +15,7 @@ class StubGateway(Wire):
         return "\n".join(self.stub.lines)
 
     def memory_bytes(self):
-        # What the stub holds for its callers; the process is shared with the rows.
+        # Memory that the stub holds for its callers. The process is shared with the rows.
         return self.stub.held
 
     def setup_code(self):

@@ -1,5 +1,5 @@
-"""A small MCP server over standard input and output. Its tools are those that a JSON file lists at the
-moment; when the file changes it says so. The tool `environment` answers with its own environment."""
+"""A small MCP server over standard input and output. A JSON file lists its tools; a change of the file is
+announced. The tool `environment` returns the server's environment."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Tools, the programs behind them, and the people who allow their calls."""
+"""Tools, the programs that provide them, and the approval of their calls."""
 
 import json
 import re
@@ -28,7 +28,7 @@ STEERING = [
 
 
 class Program:
-    """An MCP program of the owner's, with a file that lists its tools."""
+    """An MCP program of the owner with a file that lists its tools."""
 
     def __init__(self, g, tools, name="probe", arguments=()):
         self.g, self.name = g, name
@@ -45,14 +45,14 @@ class Program:
         self.file.flush()
 
     def approve(self):
-        """Approves what the program offers now, where the gateway asks for that."""
+        """Approves the program's current tools if the gateway requires it."""
         try:
             self.g.call(self.g.owner, "mcp.approve", {"name": self.name})
         except CallFailed:
             pass
 
     def tool(self, ending, seconds=30.0):
-        """The full name of a tool that the gateway offers, or None."""
+        """Returns the full name of a tool that the gateway offers, or None."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for tool in self.g.call(self.g.owner, "tools.list", {"limit": 500})["tools"]:
@@ -160,7 +160,7 @@ def changes(g):
             {"name": "second", "description": "RUG-PULL"},
         ]
     )
-    # A gateway that does not pin shows the second tool; one that does never shows it.
+    # A gateway that does not pin shows the second tool; one that pins never shows it.
     program.tool("second", 10)
     g.model().hits.clear()
     g.call(g.owner, "chat.send_sync", {"text": "hello"}, 60)
@@ -191,7 +191,8 @@ def collide(g):
 
 
 def pending(g, text):
-    """The approval of a call whose argument holds the text, as a client gets it; the call is then denied."""
+    """Returns the approval request of a call whose argument contains the text, as clients receive it. The call is
+    then denied."""
     owner = g.need_owner()
     g.call(owner, "config.set", {"key": "tools.require_approval", "value": ["web_fetch"]})
     with ThreadPoolExecutor(1) as pool:
@@ -208,7 +209,7 @@ def pending(g, text):
 
 
 def shows(record, character):
-    """Whether the record holds a visible spelling of the character, in whatever notation."""
+    """Returns whether the record contains the character in any visible notation."""
     number = f"{ord(character):X}"
     return re.search(rf"(U\+|\\u\{{?|\\x\{{?|&#x|<|⟨)0*{number}", record, re.I) is not None
 

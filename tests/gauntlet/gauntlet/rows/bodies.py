@@ -1,4 +1,4 @@
-"""Bodies that two parsers read in two ways, or that cost more than they weigh."""
+"""Bodies that two parsers interpret differently, or whose processing costs more than their size."""
 
 import gzip
 import json

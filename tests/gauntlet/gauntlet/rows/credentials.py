@@ -1,4 +1,4 @@
-"""Credentials that are forged, too wide, or alive after their end."""
+"""Credentials that are forged, too broad, or valid after their end."""
 
 import base64
 import datetime
@@ -18,7 +18,7 @@ def bearer(text):
 
 
 def denied(g, caller, operation, params):
-    """Whether an operation is refused for want of rights."""
+    """Returns whether an operation is refused because of missing rights."""
     try:
         g.call(caller, operation, params)
     except CallFailed as failed:
@@ -213,7 +213,7 @@ def revoked_socket(g):
 
 
 def trickle(g, caller, meanwhile, body, path):
-    """Sends all of a request but its last byte, lets `meanwhile` happen, and sends the rest."""
+    """Sends all but the last byte of a request, runs `meanwhile`, and sends the last byte."""
     data = g.raw_request("POST", path, caller, json.dumps(body).encode())
     peer = g.connect(caller.source, 60)
     try:

@@ -1,4 +1,4 @@
-"""What a page of another site can make the owner's browser do, and what the browser keeps."""
+"""Requests that another site's page can make with the owner's browser, and data that the browser keeps."""
 
 import re
 
@@ -17,7 +17,7 @@ FOREIGN = [
 
 
 def changes(g, *headers, host=None):
-    """Whether a POST with the owner's cookie and these headers is done."""
+    """Returns whether a POST with the owner's cookie and these headers succeeds."""
     reply = g.http("POST", g.paths.rpc, g.need_owner().but(*headers), {"id": 1, "method": "system.status"}, host=host)
     return reply.ok
 

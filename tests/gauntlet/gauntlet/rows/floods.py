@@ -1,4 +1,4 @@
-"""Little traffic that costs the gateway much: memory, processor time, or places for others."""
+"""Little traffic with a high cost for the gateway: memory, processor time, or connection slots."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ def speaks_http2(g):
 
 
 def flood(g, make, count, step=100):
-    """Sends frames in steps; open when the connection takes all of them and is alive afterwards."""
+    """Sends frames in steps. Open if the connection accepts all of them and is alive afterwards."""
     connection = speaks_http2(g)
     try:
         for number in range(0, count, step):
@@ -112,7 +112,7 @@ def settings_flood(g):
 
 
 def unread(g, one, size):
-    """Open when the gateway keeps answers in memory for a client that never reads."""
+    """Open if the gateway buffers responses for a client that never reads."""
     speaks_http2(g).close()
     before = g.memory_bytes()
     connection = Connection(g.address, g.stranger().source)
@@ -135,7 +135,8 @@ def unread(g, one, size):
     settings={"open_files": 1024},
 )
 def idle(g):
-    """Few files may be open, so that a client of loopback, which has no limit of its own, takes all places."""
+    """Limits the number of open files, so that a loopback client, which has no limit of its own, can
+    exhaust them."""
     speaks_http2(g).close()
     peers, source = [], g.stranger().source
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -381,7 +382,7 @@ def before_connect(g):
 
 
 def locked_key(rounds):
-    """A private key that takes this many rounds to open, and does not open."""
+    """Returns a private key that needs this many KDF rounds and cannot be opened."""
     pack = lambda data: struct.pack(">I", len(data)) + data
     public = pack(b"ssh-ed25519") + pack(b"\1" * 32)
     options = pack(b"\2" * 16) + struct.pack(">I", rounds)
@@ -410,7 +411,7 @@ def derivation(g):
         params = {"name": "slow", "private_key": locked_key(rounds), "passphrase": "wrong"}
         body = json.dumps({"id": 1, "method": "ssh_keys.import", "params": params}).encode()
         data.append(g.raw_request("POST", g.paths.rpc, g.need_owner(), body))
-    # What a login takes here when nothing is beside it.
+    # The duration of a login without other load.
     start = time.monotonic()
     require(g.login(PASSWORD).ok, "the password does not log in")
     alone = time.monotonic() - start

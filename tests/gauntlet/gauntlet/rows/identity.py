@@ -1,4 +1,4 @@
-"""Headers that claim who the caller is or where it comes from."""
+"""Headers that claim the caller's identity or origin."""
 
 import time
 

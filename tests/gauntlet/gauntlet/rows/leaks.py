@@ -1,4 +1,4 @@
-"""What answers and logs tell."""
+"""Information in responses and logs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Addresses that the gateway is talked into calling, and keys that go along."""
+"""Addresses that the gateway is tricked into calling, and keys that it sends along."""
 
 import gzip
 import time
@@ -11,7 +11,7 @@ KEY = "sk-KEY-OF-THE-OWNER"
 
 
 def fetch_all(g, recorder, hosts):
-    """Has a tool fetch each spelling; open when one reaches the recorder."""
+    """Makes a tool fetch each spelling. Open if one reaches the recorder."""
     for number, host in enumerate(hosts):
         url = host if "://" in host else f"http://{host}:{recorder.port}/{number}"
         try:
@@ -177,7 +177,7 @@ def bomb(g):
 
 
 def leaked(recorder, what):
-    """Open when the second server was sent anything of worth."""
+    """Open if the second server received a request; reports whether it contained the key or the body."""
     hits = recorder.wait(1, 3)
     for hit in hits:
         refuse(hit.holds(KEY), f"{what}: the key followed the redirect")
@@ -191,7 +191,7 @@ def set_keys(g, values):
 
 
 def attempt(action):
-    """Does something whose failure is no news."""
+    """Performs an action that may fail."""
     try:
         action()
     except CallFailed:
@@ -284,7 +284,7 @@ def redirect_voice(g):
 
 
 def moved(g, first, away, change, use, what):
-    """Uses a key, has its address changed, and looks whether the key goes there."""
+    """Uses a key, changes its address, and checks whether the key is sent to the new address."""
     use()
     require(any(h.holds(KEY) for h in first.hits), f"{what} was not called with its key")
     change()

@@ -1,11 +1,11 @@
-"""Answers of authenticators that were made for another time or place."""
+"""Authenticator responses made for another time or place."""
 
 from ..model import refuse, require, row
 from ..passkey import Authenticator
 
 
 class Browser:
-    """A page on `localhost` of the gateway, with an authenticator."""
+    """A page of the gateway on `localhost` with an authenticator."""
 
     def __init__(self, g):
         self.g, self.host = g, f"localhost:{g.address[1]}"

@@ -1,4 +1,4 @@
-"""Spellings of a path by which the gate and the router see different things."""
+"""Spellings of a path that the gate and the router interpret differently."""
 
 import urllib.parse
 
@@ -7,7 +7,8 @@ from ..adapter import Caller
 
 
 def attempt(gateway, targets, headers=(), method="GET"):
-    """Sends each target without a credential; open when one answers what only a credential may see."""
+    """Sends each target without a credential. Open if one returns what only an authenticated caller may
+    see."""
     statuses = []
     for target in targets:
         line = f"{method} {target} HTTP/1.1\r\nHost: {gateway.host}\r\nConnection: close\r\n"
@@ -21,7 +22,7 @@ def attempt(gateway, targets, headers=(), method="GET"):
 
 
 def segments(gateway):
-    """The protected path without its slash, and a public path."""
+    """Returns the protected path without its slash, and a public path."""
     return gateway.paths.protected.lstrip("/"), gateway.paths.public, gateway.paths.assets
 
 

@@ -1,16 +1,17 @@
-"""Requests whose end two programs see in two places."""
+"""Requests whose end two programs find in different places."""
 
 from .. import http
 from ..model import refuse, require, row
 
 
-# A login that is refused with 401: another status says that the request was not read as it was meant.
+# A login that is refused with 401. Any other status means that the request was not parsed as
+# intended.
 LOGIN = b'{"password":"wrong password wrong"}'
 CHUNKED = b"23\r\n" + LOGIN + b"\r\n0\r\n\r\n"
 
 
 def smuggle(g, lines, body, source=None, newline="\r\n"):
-    """Sends an ambiguous POST with a second request in its body. Open when the second is answered."""
+    """Sends an ambiguous POST with a second request in its body. Open if the second one is answered."""
     path = g.paths.login
     target = f"GET {g.paths.public}?smuggled HTTP/1.1\r\nHost: {g.host}\r\nConnection: close\r\n\r\n"
     text = (
@@ -24,7 +25,7 @@ def smuggle(g, lines, body, source=None, newline="\r\n"):
 
 
 def rejected(found, seen):
-    """Open unless the ambiguous request itself was refused as malformed, or the connection closed."""
+    """Open unless the ambiguous request was refused as malformed or the connection was closed."""
     refuse(found and found[0].status not in (400, 408, 411, 413, 431, 501, 505), f"the request was taken: {seen}")
     return seen
 

@@ -1,4 +1,4 @@
-"""Deliveries that no sender made, or that come once too often."""
+"""Forged and replayed deliveries."""
 
 import base64
 import hashlib
@@ -252,7 +252,7 @@ def refusal_rows(g):
     caller, start = g.stranger(), time.monotonic()
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda n: g.deliver(hook, b"{}", [("X-GitHub-Delivery", str(n))], caller.source), range(150)))
-    # Sixty rows a minute, and what the limit lets in again in the meantime.
+    # Sixty rows per minute, plus those that the limit admits again in the meantime.
     most = 60 + int(time.monotonic() - start)
     if most >= 120:
         raise RuntimeError("the requests took longer than the limit remembers")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Piper, by https://github.com/rhasspy/piper (README, "Usage") and
-# https://github.com/OHF-Voice/piper1-gpl (docs/CLI.md). What an option parser refuses ends with 2, what is
-# missing with 1. A sound lasts as long as in tone.rs.
+# Imitates Piper according to https://github.com/rhasspy/piper (README, "Usage") and
+# https://github.com/OHF-Voice/piper1-gpl (docs/CLI.md). Exits with 2 on option errors and with 1 on missing
+# files or input. The audio's duration is computed as in tone.rs.
 . "${0%/*}/stand-in.sh"
 said=$(cat)
 printf '%s' "$said" >"$call/stdin"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# sherpa-onnx-offline, by https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html (the command lines
-# of Whisper and of transducers). Options are --name=value; what it does not know, and files that are
-# missing, end it with 255, no input with 1.
+# Imitates sherpa-onnx-offline according to https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html
+# (the command lines of Whisper and of transducers). Options have the form --name=value. Exits with 255 on
+# unknown options and missing files, and with 1 without input.
 . "${0%/*}/stand-in.sh"
 noticed
 

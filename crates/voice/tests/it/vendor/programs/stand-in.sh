@@ -1,5 +1,5 @@
-# What all played programs share: each run is written down in a directory of its own below `calls`, in
-# order, and the mood is that of the file `mood`. The number in `pid` says that all else is written.
+# Shared by all imitated programs. Each run is recorded in a new numbered directory below `calls`. The file
+# `mood` selects the behavior. Once `pid` contains a number, all other files of the record are complete.
 
 place=${0%/*}
 number=1
@@ -10,7 +10,7 @@ export -p >"$call/environment"
 pwd >"$call/directory"
 read -r mood count <"$place/mood"
 
-# Says that it was started, and does what the mood wants before any work.
+# Records the start and applies the mood's behavior that precedes any work.
 noticed() {
     echo "$$" >"$call/pid"
     case $mood in
@@ -23,14 +23,14 @@ noticed() {
     esac
 }
 
-# Ends as the documents say, and why.
+# Exits with the documented status and records the reason.
 refuse() {
     echo "$2" >"$call/complaint"
     echo "SECRET-BODY $2" >&2
     exit "$1"
 }
 
-# A file's first bytes, and what the mood makes of the rest. Its output goes where the caller wants it.
+# Outputs a file as the mood requires, completely or in part. The caller redirects the output.
 give() {
     case $mood in
     stall | break) head -c "$count" "$1" ;;
@@ -41,7 +41,7 @@ give() {
     esac
 }
 
-# After the output.
+# Applies the mood's behavior after the output.
 end() {
     case $mood in
     stall) exec sleep 1000 ;;
@@ -50,7 +50,7 @@ end() {
     exit 0
 }
 
-# 16 kHz, one channel, 16 bits: what the documents ask for.
+# 16 kHz, one channel, 16 bits, as the documentation requires.
 must_be_wav() {
     case $(od -An -v -tx1 -N40 "$1" | tr -d ' \n') in
     52494646????????57415645666d74201000000001000100803e0000007d00000200100064617461) ;;

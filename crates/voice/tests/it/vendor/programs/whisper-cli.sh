@@ -1,6 +1,7 @@
 #!/bin/sh
-# whisper-cli, by https://github.com/ggml-org/whisper.cpp, examples/cli/README.md. What it does not know
-# makes it show its usage and end well, without a result; no input is 2, a model that cannot be read 3.
+# Imitates whisper-cli according to https://github.com/ggml-org/whisper.cpp, examples/cli/README.md. On an
+# unknown option it prints its usage and exits with 0 and no result. Exits with 2 without input and with 3 if
+# the model cannot be read.
 . "${0%/*}/stand-in.sh"
 noticed
 
