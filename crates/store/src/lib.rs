@@ -21,6 +21,7 @@ mod conn;
 mod credential_limits;
 mod deliveries;
 mod delivery_claim;
+mod delivery_configs;
 mod delivery_control;
 mod delivery_keys;
 mod delivery_leases;
