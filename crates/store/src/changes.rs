@@ -43,6 +43,15 @@ impl Conn {
             .map(drop)
     }
 
+    /// Wakes whoever listens to [`crate::Store::notified`] on any node, after the commit. Nothing to do where there
+    /// is one node.
+    pub async fn notify_nodes(&mut self) -> Result<(), StoreError> {
+        match self.engine().notify() {
+            Some(statement) => self.plain(statement).await,
+            None => Ok(()),
+        }
+    }
+
     /// What changed after the given number, oldest first.
     pub async fn list_changes(&mut self, after: i64) -> Result<Vec<ChangeRow>, StoreError> {
         let query = query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");

@@ -146,8 +146,8 @@ impl Store {
         self.changed.subscribe()
     }
 
-    /// A counter that grows soon after a change is noted in the database, on this node or another. A notification
-    /// may be lost, so read the table of changes in intervals as well. With SQLite it never grows.
+    /// A counter that grows soon after a change is noted in the database, or after [`Conn::notify_nodes`], on this
+    /// node or another. A notification may be lost, so read in intervals as well. With SQLite it never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
     }
