@@ -44,6 +44,15 @@ impl Conn {
             .map(drop)
     }
 
+    /// Wakes every listener of [`crate::Store::notified`], on all nodes, after the commit. Does nothing on SQLite,
+    /// which has one node.
+    pub async fn notify_nodes(&mut self) -> Result<(), StoreError> {
+        match self.engine().notify() {
+            Some(statement) => self.plain(statement).await,
+            None => Ok(()),
+        }
+    }
+
     /// Returns changes after the given number, oldest first.
     pub async fn list_changes(&mut self, after: i64) -> Result<Vec<ChangeRow>, StoreError> {
         let query = query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");

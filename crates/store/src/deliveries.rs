@@ -1,16 +1,33 @@
 //! Table `webhook_deliveries`: storing deliveries, many in one statement, and finding one of them.
 //! Lists and counts are in `delivery_list.rs`, what the worker does in `delivery_queue.rs`.
 
+use crate::delivery_configs::CONFIG;
 use crate::sql::{FromRow, Row, Value, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use std::sync::Arc;
 
-/// The columns of [`DeliveryRow`]: all but the payload and the configuration, which are large.
+/// The columns of [`DeliveryRow`]: all except the payload and the configuration. A body whose preview would be the
+/// whole payload has no preview of its own.
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
-    next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, \
-    body_size, body_preview, error, response_actions, target";
+    next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
+    CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
+    error, response_actions, target";
+
+/// The payload of a delivery: in its row, or in `delivery_payloads` if the row has an empty one.
+pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
+    FROM delivery_payloads AS apart WHERE apart.delivery_id = webhook_deliveries.id) \
+    ELSE payload END AS payload";
+
+/// Payloads up to this size, in bytes, are stored in the row. It is the size of a preview: a row has the payload or
+/// a preview of it, never both. PostgreSQL moves longer values out of the row as well (TOAST, 2 kB).
+const INLINE_BYTES: usize = 2048;
+
+/// Whether a payload is stored in `delivery_payloads`.
+const fn is_stored_apart(payload: &str) -> bool {
+    payload.len() > INLINE_BYTES
+}
 
 /// One delivery, without its payload and the configuration that it was received with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,8 +208,11 @@ impl NewDelivery {
         }
     }
 
-    /// Its values, in the order of [`INSERT`].
-    fn values(&self) -> Vec<Value<'_>> {
+    /// The values for [`INSERT`], in its order.
+    fn values<'v>(&'v self, config_key: Option<&'v str>) -> Vec<Value<'v>> {
+        let payload = self.payload.as_deref();
+        let inline = payload.map(|text| if is_stored_apart(text) { "" } else { text });
+        let preview = Some(self.body_preview.as_str()).filter(|preview| inline != Some(preview));
         vec![
             self.id.as_str().into(),
             self.webhook_id.as_str().into(),
@@ -210,9 +230,9 @@ impl NewDelivery {
             self.next_attempt_at.map(Timestamp::as_millis).into(),
             self.headers.as_str().into(),
             self.body_size.into(),
-            self.body_preview.as_str().into(),
-            (&self.payload).into(),
-            self.config.as_deref().into(),
+            preview.unwrap_or_default().into(),
+            inline.into(),
+            config_key.into(),
             (&self.error).into(),
             self.target.as_deref().into(),
         ]
@@ -221,21 +241,41 @@ impl NewDelivery {
 
 const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
          delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
-         next_attempt_at, headers, body_size, body_preview, payload, config, error, target)
+         next_attempt_at, headers, body_size, body_preview, payload, config_key, error, target)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
          $21)
      ON CONFLICT DO NOTHING";
 
+const INSERT_PAYLOAD: &str =
+    "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
+
 impl Conn {
-    /// Stores deliveries. For each, whether it was stored: one is not when its webhook has an accepted
-    /// delivery with the same key or bytes, be it earlier in the same call.
+    /// Stores deliveries. Returns for each whether it was stored: one is not if its webhook has an accepted
+    /// delivery with the same key or bytes, even one from the same call.
     pub async fn insert_deliveries(
         &mut self,
         new: &[NewDelivery],
     ) -> Result<Vec<bool>, StoreError> {
-        let rows: Vec<Vec<Value<'_>>> = new.iter().map(NewDelivery::values).collect();
+        let configs = self.insert_delivery_configs(new).await?;
+        let rows: Vec<Vec<Value<'_>>> = new
+            .iter()
+            .map(|row| row.values(configs.key_of(row)))
+            .collect();
         let touched = self.run_each(INSERT, &rows).await?;
-        Ok(touched.into_iter().map(|rows| rows > 0).collect())
+        let stored: Vec<bool> = touched.into_iter().map(|rows| rows > 0).collect();
+        let apart: Vec<Vec<Value<'_>>> = new
+            .iter()
+            .zip(&stored)
+            .filter(|(_, is_stored)| **is_stored)
+            .filter_map(|(row, _)| {
+                let payload = row.payload.as_deref().filter(|text| is_stored_apart(text))?;
+                Some(vec![row.id.as_str().into(), payload.into()])
+            })
+            .collect();
+        if !apart.is_empty() {
+            self.run_each(INSERT_PAYLOAD, &apart).await?;
+        }
+        Ok(stored)
     }
 
     /// One delivery, unless its webhook was deleted.
@@ -249,18 +289,20 @@ impl Conn {
 
     /// The payload of a delivery; `None` when there is no such delivery or it keeps none.
     pub async fn find_delivery_payload(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let query = query(
-            "SELECT payload FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
-                 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
+        let sql = format!(
+            "SELECT {PAYLOAD} FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
+                 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
         );
-        self.find(query.bind(id.to_owned())).await
+        self.find(query(sql).bind(id.to_owned())).await
     }
 
     /// The configuration that a delivery was received with; `None` as for the payload.
     pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let query =
-            query("SELECT config FROM webhook_deliveries WHERE id = $1 AND config IS NOT NULL");
-        self.find(query.bind(id.to_owned())).await
+        let sql = format!(
+            "SELECT {CONFIG} FROM webhook_deliveries WHERE id = $1
+                 AND COALESCE(config, config_key) IS NOT NULL"
+        );
+        self.find(query(sql).bind(id.to_owned())).await
     }
 
     /// Notes that the deliveries of a webhook are to be removed. From here on nobody sees them.

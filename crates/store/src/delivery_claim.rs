@@ -1,6 +1,7 @@
 //! Claiming deliveries: a lease on what is due in some lines of the queue.
 
-use crate::deliveries::COLUMNS;
+use crate::deliveries::{COLUMNS, PAYLOAD};
+use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
 use crate::sql::{FromRow, Row, query};
@@ -267,6 +268,6 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
              lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL,
              error = CASE WHEN error = $5 THEN NULL ELSE error END
          WHERE id = $1 AND status IN ('received', 'queued')
-         RETURNING {COLUMNS}, payload, config"
+         RETURNING {COLUMNS}, {PAYLOAD}, {CONFIG}"
     )
 });

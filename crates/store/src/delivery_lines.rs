@@ -1,6 +1,7 @@
 //! Lines of the queue: what one webhook has waiting for one target. A claim names lines, so that a webhook with a
 //! long line does not hide the others.
 
+use crate::delivery_configs::CONFIG;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
@@ -90,12 +91,12 @@ impl Conn {
         &mut self,
         limit: i64,
     ) -> Result<Vec<UntargetedDelivery>, StoreError> {
-        let query = query(
-            "SELECT id, config FROM webhook_deliveries
+        let sql = format!(
+            "SELECT id, {CONFIG} FROM webhook_deliveries
              WHERE status IN ('received', 'queued', 'processing') AND target IS NULL
-             ORDER BY id LIMIT $1",
+             ORDER BY id LIMIT $1"
         );
-        self.list(query.bind(limit)).await
+        self.list(query(sql).bind(limit)).await
     }
 
     /// Stores where a delivery goes.

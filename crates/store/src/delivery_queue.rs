@@ -248,7 +248,10 @@ impl Conn {
     /// How many deliveries wait for a worker.
     pub async fn count_queued_deliveries(&mut self) -> Result<i64, StoreError> {
         self.number(query(
-            "SELECT COUNT(*) FROM webhook_deliveries WHERE status IN ('received', 'queued')",
+            "SELECT (SELECT COUNT(*) FROM webhook_deliveries WHERE status IN ('received', 'queued')
+                     AND next_attempt_at IS NOT NULL AND target IS NOT NULL)
+                 + (SELECT COUNT(*) FROM webhook_deliveries WHERE status IN ('received', 'queued')
+                     AND next_attempt_at IS NULL)",
         ))
         .await
     }

@@ -1,6 +1,6 @@
 //! Deliveries that ended, to be run once more.
 
-use crate::deliveries::{COLUMNS, DeliveryRow};
+use crate::deliveries::{COLUMNS, DeliveryRow, PAYLOAD};
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
@@ -108,7 +108,7 @@ impl Conn {
     ) -> Result<Vec<ReplayableDelivery>, StoreError> {
         let conditions = filter.conditions();
         let sql = format!(
-            "SELECT {COLUMNS}, payload FROM webhook_deliveries WHERE {conditions}
+            "SELECT {COLUMNS}, {PAYLOAD} FROM webhook_deliveries WHERE {conditions}
              ORDER BY id LIMIT {limit}"
         );
         let query = filter.bind(sql, after, before);

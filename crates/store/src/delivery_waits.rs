@@ -23,7 +23,7 @@ impl Conn {
                      WHERE older.session_key = waiting.session_key
                          AND older.status IN ('received', 'queued', 'processing')
                          AND older.id < waiting.id)
-             ORDER BY next_attempt_at, id LIMIT $2",
+             ORDER BY id LIMIT $2",
         );
         let ids: Vec<String> = self
             .list(query.bind(WAITS_FOR_VAULT).bind(LIST_LIMIT))
@@ -49,7 +49,7 @@ impl Conn {
         let query = query(
             "SELECT id FROM webhook_deliveries
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $1
-             ORDER BY next_attempt_at, id LIMIT $2",
+             ORDER BY id LIMIT $2",
         );
         let ids: Vec<String> = self
             .list(query.bind(WAITS_FOR_VAULT).bind(LIST_LIMIT))
@@ -77,7 +77,7 @@ impl Conn {
         let query = query(
             "UPDATE webhook_deliveries
              SET status = 'queued', next_attempt_at = COALESCE(next_attempt_at, $1)
-             WHERE status = 'received' AND status IN ('received', 'queued')",
+             WHERE status = 'received' AND status IN ('received', 'queued', 'processing')",
         );
         self.run(query.bind(now.as_millis())).await
     }
@@ -91,7 +91,8 @@ impl Conn {
     ) -> Result<u64, StoreError> {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
-             WHERE status IN ('received', 'queued') AND next_attempt_at > $1
+             WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
+                 AND next_attempt_at > $1
                  AND (attempts = 0 AND (error IS NULL OR error <> $3) OR next_attempt_at > $2)",
         );
         let query = query.bind(now.as_millis());

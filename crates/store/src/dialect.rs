@@ -132,6 +132,14 @@ impl Engine {
         }
     }
 
+    /// Notifies the other nodes, without a change to read.
+    pub(crate) const fn notify(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some("SELECT pg_notify('gatehouse_changes', '')"),
+        }
+    }
+
     /// Empties the write-ahead log, where the engine lets a client do that.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {
         match self {

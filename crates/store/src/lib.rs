@@ -20,6 +20,7 @@ mod conn;
 mod credential_limits;
 mod deliveries;
 mod delivery_claim;
+mod delivery_configs;
 mod delivery_control;
 mod delivery_keys;
 mod delivery_leases;
@@ -144,8 +145,8 @@ impl Store {
         self.changed.subscribe()
     }
 
-    /// Returns a counter that grows soon after a change is recorded in the database by any node.
-    /// Notifications can be lost, so poll the table `changes` as well. With SQLite the counter never grows.
+    /// Returns a counter that grows soon after any node records a change in the database or calls
+    /// [`Conn::notify_nodes`]. Notifications can be lost, so poll as well. With SQLite the counter never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
     }

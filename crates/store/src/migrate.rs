@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 16] = [
+const MIGRATIONS: [(i64, &str, &str); 17] = [
     (
         1,
         "settings",
@@ -67,6 +67,11 @@ const MIGRATIONS: [(i64, &str, &str); 16] = [
         16,
         "bounded_inbox",
         include_str!("../migrations/0016_bounded_inbox.sql"),
+    ),
+    (
+        17,
+        "slim_deliveries",
+        include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
 ];
 

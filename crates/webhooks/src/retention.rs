@@ -62,10 +62,18 @@ impl Inner {
                 })
                 .await?;
             match self.remove(piece(old), &mut pieces).await? {
-                0 => return Ok(removed),
+                0 => break,
                 more => removed += more,
             }
         }
+        if removed > 0 {
+            self.store
+                .write_queue(move |conn| {
+                    Box::pin(async move { conn.delete_unused_delivery_configs(before).await })
+                })
+                .await?;
+        }
+        Ok(removed)
     }
 
     async fn sweep_refused(&self) -> Result<u64, StoreError> {

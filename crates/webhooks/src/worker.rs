@@ -50,13 +50,18 @@ use tokio_util::task::TaskTracker;
 /// How long interrupted runs may take to be written.
 const LAST_WRITES: Duration = Duration::from_millis(1500);
 /// How often the database is looked at where other nodes share it.
-const SHARED_POLL: Duration = Duration::from_secs(1);
+const SHARED_POLL_MS: u64 = 1000;
+const SHARED_POLL: Duration = Duration::from_millis(SHARED_POLL_MS);
+/// The same while the queue is empty. A node that has more to do than it can notifies the others.
+const IDLE_POLL: Duration = Duration::from_secs(10);
 /// How often it is where they do not: what a jump of the clock did is put right then.
 const LONE_POLL: Duration = Duration::from_secs(15);
 /// How long the worker leaves a database alone that did not answer.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How often the lists of what waits are looked through.
 const TIDY_MS: u64 = 15_000;
+/// The same while the queue is empty.
+const IDLE_TIDY_MS: u64 = 60_000;
 /// How long the count of what waits is good for.
 const GAUGE_MS: u64 = 1000;
 /// How many runs may have ended and not be taken in by the loop.
@@ -139,6 +144,13 @@ struct Worker {
     /// When what waits is counted next, and whether something may have changed since.
     gauge_at: u64,
     gauge_is_stale: bool,
+    /// The last count.
+    depth: i64,
+    /// Whether the queue was empty at the last look, on all nodes.
+    is_idle: bool,
+    /// Whether other nodes are to look at the queue, and not before when.
+    calls_nodes: bool,
+    call_at: u64,
 }
 
 impl Worker {
@@ -161,6 +173,10 @@ impl Worker {
             tidy_at: 0,
             gauge_at: 0,
             gauge_is_stale: false,
+            depth: 0,
+            is_idle: false,
+            calls_nodes: false,
+            call_at: 0,
         }
     }
 
@@ -176,6 +192,7 @@ impl Worker {
     /// drain, and what ended is kept until its write is acknowledged.
     async fn work(&mut self, vault: &mut watch::Receiver<Status>) {
         let mut news = self.inner.store.changes();
+        let mut notified = self.inner.store.notified();
         while let Err(error) = recover::at_start(&self.inner).await {
             complain(&error);
             tokio::time::sleep(AFTER_ERROR).await;
@@ -198,6 +215,7 @@ impl Worker {
                 Some(ended) = self.ended.recv() => self.take_in(ended),
                 () = tokio::time::sleep(rest) => {}
                 () = until_relevant(&mut news) => {}
+                Ok(()) = notified.changed() => {}
                 changed = vault.changed() => self.after_vault_change(changed.is_ok()).await,
             }
         }
@@ -222,12 +240,16 @@ impl Worker {
         if stepped.has_more || has_more {
             return Ok(None);
         }
-        self.gauge().await?;
-        let poll = if self.inner.store.engine().is_shared() {
-            SHARED_POLL
-        } else {
-            LONE_POLL
+        // Nothing new can wait: what has no place in the queue was counted before.
+        if !stepped.is_idle || self.depth > 0 {
+            self.gauge().await?;
+        }
+        let poll = match (self.inner.store.engine().is_shared(), stepped.is_idle) {
+            (true, false) => SHARED_POLL,
+            (true, true) => IDLE_POLL,
+            (false, _) => LONE_POLL,
         };
+        self.is_idle = stepped.is_idle;
         let rest = poll
             .min(self.until_renewal())
             .min(stepped.next.unwrap_or(poll));
@@ -249,7 +271,7 @@ impl Worker {
         self.gauge_is_stale = monotonic < self.gauge_at;
         if !self.gauge_is_stale {
             self.gauge_at = monotonic.saturating_add(GAUGE_MS);
-            self.inner.queue_depth().await?;
+            self.depth = self.inner.queue_depth().await?;
         }
         Ok(())
     }
@@ -265,7 +287,8 @@ impl Worker {
         recover::cancel_removed(&self.inner).await?;
         let has_more = recover::release_from_vault(&self.inner).await?;
         if !has_more {
-            self.tidy_at = monotonic.saturating_add(TIDY_MS);
+            let interval = if self.is_idle { IDLE_TIDY_MS } else { TIDY_MS };
+            self.tidy_at = monotonic.saturating_add(interval);
         }
         Ok(has_more)
     }

@@ -41,6 +41,11 @@ pub(crate) fn preview(body: &[u8]) -> String {
         }
         _ => start,
     };
+    if let Ok(text) = std::str::from_utf8(cut)
+        && !cut.contains(&0)
+    {
+        return text.to_owned();
+    }
     let mut preview = String::with_capacity(cut.len());
     for character in String::from_utf8_lossy(cut).chars() {
         // PostgreSQL cannot hold NUL.

@@ -21,6 +21,8 @@ pub(super) struct Look {
     pub(super) accounts: HashMap<String, Option<TargetAccount>>,
     /// How long until something more may be claimed, without anything that wakes the worker.
     pub(super) next: Option<Duration>,
+    /// Whether no delivery of the whole database is due or will be.
+    pub(super) is_idle: bool,
 }
 
 impl Look {
@@ -39,6 +41,7 @@ impl Worker {
             return Ok(look);
         }
         let lines = self.read_lines(&mut look).await?;
+        look.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
         let candidates = self.judge(lines, &mut look).await?;
         look.takes = fair::plan(&candidates, limits, load, &self.served);
         Ok(look)

@@ -4,7 +4,7 @@ use super::attempt::{self, Ended, Start};
 use super::look::Look;
 use super::settle::{Ending, Settled};
 use super::slots::{Attempt, Occupied, Pool};
-use super::{Worker, complain};
+use super::{SHARED_POLL_MS, Worker, complain};
 use crate::run::Outcome;
 use gatehouse_channels::{PreparedInbox, TargetAccount};
 use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
@@ -17,6 +17,8 @@ pub(super) struct Stepped {
     pub(super) has_more: bool,
     /// How long nothing more will be, as far as a look knows.
     pub(super) next: Option<Duration>,
+    /// Whether the queue is empty, on all nodes.
+    pub(super) is_idle: bool,
 }
 
 impl Worker {
@@ -76,14 +78,17 @@ impl Worker {
             return Ok(Stepped {
                 has_more: false,
                 next: look.next,
+                is_idle: look.is_idle,
             });
         }
         let claims = self.write(&look.takes).await?;
         let has_more = claims.more || !claims.claimed.is_empty();
+        self.calls_nodes |= claims.more;
         self.start_all(claims, &look);
         Ok(Stepped {
             has_more,
             next: look.next,
+            is_idle: false,
         })
     }
 
@@ -134,6 +139,7 @@ impl Worker {
     ) -> Result<(Vec<bool>, Claims), StoreError> {
         let owner = self.inner.node.clone();
         let want = (!takes.is_empty()).then(|| self.claim_request(takes));
+        let calls_nodes = self.may_call_nodes();
         let write = self.inner.store.write_queue(move |conn| {
             Box::pin(async move {
                 let (mut written, mut messages) = (Vec::with_capacity(endings.len()), Vec::new());
@@ -149,10 +155,25 @@ impl Worker {
                     Some(want) => conn.claim_deliveries(want).await?,
                     None => Claims::default(),
                 };
+                if calls_nodes {
+                    conn.notify_nodes().await?;
+                }
                 Ok::<_, StoreError>((written, claims))
             })
         });
         write.await
+    }
+
+    /// Whether the other nodes are to look at the queue, because this one leaves work in it. At most once per
+    /// [`SHARED_POLL_MS`].
+    fn may_call_nodes(&mut self) -> bool {
+        let monotonic = self.inner.clock.monotonic_ms();
+        let is_due = self.calls_nodes && monotonic >= self.call_at;
+        if is_due {
+            self.calls_nodes = false;
+            self.call_at = monotonic.saturating_add(SHARED_POLL_MS);
+        }
+        is_due
     }
 
     fn claim_request(&mut self, takes: Vec<Take>) -> ClaimRequest {

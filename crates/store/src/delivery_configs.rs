@@ -1,0 +1,89 @@
+//! Table `delivery_configs`: configurations of webhooks as deliveries were received with them. A delivery refers to
+//! one by a key that is derived from its text, so that each text is stored once.
+
+use crate::sql::{Value, query};
+use crate::{Conn, NewDelivery, StoreError};
+use gatehouse_domain::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The configuration of a delivery: in its row if an earlier version stored it, else by its key.
+pub(crate) const CONFIG: &str = "COALESCE(config, (SELECT known.config \
+    FROM delivery_configs AS known WHERE known.key = webhook_deliveries.config_key)) AS config";
+
+/// How often `used_at` of a configuration changes at most, in milliseconds.
+const USED_AT_STEP_MS: i64 = 3_600_000;
+
+/// The keys of the configurations of some new deliveries.
+#[derive(Debug, Default)]
+pub(crate) struct ConfigKeys<'n>(Vec<(&'n Arc<str>, String)>);
+
+impl ConfigKeys<'_> {
+    /// The key of the configuration that a delivery has.
+    pub(crate) fn key_of(&self, row: &NewDelivery) -> Option<&str> {
+        let config = row.config.as_ref()?;
+        let mut known = self.0.iter();
+        known
+            .find(|(text, _)| Arc::ptr_eq(text, config))
+            .map(|(_, key)| key.as_str())
+    }
+}
+
+/// 128 bits of the text's SHA-256, in hex.
+fn key_of(config: &str) -> String {
+    let digest = Sha256::digest(config.as_bytes());
+    let half = digest.iter().take(16);
+    half.map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Conn {
+    /// Stores the configurations of new deliveries that are not stored yet.
+    pub(crate) async fn insert_delivery_configs<'n>(
+        &mut self,
+        new: &'n [NewDelivery],
+    ) -> Result<ConfigKeys<'n>, StoreError> {
+        let mut keys = ConfigKeys::default();
+        // In the order of the keys, so that two nodes that store the same ones do not wait for each other.
+        let mut used: BTreeMap<String, (&str, Timestamp)> = BTreeMap::new();
+        for row in new {
+            let Some(config) = &row.config else {
+                continue;
+            };
+            let key = keys.key_of(row).map_or_else(|| key_of(config), str::to_owned);
+            if keys.key_of(row).is_none() {
+                keys.0.push((config, key.clone()));
+            }
+            let last = used.entry(key).or_insert((config, row.received_at));
+            last.1 = last.1.max(row.received_at);
+        }
+        let rows: Vec<Vec<Value<'_>>> = used
+            .iter()
+            .map(|(key, (config, at))| vec![key.into(), (*config).into(), at.as_millis().into()])
+            .collect();
+        if !rows.is_empty() {
+            self.run_each(INSERT, &rows).await?;
+        }
+        Ok(keys)
+    }
+
+    /// Removes configurations that no delivery has used since `before`, except those of open deliveries. A
+    /// configuration may have been used up to an hour later than stored, so `before` counts an hour earlier.
+    pub async fn delete_unused_delivery_configs(
+        &mut self,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = query(
+            "DELETE FROM delivery_configs WHERE used_at < $1 AND NOT EXISTS (
+                 SELECT 1 FROM webhook_deliveries
+                 WHERE status IN ('received', 'queued', 'processing')
+                     AND config_key = delivery_configs.key)",
+        );
+        let before = before.as_millis().saturating_sub(2 * USED_AT_STEP_MS);
+        self.run(query.bind(before)).await
+    }
+}
+
+const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at) VALUES ($1, $2, $3)
+    ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at
+        WHERE delivery_configs.used_at < excluded.used_at - 3600000";

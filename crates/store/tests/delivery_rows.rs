@@ -1,0 +1,258 @@
+//! Where the payload, the preview and the configuration of a delivery are stored, on every engine that is there.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_store::testing::{TestDatabase, databases, run_sql};
+use gatehouse_store::{
+    ClaimRequest, DeliveryWork, NewDelivery, ReplayFilter, Store, StoreError, Take,
+};
+use std::sync::Arc;
+
+/// The largest payload that is stored in the row, in bytes.
+const INLINE: usize = 2048;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn delivery(n: u32, payload: &str, config: &Arc<str>) -> NewDelivery {
+    let preview = payload.get(..INLINE).unwrap_or(payload);
+    NewDelivery {
+        id: DeliveryId::from_text(format!("del_{n:012x}")),
+        webhook_id: WebhookId::from_text("hook_1"),
+        status: DeliveryStatus::Queued,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        unique_key: Some(n.to_string()),
+        bytes_key: None,
+        duplicate_of: None,
+        replay_of: None,
+        redelivery: None,
+        session_key: n.to_string(),
+        received_at: at(i64::from(n)),
+        next_attempt_at: Some(at(i64::from(n))),
+        headers: "{}".to_owned(),
+        body_size: 2,
+        body_preview: preview.to_owned(),
+        payload: Some(payload.to_owned()),
+        config: Some(Arc::clone(config)),
+        target: Some("".into()),
+        error: None,
+    }
+}
+
+async fn insert(store: &Store, new: Vec<NewDelivery>) -> Vec<bool> {
+    store
+        .write_arrivals(move |conn| Box::pin(async move { conn.insert_deliveries(&new).await }))
+        .await
+        .unwrap()
+}
+
+async fn payload(store: &Store, id: &DeliveryId) -> Option<String> {
+    let id = id.clone();
+    store
+        .read(move |conn| Box::pin(async move { conn.find_delivery_payload(id.as_str()).await }))
+        .await
+        .unwrap()
+}
+
+async fn config(store: &Store, id: &DeliveryId) -> Option<String> {
+    let id = id.clone();
+    store
+        .read(move |conn| Box::pin(async move { conn.find_delivery_config(id.as_str()).await }))
+        .await
+        .unwrap()
+}
+
+async fn claim(store: &Store) -> Vec<DeliveryWork> {
+    let want = ClaimRequest {
+        owner: "me".to_owned(),
+        now: at(1000),
+        lease_until: at(2000),
+        takes: vec![Take {
+            target: String::new(),
+            webhook_id: WebhookId::from_text("hook_1"),
+            limit: 10,
+        }],
+        paced: Vec::new(),
+    };
+    let claims = store
+        .write_queue(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
+        .await
+        .unwrap();
+    claims.claimed
+}
+
+/// Ends and removes the deliveries of the database; returns how many.
+async fn remove(database: &TestDatabase, store: &Store, ids: Vec<DeliveryId>) -> u64 {
+    let end = "UPDATE webhook_deliveries SET status = 'completed', lease_until = NULL";
+    run_sql(&database.location, end).await;
+    store
+        .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
+        .await
+        .unwrap()
+}
+
+async fn forget_configs(store: &Store, before: i64) -> u64 {
+    store
+        .write_queue(move |conn| {
+            Box::pin(async move { conn.delete_unused_delivery_configs(at(before)).await })
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
+    for database in databases().await {
+        let store = database.open().await;
+        let config = Arc::from("{}");
+        let texts = [1, INLINE, INLINE + 1, 1 << 20].map(|bytes| "x".repeat(bytes));
+        let new: Vec<NewDelivery> = (1..)
+            .zip(&texts)
+            .map(|(n, text)| delivery(n, text, &config))
+            .collect();
+        insert(&store, new.clone()).await;
+        let claimed = claim(&store).await;
+        assert_eq!(claimed.len(), texts.len());
+        for ((new, text), work) in new.iter().zip(&texts).zip(&claimed) {
+            assert_eq!(payload(&store, &new.id).await.as_ref(), Some(text));
+            assert_eq!(work.payload.as_ref(), Some(text));
+            assert_eq!(work.config.as_deref(), Some("{}"));
+            assert_eq!(work.row.body_preview, new.body_preview);
+            assert_eq!(work.row.body_preview, new.to_row().body_preview);
+        }
+        // Only the larger ones are stored apart from their rows.
+        run_sql(
+            &database.location,
+            "UPDATE delivery_payloads SET payload = 'apart'",
+        )
+        .await;
+        let mut are_inline = Vec::new();
+        for new in &new {
+            are_inline.push(payload(&store, &new.id).await.as_deref() != Some("apart"));
+        }
+        assert_eq!(are_inline, [true, true, false, false]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
+    for database in databases().await {
+        let store = database.open().await;
+        let config = Arc::from("{}");
+        let first = delivery(1, &"x".repeat(INLINE + 1), &config);
+        let duplicate = NewDelivery {
+            unique_key: first.unique_key.clone(),
+            ..delivery(2, &"y".repeat(INLINE + 1), &config)
+        };
+        assert_eq!(
+            insert(&store, vec![first.clone(), duplicate]).await,
+            [true, false]
+        );
+        let ids = vec![first.id.clone()];
+        assert_eq!(remove(&database, &store, ids).await, 1);
+        assert_eq!(payload(&store, &first.id).await, None);
+        // A payload that was left behind would be in the way.
+        assert_eq!(insert(&store, vec![first.clone()]).await, [true]);
+        assert_eq!(payload(&store, &first.id).await, first.payload);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_replay_gets_the_payload_wherever_it_is() {
+    for database in databases().await {
+        let store = database.open().await;
+        let config = Arc::from("{}");
+        let texts = ["{}".to_owned(), "x".repeat(INLINE + 1)];
+        insert(
+            &store,
+            (1..)
+                .zip(&texts)
+                .map(|(n, text)| delivery(n, text, &config))
+                .collect(),
+        )
+        .await;
+        let end = "UPDATE webhook_deliveries SET status = 'failed'";
+        run_sql(&database.location, end).await;
+        let found = store
+            .read(|conn| {
+                Box::pin(async move {
+                    let all = ReplayFilter::default();
+                    conn.list_replayable_deliveries(&all, "", "dem", 10, 1 << 20)
+                        .await
+                })
+            })
+            .await;
+        let found: Result<Vec<_>, StoreError> = found;
+        let payloads: Vec<String> = found.unwrap().into_iter().map(|it| it.payload).collect();
+        assert_eq!(payloads, texts);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
+    const HOUR: i64 = 3_600_000;
+    for database in databases().await {
+        let store = database.open().await;
+        let (one, other): (Arc<str>, Arc<str>) = (Arc::from("{\"a\":1}"), Arc::from("{\"a\":2}"));
+        // The same text from another place, as after a restart.
+        let again: Arc<str> = Arc::from("{\"a\":1}");
+        let new = vec![
+            delivery(1, "{}", &one),
+            delivery(2, "{}", &other),
+            delivery(3, "{}", &again),
+        ];
+        insert(&store, new.clone()).await;
+        for (new, text) in new.iter().zip([&one, &other, &one]) {
+            assert_eq!(config(&store, &new.id).await.as_deref(), Some(&**text));
+        }
+        let change = "UPDATE delivery_configs SET config = 'changed' WHERE config = '{\"a\":1}'";
+        run_sql(&database.location, change).await;
+        for (new, text) in new.iter().zip(["changed", "{\"a\":2}", "changed"]) {
+            assert_eq!(config(&store, &new.id).await.as_deref(), Some(text));
+        }
+        // Open deliveries need theirs, however old they are.
+        assert_eq!(forget_configs(&store, 100 * HOUR).await, 0);
+        let ids = new.iter().map(|new| new.id.clone()).collect();
+        assert_eq!(remove(&database, &store, ids).await, 3);
+        // A use that is stored is up to an hour old, and another hour is for clocks that differ.
+        assert_eq!(forget_configs(&store, 2 * HOUR).await, 0);
+        let late = NewDelivery {
+            received_at: at(2 * HOUR),
+            ..delivery(4, "{}", &other)
+        };
+        insert(&store, vec![late.clone()]).await;
+        assert_eq!(
+            forget_configs(&store, 2 * HOUR + 4).await,
+            1,
+            "one is in use again"
+        );
+        assert_eq!(config(&store, &late.id).await.as_deref(), Some(&*other));
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn deliveries_of_an_earlier_version_keep_payload_and_configuration_in_their_row() {
+    for database in databases().await {
+        let store = database.open().await;
+        let big = "x".repeat(INLINE + 1);
+        let insert = format!(
+            "INSERT INTO webhook_deliveries (id, webhook_id, status, session_key, received_at,
+                 next_attempt_at, headers, body_size, body_preview, payload, config, target)
+             VALUES ('del_1', 'hook_1', 'queued', 's', 1, 1, '{{}}', 2, 'xx', '{big}', '{{\"a\":0}}', '')"
+        );
+        run_sql(&database.location, &insert).await;
+        let work = claim(&store).await.remove(0);
+        assert_eq!(work.payload, Some(big));
+        assert_eq!(work.config.as_deref(), Some("{\"a\":0}"));
+        assert_eq!(work.row.body_preview, "xx");
+        store.close().await;
+    }
+}
