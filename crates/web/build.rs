@@ -19,6 +19,6 @@ fn main() {
         println!("cargo::rerun-if-changed=../../ui/public");
         println!("cargo::rerun-if-changed=page");
     } else if !is_there {
-        println!("cargo::warning=cannot make ui/dist: a page built later is not seen");
+        println!("cargo::warning=cannot create ui/dist; a web UI built later is not picked up");
     }
 }

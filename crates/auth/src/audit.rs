@@ -41,7 +41,7 @@ impl Auth {
         let before_seq = match cursor.map(str::parse::<i64>) {
             None => i64::MAX,
             Some(Ok(seq)) if seq > 0 => seq,
-            Some(_) => return Err(AuthError::field("cursor", "not one that was given out")),
+            Some(_) => return Err(AuthError::field("cursor", "not a cursor of this list")),
         };
         let page = AuditPage {
             before_seq,

@@ -64,7 +64,7 @@ impl Auth {
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
             match self.load_credentials().await {
                 Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "credentials are not in memory yet"),
+                Err(error) => tracing::warn!(%error, "credentials are not loaded yet"),
             }
         }
     }
@@ -83,7 +83,7 @@ impl Auth {
                 Ok(()) => is_deaf = false,
                 Err(error) if !is_deaf => {
                     is_deaf = true;
-                    tracing::warn!(%error, "changes of other nodes cannot be read");
+                    tracing::warn!(%error, "changes by other nodes cannot be read");
                 }
                 Err(_) => {}
             }
@@ -100,7 +100,7 @@ impl Auth {
             tracing::warn!(%error, "a used-up setup code was not replaced");
         }
         if sweep_rows && let Err(error) = self.sweep_rows().await {
-            tracing::warn!(%error, "expired rows were not swept");
+            tracing::warn!(%error, "expired rows were not deleted");
         }
     }
 
@@ -185,14 +185,14 @@ impl Auth {
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
             if self.facts().auth_disabled {
                 tracing::warn!(
-                    "auth is disabled: everyone who reaches this server is let in; complete setup \
-                     to enable it"
+                    "auth is disabled: everyone who can reach this server has access; complete \
+                     setup to enable it"
                 );
             }
             match self.cut_audit_log().await {
                 Ok(0) => {}
-                Ok(rows) => tracing::info!(rows, "old rows of the audit log were cut off"),
-                Err(error) => tracing::warn!(%error, "old rows of the audit log were not cut off"),
+                Ok(rows) => tracing::info!(rows, "old rows of the audit log were deleted"),
+                Err(error) => tracing::warn!(%error, "old rows of the audit log were not deleted"),
             }
             let head = self.0.store.read(|conn| {
                 Box::pin(async move { Ok::<_, AuthError>(conn.find_audit_head().await?) })
@@ -200,7 +200,7 @@ impl Auth {
             match head.await {
                 Ok(Some(row)) => tracing::info!(seq = row.seq, head = %row.hash, "audit log"),
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "the audit log's head cannot be read"),
+                Err(error) => tracing::warn!(%error, "the head of the audit log cannot be read"),
             }
         }
     }
@@ -209,6 +209,6 @@ impl Auth {
 fn note_written<T: Live>(group: &[(std::sync::Arc<T>, Timestamp)], outcome: Result<(), AuthError>) {
     match outcome {
         Ok(()) => group.iter().for_each(|(record, at)| record.written(*at)),
-        Err(error) => tracing::warn!(%error, "last uses were not written"),
+        Err(error) => tracing::warn!(%error, "the times of last use were not written"),
     }
 }

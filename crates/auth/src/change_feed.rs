@@ -257,7 +257,7 @@ impl Auth {
         for row in sessions.iter().take(capacity) {
             match LiveSession::from_row(row) {
                 Ok(session) => drop(self.0.sessions.insert(session)),
-                Err(error) => tracing::warn!(%error, id = %row.id, "a session is left out"),
+                Err(error) => tracing::warn!(%error, id = %row.id, "a session could not be loaded"),
             }
         }
         self.0.sessions.set_complete(fits);
@@ -266,7 +266,9 @@ impl Auth {
         for row in keys.iter().take(capacity) {
             match LiveKey::from_row(row) {
                 Ok(key) => drop(self.0.keys.insert(key)),
-                Err(error) => tracing::warn!(%error, id = %row.id, "an API key is left out"),
+                Err(error) => {
+                    tracing::warn!(%error, id = %row.id, "an API key could not be loaded");
+                }
             }
         }
         self.0.keys.set_complete(fits);
@@ -275,7 +277,7 @@ impl Auth {
         for row in devices.iter().take(capacity) {
             match LiveDevice::from_row(row) {
                 Ok(device) => drop(self.0.devices.insert(device)),
-                Err(error) => tracing::warn!(%error, id = %row.id, "a device is left out"),
+                Err(error) => tracing::warn!(%error, id = %row.id, "a device could not be loaded"),
             }
         }
         self.0.devices.set_complete(fits);

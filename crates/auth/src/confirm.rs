@@ -35,7 +35,7 @@ impl Auth {
             (None, None, Some(_)) => return Err(AuthError::field("challenge_id", "required")),
             (None, None, None) => return Err(AuthError::field("password", "required")),
             (Some(_), ..) => {
-                let reason = "send either a password or a passkey's answer";
+                let reason = "send either a password or a passkey's response";
                 return Err(AuthError::field("password", reason));
             }
         };

@@ -15,13 +15,13 @@ const X_FORWARDED_HOST: &str = "x-forwarded-host";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRefusal {
     /// `Origin: null`, several Origin headers, or a malformed one.
-    #[error("The request does not say which page sent it.")]
+    #[error("The request's Origin header does not name one valid origin.")]
     Opaque,
     /// The Origin is another site.
-    #[error("The request was sent by a page of another site.")]
+    #[error("The request came from a page of another site.")]
     Foreign,
     /// No Origin, but Sec-Fetch-Site reports another site.
-    #[error("The browser says that a page of another site sent the request.")]
+    #[error("The browser reports that the request came from a page of another site.")]
     CrossSiteFetch,
 }
 

@@ -24,16 +24,16 @@ pub enum AuthError {
     #[error("the scope {} is missing", .0.name())]
     ScopeMissing(Scope),
     /// The requested credential is wider than its maker in this field.
-    #[error("`{0}` is wider than the maker's")]
+    #[error("`{0}` exceeds that of the creating credential")]
     WiderThanMaker(&'static str),
     /// A credential with limits tried to create access without limits.
-    #[error("the credential has limits that a way in without any would leave")]
+    #[error("a limited credential cannot create access without limits")]
     Limited,
     /// The credential's `only` does not include the method or path.
-    #[error("the credential is for other methods and paths")]
+    #[error("the credential's `only` does not include this method or path")]
     OutsideOnly,
     /// Nothing may be stored before setup is complete.
-    #[error("setup comes first")]
+    #[error("setup is not complete")]
     SetupFirst,
     #[error("the setup code is wrong or missing")]
     SetupCode,
@@ -43,14 +43,14 @@ pub enum AuthError {
     #[error("a recent confirmation is needed")]
     ConfirmationRequired,
     /// `auth.step_up_for_keys` excludes API keys and devices.
-    #[error("it is not for API keys and devices")]
+    #[error("API keys and devices are not permitted")]
     NotForKeys,
     /// Too many attempts.
     #[error(transparent)]
     Wait(#[from] RetryAfter),
     #[error("the field {field} is refused: {reason}")]
     Field { field: &'static str, reason: String },
-    #[error("there is no such {0}")]
+    #[error("the {0} does not exist")]
     NotFound(&'static str),
     /// The current state does not allow the operation. The text is shown to the caller.
     #[error("{0}")]
@@ -88,57 +88,58 @@ impl From<AuthError> for Problem {
             }
             AuthError::SetupRequired => say(
                 ErrorCode::SetupRequired,
-                "Setup is not complete; finish it with the setup code.",
+                "Setup is not complete. Open Gatehouse in a browser and enter the setup code \
+                 from the server's output.",
             ),
-            AuthError::InvalidCredentials => say(
-                ErrorCode::InvalidCredentials,
-                "These credentials are not right.",
-            ),
+            AuthError::InvalidCredentials => {
+                say(ErrorCode::InvalidCredentials, "Incorrect credentials.")
+            }
             AuthError::ScopeMissing(scope) => say(
                 ErrorCode::Forbidden,
-                &format!("This needs the scope {}.", scope.name()),
+                &format!("This requires the scope {}.", scope.name()),
             )
             .with("required_scope", scope.name()),
             AuthError::WiderThanMaker(field) => say(
                 ErrorCode::Forbidden,
                 &format!(
-                    "A credential cannot make a wider one: `{field}` exceeds its own. Leave it \
-                     out to inherit it."
+                    "A credential cannot create a wider one: `{field}` exceeds its own. Omit the \
+                     field to inherit it."
                 ),
             )
             .with("field", field),
             AuthError::Limited => say(
                 ErrorCode::Forbidden,
-                "A credential with `expires_at`, `allowed_cidrs` or `only` cannot do this: it would \
-                 open a way in without these limits. Log in, or use a credential without limits.",
+                "A credential with `expires_at`, `allowed_cidrs` or `only` cannot do this: it \
+                 would create access without these limits. Log in, or use a credential without \
+                 limits.",
             ),
             AuthError::OutsideOnly => say(
                 ErrorCode::Forbidden,
-                "This credential is for other methods and paths; its `only` does not name this.",
+                "The `only` of this credential does not include this method or path.",
             )
             .with("required", "only"),
             AuthError::SetupFirst => say(
                 ErrorCode::Forbidden,
-                "Nothing is stored before setup is complete. Complete setup with the setup code \
-                 that is printed where the server runs.",
+                "Nothing can be stored before setup is complete. Complete setup with the setup \
+                 code from the server's output.",
             ),
             AuthError::SetupCode => say(
                 ErrorCode::Forbidden,
-                "The setup code is wrong or missing; it is printed where the server runs.",
+                "The setup code is wrong or missing. The server prints it to its standard output.",
             ),
             AuthError::SetupClosed => say(
                 ErrorCode::Forbidden,
-                "Remote setup is closed after too many wrong codes; restart the server or run \
+                "Remote setup is closed after too many wrong codes. Restart the server or run \
                  `gatehouse auth setup-code`.",
             ),
             AuthError::ConfirmationRequired => say(
                 ErrorCode::ConfirmationRequired,
-                "Confirm that it is you, with the password or a passkey.",
+                "Confirm with the password or a passkey.",
             )
             .with("max_age_seconds", CONFIRMATION_SECONDS),
             AuthError::NotForKeys => say(
                 ErrorCode::ConfirmationRequired,
-                "API keys and devices may not do this while `auth.step_up_for_keys` is on; log in \
+                "API keys and devices cannot do this while `auth.step_up_for_keys` is on. Log in \
                  with the password or a passkey.",
             )
             .with("max_age_seconds", CONFIRMATION_SECONDS),

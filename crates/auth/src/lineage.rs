@@ -27,13 +27,13 @@ impl Limits {
             return Err(AuthError::field("scopes", "at least one scope"));
         }
         if self.expires_at.is_some_and(|end| end <= now) {
-            return Err(AuthError::field("expires_at", "lies in the past"));
+            return Err(AuthError::field("expires_at", "is in the past"));
         }
         match &self.allowed_cidrs {
             // An empty list is almost certainly a mistake; treating it as "anywhere" would be
             // dangerous.
             Some(list) if list.is_empty() => {
-                let reason = "at least one network; leave it out for anywhere";
+                let reason = "at least one network; omit the field to allow all";
                 Err(AuthError::field("allowed_cidrs", reason))
             }
             Some(list) if list.len() > MAX_CIDRS => {

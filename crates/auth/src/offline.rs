@@ -37,7 +37,8 @@ impl Auth {
                         };
                         conn.append_audit(&entry, now, &*random).await?;
                         let code = conn.find_setup_code().await?.map(|row| row.code);
-                        let code = code.ok_or(AuthError::Internal("the setup code is gone"))?;
+                        let code =
+                            code.ok_or(AuthError::Internal("the setup code no longer exists"))?;
                         Ok((code, Settled::read(conn).await?))
                     })
                 },

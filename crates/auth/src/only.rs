@@ -72,13 +72,14 @@ impl fmt::Display for Pattern {
 impl Only {
     fn parse(texts: &[String]) -> Result<Self, AuthError> {
         if !(1..=MAX_PATTERNS).contains(&texts.len()) {
-            let reason = format!("1 to {MAX_PATTERNS} patterns; leave it out for everything");
+            let reason =
+                format!("1 to {MAX_PATTERNS} patterns; omit the field to allow everything");
             return Err(AuthError::field(FIELD, reason));
         }
         let patterns = texts.iter().map(|text| {
             Pattern::parse(text).ok_or_else(|| {
                 let text = text.escape_debug();
-                let reason = format!("`{text}` is no pattern such as `tts.*` or `/v1/audio/*`");
+                let reason = format!("`{text}` is not a pattern such as `tts.*` or `/v1/audio/*`");
                 AuthError::field(FIELD, reason)
             })
         });
@@ -176,11 +177,11 @@ impl Auth {
                 let reason = match reach {
                     Reach::MethodsAndPaths => {
                         format!(
-                            "`{pattern}` matches no method and no path that asks for a credential"
+                            "`{pattern}` matches no method and no path that requires a credential"
                         )
                     }
                     Reach::Methods => {
-                        format!("`{pattern}` matches no method; a device calls no paths")
+                        format!("`{pattern}` matches no method; devices cannot call paths")
                     }
                 };
                 Err(AuthError::field(FIELD, reason))

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 const CHANGED_MEANWHILE: AuthError =
-    AuthError::Conflict("The password was changed meanwhile; try again.");
+    AuthError::Conflict("The password was changed by another request. Try again.");
 
 impl Auth {
     /// `POST /api/auth/password/change`.

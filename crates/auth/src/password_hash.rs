@@ -41,7 +41,7 @@ pub(crate) fn is_possible(password: &SecretString) -> bool {
 /// Returns the PHC string to store. Blocks for the time of the hash.
 pub(crate) fn hash(password: &SecretString, salt: &[u8; 16]) -> Result<String, AuthError> {
     let params = Params::new(MEMORY_KIB, ITERATIONS, LANES, None)
-        .map_err(|_| AuthError::Internal("the cost of password hashing is refused"))?;
+        .map_err(|_| AuthError::Internal("the parameters of password hashing are invalid"))?;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
     argon2
         .hash_password_with_salt(password.expose_secret().as_bytes(), salt)
@@ -59,7 +59,7 @@ pub(crate) fn verify(password: &SecretString, phc: &str) -> bool {
     match Params::try_from(&stored) {
         Ok(p) if p.m_cost() <= MOST_MEMORY_KIB && p.t_cost() <= MOST_ITERATIONS => {}
         _ => {
-            tracing::error!("the stored password hash has a cost that is not computed");
+            tracing::error!("the stored password hash exceeds the cost limit");
             return false;
         }
     }

@@ -110,7 +110,7 @@ impl Auth {
         let value = set_session(session.token.expose_secret(), form);
         let text = value.ok().and_then(|v| v.to_str().ok().map(str::to_owned));
         text.map(|line| vec![line])
-            .ok_or(AuthError::Internal("a session's cookie cannot be sent"))
+            .ok_or(AuthError::Internal("the session cookie cannot be encoded"))
     }
 
     /// The Set-Cookie values that delete the session cookie.

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) const fn already_complete() -> AuthError {
-    AuthError::Conflict("Setup is complete already.")
+    AuthError::Conflict("Setup is already complete.")
 }
 
 /// The setup code that must still be valid in the completing transaction; `None` if none is needed.

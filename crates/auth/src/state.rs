@@ -178,8 +178,8 @@ impl Auth {
     {
         let task = self.0.tasks.spawn(inherit(work));
         task.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a change was broken off");
-            Err(AuthError::Internal("a change was broken off"))
+            tracing::error!(%error, "a change did not complete");
+            Err(AuthError::Internal("a change did not complete"))
         })
     }
 

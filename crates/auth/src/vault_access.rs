@@ -51,7 +51,7 @@ impl Auth {
                 // The result may contain a key that is returned only once: nothing may fail after
                 // it.
                 if let Err(error) = self.confirm_by(visit, sent).await {
-                    tracing::warn!(%error, "a confirmation was not noted");
+                    tracing::warn!(%error, "a confirmation was not recorded");
                 }
                 Ok(value)
             }

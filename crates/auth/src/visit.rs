@@ -27,7 +27,7 @@ pub struct RequestFacts<'a> {
 /// Why a request could not be authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum RecogniseError {
-    #[error("the request names two hosts")]
+    #[error("the request names two different hosts")]
     HostConflict,
     /// The database failed, so the request is refused.
     #[error(transparent)]
@@ -46,7 +46,7 @@ impl From<RecogniseError> for Problem {
             RecogniseError::Store(error) if error.is_unavailable() => error.into(),
             RecogniseError::Store(_) => Self::new(
                 ErrorCode::StorageUnavailable,
-                "The database cannot be used right now; nothing was changed.",
+                "The database is currently unavailable. Nothing was changed.",
             ),
         }
     }

@@ -57,7 +57,7 @@ impl ConfigError {
             key: Some(key.to_owned()),
             ..Self::new(
                 place,
-                format!("`{first}` and `{second}` are one setting: keep one of them"),
+                format!("`{first}` and `{second}` are the same setting; keep one of them"),
             )
         }
     }

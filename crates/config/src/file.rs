@@ -25,7 +25,11 @@ pub(crate) fn read(name: &str, text: &str) -> Result<FileValues, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| {
         // Only the message: the error's full text quotes the line, which may contain a secret.
         let line = error.span().map(|span| line_at(text, span.start));
-        ConfigError::new(name, error.message().lines().next().unwrap_or("not TOML")).at(line)
+        ConfigError::new(
+            name,
+            error.message().lines().next().unwrap_or("not valid TOML"),
+        )
+        .at(line)
     })?;
     let mut walk = Walk {
         name,

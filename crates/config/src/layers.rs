@@ -79,7 +79,9 @@ impl Layers {
         let text = read_file(&config_path)?;
         if text.is_none() && named.is_some() {
             let shown = config_path.display();
-            warnings.push(format!("there is no file {shown}: the defaults hold"));
+            warnings.push(format!(
+                "the file {shown} does not exist; the defaults apply"
+            ));
         }
         let file = file::read(&file_name(&config_path), &text.unwrap_or_default())?;
         for (key, located) in &file {
@@ -182,7 +184,7 @@ fn data_dir(environment: &Environment, invocation: &Invocation) -> Result<PathBu
             )
         })?;
     std::path::absolute(&chosen)
-        .map_err(|_| ConfigError::new("--data-dir", "the data directory's path is not usable"))
+        .map_err(|_| ConfigError::new("--data-dir", "the path of the data directory is not valid"))
 }
 
 fn file_name(path: &Path) -> String {
@@ -265,7 +267,10 @@ fn read_environment(
             Some(earlier) => (variable, Some(earlier)),
         };
         if let Some(loser) = loser.filter(|loser| loser.value != winner.value) {
-            warnings.push(format!("{} wins over {}", winner.name, loser.name));
+            warnings.push(format!(
+                "{} takes precedence over {}",
+                winner.name, loser.name
+            ));
         }
         if RENAMED.iter().any(|(_, new)| *new == spec.key) && winner.name != *proper {
             warnings.push(renamed_warning("environment", &winner.name, &proper));

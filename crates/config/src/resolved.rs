@@ -159,7 +159,7 @@ fn siblings(key: &str) -> Vec<String> {
 }
 
 fn skipped(key: &str, reason: &str) -> String {
-    format!("the stored change of `{key}` is skipped: {reason}")
+    format!("the stored value of `{key}` is ignored: {reason}")
 }
 
 /// Returns the stored changes that are valid individually, and a warning for each of the others.
@@ -169,7 +169,7 @@ pub(crate) fn accept(
     let (mut accepted, mut warnings) = (BTreeMap::new(), Vec::new());
     for (key, value) in overrides.iter().filter(|(_, value)| !value.is_null()) {
         match find_key(key).map(|spec| (spec.change, from_json(spec.kind, value))) {
-            None => warnings.push(skipped(key, "there is no such setting")),
+            None => warnings.push(skipped(key, "the setting does not exist")),
             Some((Change::Never(reason), _)) => warnings.push(skipped(key, reason)),
             Some((_, Err(reason))) => warnings.push(skipped(key, &reason.to_string())),
             Some((_, Ok(value))) => {

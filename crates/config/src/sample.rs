@@ -4,8 +4,8 @@ use crate::key::{KeySpec, describe};
 use std::fmt::Write as _;
 
 const HEAD: &str = "\
-## Settings of Gatehouse. Each line shows a default, or an example where there is none: take away
-## one # to set it. An environment variable SERVICE_<SECTION>__<KEY> wins over this file.
+## Settings of Gatehouse. Each line shows the default, or an example if there is no default. Remove
+## one # to set it. An environment variable SERVICE_<SECTION>__<KEY> overrides this file.
 ";
 
 /// The sample file. Removing the first `#` of every line leaves a valid file.

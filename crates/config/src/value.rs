@@ -51,7 +51,7 @@ pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue
                 let texts = items.iter().map(|item| text(rule, item));
                 Ok(texts.collect::<Result<Vec<_>, _>>()?.into())
             }
-            _ => Err(InvalidValue::new("expected a list of texts")),
+            _ => Err(InvalidValue::new("expected a list of strings")),
         },
         Kind::Variables => variables(value),
     }
@@ -124,14 +124,14 @@ fn variable(name: &str, value: &Value) -> Result<Value, InvalidValue> {
         Some(key) if reference.len() == 1 && is_variable(key) => {
             if steers_a_program(name) {
                 return Err(InvalidValue(format!(
-                    "the variable {name} decides which code a program runs or where it connects: \
-                     write its value here, not in the vault"
+                    "the variable {name} controls which code a program runs or where it \
+                     connects; set its value here, not in the vault"
                 )));
             }
             Ok(json!({ IN_VAULT: key }))
         }
         _ => Err(InvalidValue::new(
-            "expected a text, or { vault = \"KEY\" } with the name of a variable in the vault",
+            "expected a string, or { vault = \"KEY\" } with the name of a variable in the vault",
         )),
     }
 }
@@ -195,7 +195,7 @@ fn number(number: Option<f64>, min: i32, max: i32) -> Result<Value, InvalidValue
 fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
     let text = value
         .as_str()
-        .ok_or_else(|| InvalidValue::new("expected a text"))?;
+        .ok_or_else(|| InvalidValue::new("expected a string"))?;
     if text.len() > MAX_TEXT_BYTES {
         return Err(InvalidValue(format!("longer than {MAX_TEXT_BYTES} bytes")));
     }
@@ -214,7 +214,9 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         Rule::Network => text
             .parse::<Cidr>()
             .map(|net| net.to_string())
-            .map_err(|_| InvalidValue::new("expected an address or a network, such as 10.0.0.0/8")),
+            .map_err(|_| {
+                InvalidValue::new("expected an IP address or a network, such as 10.0.0.0/8")
+            }),
         Rule::HeaderName => proxy::check_header(text),
         Rule::OneOf(words) if words.contains(&text) => Ok(text.to_owned()),
         Rule::OneOf(words) => Err(InvalidValue::expected_one_of(words)),
@@ -225,7 +227,7 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         Rule::ModelPath => models::check_model_path(text),
         Rule::Line => check_line(text),
         Rule::Argument | Rule::SecretArgument if text.contains('\0') => {
-            Err(InvalidValue::new("expected a text without NUL"))
+            Err(InvalidValue::new("expected a string without NUL"))
         }
         Rule::File | Rule::Argument | Rule::SecretArgument => Ok(text.to_owned()),
         Rule::Secret => check_secret(text),
@@ -251,7 +253,7 @@ pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
 fn check_secret(text: &str) -> Result<String, InvalidValue> {
     let text = text.trim();
     if text.is_empty() || text.chars().any(char::is_control) {
-        Err(InvalidValue::new("expected one line that is not empty"))
+        Err(InvalidValue::new("expected one non-empty line"))
     } else {
         Ok(text.to_owned())
     }
@@ -266,12 +268,12 @@ pub(crate) fn web_url(text: &str) -> Result<Url, InvalidValue> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(InvalidValue::new(
-            "the URL must not carry a user name or password",
+            "the URL must not contain a user name or password",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(InvalidValue::new(
-            "the URL must end with its path, without ? or #",
+            "the URL must not have a query or fragment",
         ));
     }
     Ok(url)

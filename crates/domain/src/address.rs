@@ -61,7 +61,7 @@ pub struct Cidr(ipnet::IpNet);
 
 /// The text is not an address or a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an address or a network such as 10.0.0.0/8")]
+#[error("`{0}` is not an IP address or a network such as 10.0.0.0/8")]
 pub struct InvalidCidr(pub String);
 
 impl Cidr {

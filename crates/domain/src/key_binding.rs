@@ -60,7 +60,7 @@ impl fmt::Display for KeyBinding {
 
 /// The text is not a valid key binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the text of a key binding")]
+#[error("not a valid key binding")]
 pub struct InvalidKeyBinding;
 
 impl FromStr for KeyBinding {

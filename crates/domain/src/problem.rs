@@ -44,7 +44,7 @@ impl Problem {
 
     /// The resource does not exist. `what` is a noun such as "session".
     pub fn not_found(what: &str) -> Self {
-        Self::new(ErrorCode::NotFound, format!("There is no such {what}."))
+        Self::new(ErrorCode::NotFound, format!("The {what} does not exist."))
     }
 
     /// Too many requests. Rounds the wait up to whole seconds, at least one.
@@ -70,7 +70,7 @@ impl Problem {
     pub fn internal() -> Self {
         Self::new(
             ErrorCode::Internal,
-            "Something went wrong on our side; the log has more.",
+            "An internal error occurred. The server's log has the details.",
         )
     }
 }

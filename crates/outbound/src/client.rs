@@ -109,7 +109,7 @@ impl fmt::Debug for Outbound {
 fn client(policy: Policy) -> Result<Client, OutboundError> {
     builder(policy).build().or_else(|_| {
         tracing::warn!(
-            "no certificate authorities were found on this system; calls over https will fail"
+            "no certificate authorities were found on this system; https requests will fail"
         );
         builder(policy)
             .tls_certs_only([])

@@ -12,15 +12,15 @@ pub enum OutboundError {
     /// The URL is invalid, with the reason.
     #[error("the URL {0}")]
     BadUrl(&'static str),
-    #[error("there was no answer in time")]
+    #[error("no response in time")]
     Timeout,
     /// The name does not resolve, nothing listens, or the certificate is not trusted.
-    #[error("no connection could be made")]
+    #[error("the connection could not be established")]
     Connect,
-    #[error("the connection broke")]
+    #[error("the connection was interrupted")]
     Interrupted,
     /// The response cannot be decoded.
-    #[error("the answer could not be read")]
+    #[error("the response could not be read")]
     BadResponse,
     /// Any other error. A retry does not help.
     #[error("{0}")]
@@ -41,11 +41,11 @@ impl OutboundError {
             }
             Self::Timeout => Problem::new(
                 ErrorCode::Timeout,
-                format!("{provider} gave no answer in time."),
+                format!("{provider} did not respond in time."),
             ),
             Self::Connect | Self::Interrupted | Self::BadResponse | Self::Other(_) => Problem::new(
                 ErrorCode::ProviderFailed,
-                format!("Calling {provider} failed: {self}."),
+                format!("The request to {provider} failed: {self}."),
             )
             .with("provider", provider)
             .with("retryable", self.is_retryable()),
@@ -63,7 +63,7 @@ impl From<reqwest::Error> for OutboundError {
         } else if error.is_connect() {
             Self::Connect
         } else if error.is_builder() {
-            Self::Other("the request could not be made")
+            Self::Other("the request could not be built")
         } else if error.is_decode() {
             Self::BadResponse
         } else {

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The name has no permitted address.
 #[derive(Debug, thiserror::Error)]
-#[error("this name leads to no address that may be called")]
+#[error("this name has no address that may be called")]
 pub(crate) struct Refused;
 
 /// The system resolver with a policy applied.

@@ -230,7 +230,7 @@ impl Connection {
         if let State::Waiting { deadline_ms } = self.state
             && now >= deadline_ms
         {
-            let problem = Problem::new(ErrorCode::Timeout, "`connect` did not come in time.");
+            let problem = Problem::new(ErrorCode::Timeout, "`connect` was not received in time.");
             self.refuse(out, &Id::null(), &problem, "no connect in time");
             return;
         }

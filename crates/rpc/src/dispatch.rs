@@ -168,7 +168,7 @@ impl Rpc {
             match tasks.spawn(work).await {
                 Ok(answer) => answer,
                 Err(error) => {
-                    tracing::error!(%error, "a call did not come to its end");
+                    tracing::error!(%error, "a call did not complete");
                     Some(refusal(&Id::null(), &Problem::internal()).into())
                 }
             }
@@ -179,14 +179,8 @@ impl Rpc {
 /// The error for an unauthenticated caller.
 pub(crate) fn not_authenticated(visit: &Visit) -> Problem {
     match visit.decision {
-        Decision::SetupRequired => Problem::new(
-            ErrorCode::SetupRequired,
-            "Setup is not complete; open Gatehouse in a browser and enter the setup code.",
-        ),
-        Decision::Allowed(_) | Decision::Unauthorized => Problem::new(
-            ErrorCode::NotAuthenticated,
-            "Log in first, or send an API key.",
-        ),
+        Decision::SetupRequired => AuthError::SetupRequired.into(),
+        Decision::Allowed(_) | Decision::Unauthorized => AuthError::NotAuthenticated.into(),
     }
 }
 
@@ -246,7 +240,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
         _ if !admitted => refuse(Problem::rate_limited(1000)),
         None => refuse(Problem::new(
             ErrorCode::MethodNotFound,
-            "There is no such method.",
+            "The method does not exist.",
         )),
         Some(method) => match let_in(method, &call) {
             Ok(()) if !method.takes(request.params) => refuse(too_long()),

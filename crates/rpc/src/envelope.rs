@@ -102,18 +102,18 @@ pub fn parse(text: &str) -> Result<Incoming<'_>, Problem> {
             let batch: Batch<'_> = serde_json::from_str(text).map_err(|_| parse_error())?;
             if batch.too_long {
                 return Err(invalid(&format!(
-                    "A batch holds at most {MAX_BATCH} messages."
+                    "A batch must contain at most {MAX_BATCH} messages."
                 )));
             }
             if batch.items.is_empty() {
-                return Err(invalid("A batch holds at least one message."));
+                return Err(invalid("A batch must contain at least one message."));
             }
             Ok(Incoming::Batch(
                 batch.items.into_iter().map(read_item).collect(),
             ))
         }
         _ => match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(_) => Err(invalid("A message is a JSON object.")),
+            Ok(_) => Err(invalid("A message must be a JSON object.")),
             Err(_) => Err(parse_error()),
         },
     }
@@ -150,13 +150,13 @@ fn read_item(raw: &RawValue) -> Item<'_> {
         problem: invalid(message),
     };
     if !raw.get().starts_with('{') {
-        return Err(nameless("A message is a JSON object."));
+        return Err(nameless("A message must be a JSON object."));
     }
     // The only remaining error is a duplicate member.
     let wire: Wire<'_> = serde_json::from_str(raw.get())
-        .map_err(|_| nameless("A member of the message stands twice."))?;
+        .map_err(|_| nameless("A member of the message is duplicated."))?;
     let id = match wire.id.map(|raw| Id::read(raw).ok_or(())) {
-        Some(Err(())) => return Err(nameless("`id` is a string, a number or null.")),
+        Some(Err(())) => return Err(nameless("`id` must be a string, a number or null.")),
         Some(Ok(id)) => Some(id),
         None => None,
     };
@@ -168,12 +168,12 @@ fn read_item(raw: &RawValue) -> Item<'_> {
         .jsonrpc
         .is_some_and(|version| version.get() != "\"2.0\"")
     {
-        return Err(refuse("`jsonrpc` is \"2.0\"."));
+        return Err(refuse("`jsonrpc` must be \"2.0\"."));
     }
     let method = wire
         .method
         .and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let method = method.ok_or_else(|| refuse("`method` is a string."))?;
+    let method = method.ok_or_else(|| refuse("`method` must be a string."))?;
     Ok(Request {
         id,
         method,

@@ -104,10 +104,10 @@ impl LiveConfig {
     pub(crate) async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
         let rows = stored(store).await.map_err(told)?;
         let resolved = self.layers.resolve(&rows).map_err(|error| {
-            tracing::error!(%error, "the stored settings do not hold together");
+            tracing::error!(%error, "the stored settings conflict with each other");
             Problem::new(
                 ErrorCode::Internal,
-                "The stored settings do not hold together.",
+                "The stored settings conflict with each other.",
             )
         })?;
         self.resolved.store(Arc::new(resolved));

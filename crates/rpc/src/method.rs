@@ -143,7 +143,7 @@ impl Call {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => {
                 Err(Problem::new(
                     ErrorCode::Forbidden,
-                    "This needs an API key with operator.admin, or a session.",
+                    "This requires an API key with operator.admin, or a session.",
                 ))
             }
         }
@@ -170,7 +170,7 @@ pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, 
         // The message was valid JSON, so the remaining error is an invalid text, such as half a surrogate
         // pair.
         match problem.code {
-            ErrorCode::ParseError => Problem::invalid_params("", "not a valid text"),
+            ErrorCode::ParseError => Problem::invalid_params("", "not a valid string"),
             _ => problem,
         }
     })
@@ -179,7 +179,7 @@ pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, 
 /// Serializes a handler's result.
 pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     to_raw_value(&result?).map_err(|error| {
-        tracing::error!(%error, "a result could not be written as JSON");
+        tracing::error!(%error, "a result could not be serialized");
         Problem::internal()
     })
 }

@@ -108,7 +108,8 @@ impl Answers {
         let whole = self.text.len().saturating_add(length);
         // A single response may be larger than the caller's own limit.
         if !self.text.is_empty() && whole > self.max_bytes {
-            let message = "The answers to this batch are too large; send the rest in another one.";
+            let message = "The responses to this batch are too large. Send the remaining calls \
+                           in another batch.";
             let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
             return Err(problem.with("max_bytes", self.max_bytes));
         }
@@ -148,7 +149,7 @@ impl Answers {
 
 fn no_room() -> Problem {
     let mut problem = Problem::rate_limited(1000);
-    "There is no memory for the answer now. What was asked for was done; ask again for what it gave."
+    "There is not enough memory for the response. The call was completed. Request its result again."
         .clone_into(&mut problem.message);
     problem
 }

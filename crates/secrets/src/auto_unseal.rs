@@ -22,7 +22,8 @@ impl Secrets {
             Status::Sealed => {}
             Status::Unsealed => return true,
             status @ (Status::Uninitialized | Status::Disabled) => {
-                tracing::info!(%status, "an auto-unseal key is configured and there is nothing to unseal");
+                tracing::info!(%status, "an auto-unseal key is configured, but there is no \
+                                         sealed vault");
                 return false;
             }
         }
@@ -49,14 +50,15 @@ impl Secrets {
             Err(VaultError::BadKey) => {
                 tracing::warn!(
                     source,
-                    "THE AUTO-UNSEAL KEY DOES NOT OPEN THE VAULT: it stays sealed until somebody \
-                     unlocks it; a rotation or a new recovery key makes the old one useless"
+                    "the auto-unseal key does not open the vault; the vault stays sealed until \
+                     it is unlocked. A key rotation or a new recovery key invalidates the old \
+                     key"
                 );
                 false
             }
             Err(error) => {
                 let error: &dyn std::error::Error = &error;
-                tracing::warn!(source, error, "THE VAULT COULD NOT BE UNSEALED AT START");
+                tracing::warn!(source, error, "the vault could not be unsealed at start");
                 false
             }
         }
@@ -68,7 +70,7 @@ async fn read_key(path: &Path) -> Option<SecretString> {
     match try_read_key(path).await {
         Ok(key) => Some(key),
         Err(error) => {
-            tracing::warn!(%error, "THE AUTO-UNSEAL KEY FILE CANNOT BE READ");
+            tracing::warn!(%error, "the auto-unseal key file cannot be read");
             None
         }
     }
@@ -83,7 +85,7 @@ async fn try_read_key(path: &Path) -> std::io::Result<SecretString> {
     }
     if is_open_to_others(&metadata) {
         tracing::warn!(
-            "other users of this machine can read the auto-unseal key file; its mode should be 0600"
+            "other users of this machine can read the auto-unseal key file; set its mode to 0600"
         );
     }
     let text = Zeroizing::new(tokio::fs::read(path).await?);

@@ -12,12 +12,12 @@ pub enum VaultError {
     /// Not the password or recovery key of this vault, or malformed.
     #[error("the key does not open the vault")]
     BadKey,
-    #[error("there is no vault record")]
+    #[error("the vault record does not exist")]
     NoRecord,
-    #[error("there is a vault record already")]
+    #[error("the vault record already exists")]
     RecordExists,
     /// Secrets are encrypted, but the record that could open them is missing.
-    #[error("secrets are encrypted but the vault record is missing")]
+    #[error("encrypted secrets exist, but the vault record is missing")]
     RecordLost,
     /// Needs the data key, or the password that opens it.
     #[error("the vault is sealed")]
@@ -29,10 +29,10 @@ pub enum VaultError {
     #[error("auth.vault_enabled is fixed by the environment or the command line")]
     FixedByEnvironment,
     /// The vault changed between the start of the request and its commit.
-    #[error("the vault was changed while the request ran")]
+    #[error("the vault changed while the request was running")]
     Changed,
     /// A request that started later sealed, enabled or disabled the vault.
-    #[error("a later request sealed the vault or switched it on or off")]
+    #[error("a later request sealed, enabled or disabled the vault")]
     Superseded,
     /// The key derivation queue is full, or the job failed.
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub enum VaultError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The task ended before it finished.
-    #[error("the work was broken off")]
+    #[error("the operation did not complete")]
     BrokenOff,
 }
 
@@ -76,25 +76,26 @@ impl From<VaultError> for Problem {
     fn from(error: VaultError) -> Self {
         match error {
             VaultError::BadKey => {
-                Self::new(ErrorCode::VaultBadKey, "That key does not open the vault.")
+                Self::new(ErrorCode::VaultBadKey, "This key does not open the vault.")
             }
-            VaultError::NoRecord => conflict("The vault has not been initialised."),
-            VaultError::RecordExists => conflict("The vault has been initialised already."),
+            VaultError::NoRecord => conflict("The vault is not initialized."),
+            VaultError::RecordExists => conflict("The vault is already initialized."),
             VaultError::RecordLost => conflict(
-                "Encrypted secrets exist but the vault's record is missing; restore a backup.",
+                "Encrypted secrets exist, but the vault record is missing. Restore a backup.",
             ),
             VaultError::Sealed => Self::vault_sealed(),
             VaultError::Disabled => conflict("The vault is disabled."),
             VaultError::FixedByEnvironment => conflict(
-                "The environment or the command line decides whether the vault is enabled; \
-                 change it there.",
+                "`auth.vault_enabled` is set by the environment or the command line. Change it \
+                 there.",
             ),
             VaultError::Changed => conflict(
-                "The vault was changed while this request ran. Nothing was changed by it; try again.",
+                "The vault changed while this request was running. The request changed nothing. \
+                 Try again.",
             ),
             VaultError::Superseded => conflict(
-                "The vault was sealed or switched on or off by a later request. Nothing was changed; \
-                 try again if you still want it.",
+                "A later request sealed, enabled or disabled the vault. This request changed \
+                 nothing. Try again if it is still needed.",
             ),
             VaultError::Busy(error) => error.into(),
             VaultError::Unusable(error) => error.into(),
@@ -103,7 +104,8 @@ impl From<VaultError> for Problem {
             VaultError::Store(error) => error.into(),
             VaultError::Undecryptable(_) => Self::new(
                 ErrorCode::Internal,
-                "A stored secret cannot be decrypted; nothing was changed. The log names it.",
+                "A stored secret cannot be decrypted. Nothing was changed. The server's log has \
+                 its name.",
             ),
             VaultError::BrokenOff => Self::internal(),
         }
@@ -121,18 +123,18 @@ pub enum SecretsError {
         reason: String,
     },
     /// The passphrase does not open the imported key.
-    #[error("the passphrase does not open the key")]
+    #[error("the passphrase does not decrypt the key")]
     WrongPassphrase,
     /// The text is a noun.
-    #[error("there is no such {0}")]
+    #[error("the {0} does not exist")]
     NotFound(&'static str),
-    #[error("the name is taken")]
+    #[error("the name is already in use")]
     NameTaken,
     /// Needs the data key.
     #[error("the vault is sealed")]
     Sealed,
     /// The vault kept changing while the secret was being written.
-    #[error("the vault was changed meanwhile")]
+    #[error("the vault changed during the operation")]
     Changed,
     /// The key derivation queue is full, or the job failed.
     #[error(transparent)]
@@ -148,7 +150,7 @@ pub enum SecretsError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The task ended before it finished.
-    #[error("the work was broken off")]
+    #[error("the operation did not complete")]
     BrokenOff,
 }
 
@@ -181,10 +183,10 @@ impl From<SecretsError> for Problem {
         match error {
             SecretsError::Invalid { field, reason } => Self::invalid_params(field, reason),
             SecretsError::WrongPassphrase => {
-                Self::invalid_params("passphrase", "it does not open the key")
+                Self::invalid_params("passphrase", "it does not decrypt the key")
             }
             SecretsError::NotFound(what) => Self::not_found(what),
-            SecretsError::NameTaken => conflict("That name is taken."),
+            SecretsError::NameTaken => conflict("The name is already in use."),
             SecretsError::Sealed => Self::vault_sealed(),
             SecretsError::Changed => VaultError::Changed.into(),
             SecretsError::Busy(error) => error.into(),

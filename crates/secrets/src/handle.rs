@@ -65,8 +65,8 @@ impl Secrets {
         let (seen, record) = read.await?;
         if seen.record == RecordState::Lost {
             tracing::error!(
-                "secrets are encrypted but the vault record is missing: \
-                 they cannot be read, and no vault is made over them; restore a backup"
+                "encrypted secrets exist, but the vault record is missing; they cannot be read, \
+                 and no new vault is created; restore a backup"
             );
         }
         if let Some(Err(error)) = record.map(|record| record.check()) {
@@ -82,7 +82,7 @@ impl Secrets {
         });
         if let Err(error) = inner.on_files(ProviderFiles::sweep).await {
             let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "the files of provider keys could not be looked at");
+            tracing::warn!(error, "the provider key files could not be checked");
         }
         Ok(Self(Arc::new(inner), None))
     }

@@ -35,7 +35,7 @@ pub enum KdfError {
     #[error("the queue for password hashing is full")]
     Busy,
     /// The job panicked, or the runtime is stopping.
-    #[error("password hashing was broken off")]
+    #[error("password hashing did not complete")]
     BrokenOff,
 }
 
@@ -45,7 +45,7 @@ impl From<KdfError> for Problem {
             KdfError::Busy => Self::rate_limited(RETRY_AFTER_MS),
             KdfError::BrokenOff => Self::new(
                 ErrorCode::Internal,
-                "The password could not be checked; the log has more.",
+                "The password could not be checked. The server's log has the details.",
             ),
         }
     }
@@ -105,7 +105,7 @@ impl KdfQueue {
             answer
         });
         job.await.map_err(|error| {
-            tracing::error!(%error, "password hashing was broken off");
+            tracing::error!(%error, "password hashing did not complete");
             KdfError::BrokenOff
         })
     }

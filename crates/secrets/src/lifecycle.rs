@@ -90,7 +90,7 @@ impl Inner {
             let error: &dyn std::error::Error = &error;
             tracing::error!(
                 error,
-                "the encrypted copy of the provider keys is not in order"
+                "the encrypted copy of the provider keys was not updated"
             );
         }
     }

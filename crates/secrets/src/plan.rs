@@ -163,7 +163,7 @@ impl Secrets {
             // The change is committed: the recovery key below is valid, and an unlock does the
             // rest.
             let error: &dyn std::error::Error = &error;
-            tracing::error!(error, "the vault was not taken up after its commit");
+            tracing::error!(error, "the committed vault change was not loaded");
         }
         match &plan.step {
             Step::Make { new } => Some(new.recovery_key.to_display()),
@@ -196,7 +196,7 @@ impl Inner {
             let work = async move {
                 if let Err(error) = inner.adopt(began, dek).await {
                     let error: &dyn std::error::Error = &error;
-                    tracing::error!(error, "a vault that was made stays sealed");
+                    tracing::error!(error, "the new vault stays sealed");
                 }
             };
             self.tasks.spawn_on(work, &runtime);

@@ -28,12 +28,12 @@ pub enum FileError {
     #[error("{0} is damaged")]
     Damaged(&'static str),
     /// The copy is encrypted with another key.
-    #[error("{0} does not open with the vault's key")]
+    #[error("{0} cannot be decrypted with the vault's key")]
     Undecryptable(&'static str),
     #[error(transparent)]
     Crypto(#[from] CryptoError),
     /// The task ended before it finished.
-    #[error("the work on a file was broken off")]
+    #[error("the file operation did not complete")]
     BrokenOff,
 }
 
@@ -42,7 +42,7 @@ impl From<FileError> for Problem {
         match error {
             FileError::Io(_) => Self::new(
                 ErrorCode::StorageUnavailable,
-                "The data directory cannot be used right now; nothing was changed.",
+                "The data directory is currently unavailable. Nothing was changed.",
             ),
             _ => Self::internal(),
         }
@@ -362,7 +362,7 @@ fn close_to_others(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if metadata.permissions().mode() & 0o077 != 0 {
-        tracing::warn!("other users of this machine could read {PLAIN}; its mode is 0600 now");
+        tracing::warn!("other users of this machine could read {PLAIN}; its mode was set to 0600");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     }
     Ok(())

@@ -41,13 +41,13 @@ fn bad_key(reason: &str) -> SecretsError {
 }
 
 fn unreadable<E>(_: E) -> SecretsError {
-    bad_key("the key is damaged or of a kind that is not supported")
+    bad_key("the key is damaged or its type is not supported")
 }
 
 fn no_passphrase() -> SecretsError {
     SecretsError::invalid(
         "passphrase",
-        "the key is encrypted: its passphrase is needed",
+        "the key is encrypted; its passphrase is required",
     )
 }
 
@@ -78,24 +78,24 @@ pub(crate) fn read(import: &Import) -> Result<PrivateKey, SecretsError> {
         line if line.starts_with("-----BEGIN DSA PRIVATE KEY") => {
             Err(bad_key("DSA keys are not supported; they are too weak"))
         }
-        line if line.starts_with("PuTTY-User-Key-File") => Err(bad_key(
-            "this is PuTTY's form; export it as an OpenSSH key first",
-        )),
+        line if line.starts_with("PuTTY-User-Key-File") => {
+            Err(bad_key("this is a PuTTY key; export it as an OpenSSH key"))
+        }
         line if line.starts_with("-----BEGIN ") && line.contains("PUBLIC KEY") => {
-            Err(bad_key("this is a public key; the private one is needed"))
+            Err(bad_key("this is a public key; the private key is required"))
         }
         line if line.starts_with("ssh-") || line.starts_with("ecdsa-") => {
-            Err(bad_key("this is a public key; the private one is needed"))
+            Err(bad_key("this is a public key; the private key is required"))
         }
-        _ => Err(bad_key("not a private key in OpenSSH or PEM form")),
+        _ => Err(bad_key("not a private key in OpenSSH or PEM format")),
     }
 }
 
 fn document(text: &str) -> Result<SecretDocument, SecretsError> {
     if text.contains("Proc-Type:") {
         return Err(bad_key(
-            "the old encrypted PEM form is not supported; convert the key with \
-             `ssh-keygen -p -f <file>`",
+            "the old encrypted PEM format is not supported; convert the key with `ssh-keygen -p \
+             -f <file>`",
         ));
     }
     let (_, document) = SecretDocument::from_pem(text).map_err(unreadable)?;
@@ -110,8 +110,8 @@ fn read_openssh(text: &str, import: &Import) -> Result<PrivateKey, SecretsError>
     match key.kdf() {
         Kdf::Bcrypt { rounds, .. } if *rounds > MAX_BCRYPT_ROUNDS => {
             return Err(bad_key(
-                "the key is protected with more than 256 rounds; \
-                 write it with fewer first: `ssh-keygen -p -a 64 -f <file>`",
+                "the key is protected with more than 256 rounds; reduce them with `ssh-keygen -p \
+                 -a 64 -f <file>`",
             ));
         }
         _ => {}
@@ -139,8 +139,8 @@ fn decrypt_pkcs8(der: &[u8], import: &Import) -> Result<SecretDocument, SecretsE
     };
     if !is_affordable(&scheme.kdf)? {
         return Err(bad_key(
-            "its passphrase is stretched too expensively (at most 2,000,000 iterations of PBKDF2, or \
-             64 MiB and 4 lanes of scrypt)",
+            "its key derivation is too expensive (at most 2,000,000 iterations of PBKDF2, or 64 \
+             MiB and 4 lanes of scrypt)",
         ));
     }
     match info.decrypt(import.passphrase()?) {

@@ -171,7 +171,7 @@ impl Secrets {
         key: &PrivateKey,
         kind: &'static str,
     ) -> Result<SshKey, SecretsError> {
-        let unprintable = |_| SecretsError::invalid("private_key", "it cannot be written as text");
+        let unprintable = |_| SecretsError::invalid("private_key", "it cannot be encoded as text");
         let text = key.to_openssh(LineEnding::LF).map_err(unprintable)?;
         let secret = SecretString::from(text.as_str());
         let public_key = key.public_key().to_openssh().map_err(unprintable)?;

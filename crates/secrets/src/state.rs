@@ -177,7 +177,7 @@ impl Inner {
         match self.tasks.spawn(inherit(work)).await {
             Ok(result) => result,
             Err(error) => {
-                tracing::error!(%error, "work on the vault was broken off");
+                tracing::error!(%error, "an operation on the vault did not complete");
                 Err(BrokenOff.into())
             }
         }
@@ -368,7 +368,7 @@ impl Inner {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(
                 error,
-                "the write-ahead log was not emptied; it may hold old plaintext"
+                "the write-ahead log was not truncated; it may contain old plaintext"
             );
         }
     }

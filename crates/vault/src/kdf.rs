@@ -22,7 +22,7 @@ pub struct KdfParams {
 /// or expensive enough to stall the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KdfRefused {
-    #[error("{parameter} is {value}, below the specified {least}")]
+    #[error("{parameter} is {value}, below the minimum of {least}")]
     BelowSpecified {
         /// `m_cost`, `t_cost` or `p_cost`.
         parameter: &'static str,
@@ -188,7 +188,7 @@ mod tests {
                     m_cost: 65_535,
                     ..ok
                 },
-                "m_cost is 65535, below the specified 65536",
+                "m_cost is 65535, below the minimum of 65536",
             ),
             (
                 KdfParams {
@@ -199,7 +199,7 @@ mod tests {
             ),
             (
                 KdfParams { t_cost: 2, ..ok },
-                "t_cost is 2, below the specified 3",
+                "t_cost is 2, below the minimum of 3",
             ),
             (
                 KdfParams { t_cost: 11, ..ok },
@@ -207,7 +207,7 @@ mod tests {
             ),
             (
                 KdfParams { p_cost: 0, ..ok },
-                "p_cost is 0, below the specified 1",
+                "p_cost is 0, below the minimum of 1",
             ),
             (
                 KdfParams { p_cost: 8193, ..ok },
@@ -215,7 +215,7 @@ mod tests {
             ),
             (
                 KdfParams::RECOVERY,
-                "m_cost is 16384, below the specified 65536",
+                "m_cost is 16384, below the minimum of 65536",
             ),
         ] {
             assert_eq!(params.check().unwrap_err().to_string(), message);

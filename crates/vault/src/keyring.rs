@@ -55,26 +55,26 @@ pub enum RecordState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
     /// A vault already exists.
-    #[error("the vault has been initialised already")]
+    #[error("the vault is already initialized")]
     AlreadyInitialized,
     /// No vault exists yet.
-    #[error("the vault has not been initialised")]
+    #[error("the vault is not initialized")]
     NotInitialized,
     #[error("the vault is disabled")]
     Disabled,
     /// Encrypted rows exist, but the vault's record is missing.
-    #[error("encrypted secrets exist but the vault's record is missing")]
+    #[error("encrypted secrets exist, but the vault record is missing")]
     RecordLost,
 }
 
 impl From<TransitionError> for Problem {
     fn from(error: TransitionError) -> Self {
         let message = match error {
-            TransitionError::AlreadyInitialized => "The vault has been initialised already.",
-            TransitionError::NotInitialized => "The vault has not been initialised.",
+            TransitionError::AlreadyInitialized => "The vault is already initialized.",
+            TransitionError::NotInitialized => "The vault is not initialized.",
             TransitionError::Disabled => "The vault is disabled.",
             TransitionError::RecordLost => {
-                "Encrypted secrets exist but the vault's record is missing; restore a backup."
+                "Encrypted secrets exist, but the vault record is missing. Restore a backup."
             }
         };
         Self::new(ErrorCode::Conflict, message)

@@ -46,7 +46,7 @@ pub enum OpenError {
     #[error("the key does not open the vault record")]
     BadKey,
     /// The record's key derivation cost is too low or too high.
-    #[error("the vault record's key derivation is refused: {0}")]
+    #[error("the key derivation of the vault record is not acceptable: {0}")]
     Refused(#[from] KdfRefused),
     /// A column has an invalid value, or the key does not match its commitment.
     #[error("the vault record is damaged: {0}")]
@@ -55,10 +55,10 @@ pub enum OpenError {
     #[error("the vault record has no recovery copy")]
     NoRecovery,
     /// An unknown version. Version 1 is the first.
-    #[error("the vault record has version {0}, this program knows version 1 only")]
+    #[error("the vault record has version {0}, but only version 1 is supported")]
     UnsupportedVersion(i64),
     /// The data key in memory is not the record's: it was rotated in the meantime.
-    #[error("the data key in memory is not the vault record's")]
+    #[error("the data key in memory does not belong to the vault record")]
     StaleDek,
     #[error(transparent)]
     Crypto(#[from] CryptoError),
@@ -68,17 +68,17 @@ impl From<OpenError> for Problem {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::BadKey | OpenError::NoRecovery => {
-                Self::new(ErrorCode::VaultBadKey, "That key does not open the vault.")
+                Self::new(ErrorCode::VaultBadKey, "This key does not open the vault.")
             }
             OpenError::StaleDek => Self::new(
                 ErrorCode::Conflict,
-                "The vault's key was changed meanwhile; unlock it again.",
+                "The vault's key has changed. Unlock the vault again.",
             ),
             OpenError::Crypto(error) => error.into(),
             OpenError::Refused(_) | OpenError::Damaged(_) | OpenError::UnsupportedVersion(_) => {
                 Self::new(
                     ErrorCode::Internal,
-                    "The vault's record cannot be used as it is; the log says why.",
+                    "The vault record cannot be used. The server's log has the reason.",
                 )
             }
         }
@@ -152,7 +152,7 @@ impl VaultRecord {
         if dek.matches_commitment(&self.dek_commitment) {
             Ok(dek)
         } else {
-            Err(OpenError::Damaged("dek_commitment is another key's"))
+            Err(OpenError::Damaged("dek_commitment belongs to another key"))
         }
     }
 

@@ -25,13 +25,13 @@ const KEK_SALT: &[u8] = b"gatehouse/vault/recovery/v1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRecoveryKey {
     /// A character outside the alphabet.
-    #[error("a recovery key has only the letters A-Z without I and O, and the digits 2-9")]
+    #[error("a recovery key contains only the letters A-Z without I and O, and the digits 2-9")]
     Character,
     /// Not 32 letters.
     #[error("a recovery key has 32 letters and digits")]
     Length,
     /// Well-formed, but the check letters or the padding bits are wrong.
-    #[error("the recovery key is mistyped: its check letters do not fit")]
+    #[error("the recovery key is mistyped: its check letters do not match")]
     Checksum,
 }
 

@@ -80,7 +80,7 @@ async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Resu
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(error)) if alive::has_ended(&error) => return Err(not_authenticated()),
             Some(Err(_)) => {
-                let message = "The body did not arrive whole.";
+                let message = "The body is incomplete.";
                 return Err(Problem::new(ErrorCode::InvalidRequest, message));
             }
         };
@@ -118,7 +118,7 @@ pub(crate) fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(),
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    let message = "This endpoint takes application/json.";
+    let message = "This endpoint accepts application/json.";
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 

@@ -110,13 +110,13 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "content": { "application/json": { "schema": answer(generator) } },
         }),
         None if route.answer_type != "application/json" => json!({
-            "description": "The bytes.",
+            "description": "The file or audio.",
             "content": { route.answer_type: {} },
         }),
         None => json!({ "description": "Done." }),
     };
     let error = json!({
-        "description": "Refused or failed.",
+        "description": "The request was refused or failed.",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
     });
     let mut responses = json!({ "200": success, "default": error });
@@ -124,7 +124,7 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         map.remove("200");
         map.insert(
             "101".to_owned(),
-            json!({ "description": "Speaks JSON-RPC 2.0 from here." }),
+            json!({ "description": "Switching to JSON-RPC 2.0 over a WebSocket." }),
         );
     }
     responses
@@ -136,7 +136,7 @@ fn error_schema() -> Value {
         "type": "object",
         "required": ["error", "code"],
         "properties": {
-            "error": { "type": "string", "description": "A sentence for a person." },
+            "error": { "type": "string", "description": "A message for people." },
             "code": { "type": "string", "enum": codes },
             "field": { "type": "string" },
             "reason": { "type": "string" },

@@ -94,7 +94,7 @@ pub async fn serve(app: App, options: ServeOptions) {
     if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
         tracing::warn!(
             left = connections.len(),
-            "some connections did not end in time"
+            "some connections did not close in time"
         );
     }
 }

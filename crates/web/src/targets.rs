@@ -18,7 +18,7 @@ const PRESETS: &[Row] = &[
     #[cfg(feature = "voice")]
     (
         "voice",
-        "Speaks texts and transcribes recordings; reads no conversation.",
+        "Converts text to speech and transcribes recordings. Does not read conversations.",
         &[Read, Write],
         &[
             "tts.*",
@@ -33,7 +33,7 @@ const PRESETS: &[Row] = &[
     ),
     (
         "chat",
-        "Reads, begins and continues conversations.",
+        "Reads, starts and continues conversations.",
         &[Read, Write],
         &[
             "chat.*",

@@ -39,7 +39,7 @@ pub enum TlsError {
     /// The certificate and the key do not match, or one is unusable.
     #[error("the certificate cannot be used")]
     Unusable(#[from] rustls::Error),
-    #[error("cannot make a self-signed certificate")]
+    #[error("cannot create a self-signed certificate")]
     Make(#[from] rcgen::Error),
     #[error("cannot write {}", path.display())]
     Write {

@@ -53,7 +53,7 @@ impl Auth {
                 Ok(0) => return Ok(in_all),
                 Ok(cut) => in_all += cut,
                 Err(broken) => {
-                    tracing::error!(error = %broken, "old rows of the audit log were not cut off");
+                    tracing::error!(error = %broken, "old rows of the audit log were not deleted");
                     return Ok(in_all);
                 }
             }

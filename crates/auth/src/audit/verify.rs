@@ -32,7 +32,7 @@ pub enum VerifyError {
         seq: i64,
     },
     /// The chain contains no row that matches the anchor.
-    #[error("the audit log was cut off by hand")]
+    #[error("rows of the audit log were deleted manually")]
     Anchor,
     #[error(transparent)]
     Store(#[from] StoreError),

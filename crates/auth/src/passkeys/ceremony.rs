@@ -16,7 +16,7 @@ use webauthn_rs::{Webauthn, WebauthnBuilder};
 #[derive(Debug, thiserror::Error)]
 pub enum CeremonyError {
     /// The authenticator's response is invalid: wrong challenge, origin, signature or counter.
-    #[error("the authenticator's answer was refused")]
+    #[error("the authenticator's response was refused")]
     Refused(#[source] WebauthnError),
     /// The response does not have the form of `PublicKeyCredential.toJSON()`.
     #[error("the credential is malformed")]

@@ -19,7 +19,7 @@ pub(super) fn check_name(name: &str) -> Result<String, AuthError> {
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(AuthError::field(
             "name",
-            "must have 1 to 100 characters, none of them control",
+            "1 to 100 characters, without control characters",
         ));
     }
     Ok(name.to_owned())
@@ -129,7 +129,9 @@ impl Auth {
                     }
                     let settled = Settled::read(conn).await?;
                     if !settled.facts.setup_complete {
-                        return Err(AuthError::Conflict("This is the last way in; use reset."));
+                        return Err(AuthError::Conflict(
+                            "This is the only way to log in. Use reset to remove it.",
+                        ));
                     }
                     let detail = json!({ "passkey": id, "name": name });
                     let entry = AuditEntry {

@@ -70,7 +70,7 @@ impl Auth {
         let challenge = self.claim_challenge(challenge, Purpose::Login).await?;
         let challenge = challenge.ok_or(AuthError::InvalidCredentials)?;
         let named = named_credential(&answer)
-            .ok_or_else(|| AuthError::field("credential", "names no credential"))?;
+            .ok_or_else(|| AuthError::field("credential", "contains no credential ID"))?;
         let row = self.0.store.read(move |conn| {
             Box::pin(
                 async move { Ok::<_, AuthError>(conn.find_passkey_by_credential(&named).await?) },

@@ -24,7 +24,7 @@ impl From<CeremonyError> for AuthError {
             }
             CeremonyError::Malformed(_) => Self::field(
                 "credential",
-                "expected what PublicKeyCredential.toJSON() gives",
+                "expected the result of PublicKeyCredential.toJSON()",
             ),
             CeremonyError::Damaged(cause) => {
                 tracing::error!(%cause, "a stored passkey or ceremony cannot be read");
@@ -38,7 +38,7 @@ impl From<CeremonyError> for AuthError {
 fn no_passkeys_here() -> AuthError {
     AuthError::field(
         "host",
-        "passkeys need a host name; open this server under one, not an address",
+        "passkeys require a host name; open this server by its host name, not its IP address",
     )
 }
 

@@ -66,7 +66,7 @@ impl Auth {
         let made = made.map_err(|error| match AuthError::from(error) {
             // This is not a login: report the refused credential instead.
             AuthError::InvalidCredentials => {
-                AuthError::field("credential", "the authenticator's answer was refused")
+                AuthError::field("credential", "the authenticator's response was refused")
             }
             other => other,
         })?;
@@ -186,7 +186,7 @@ impl Auth {
 
 async fn insert(conn: &mut Conn, row: &PasskeyRow) -> Result<(), AuthError> {
     conn.insert_passkey(row).await.map_err(|error| match error {
-        StoreError::Duplicate(_) => AuthError::Conflict("This passkey is registered already."),
+        StoreError::Duplicate(_) => AuthError::Conflict("This passkey is already registered."),
         other => other.into(),
     })
 }

@@ -11,7 +11,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
         max: 86_400,
     },
     default: Initial::Whole(600),
-    doc: "After how many seconds a turn is stopped, with its model calls, tools and approvals.",
+    doc: "Seconds after which a turn is stopped, including its model calls, tools and approvals.",
     example: "",
     guard: Guard::Write,
     change: Change::Live,

@@ -10,7 +10,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
         max: 36_500,
     },
     default: Initial::Whole(400),
-    doc: "For how many days rows of the audit log are kept.",
+    doc: "Days to keep rows of the audit log.",
     example: "",
     guard: Guard::StepUp,
     change: Change::Live,

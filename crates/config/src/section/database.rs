@@ -17,11 +17,11 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     kind: Kind::Text(Rule::DatabaseUrl),
     default: Initial::Unset,
     doc: "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data \
-          directory. SERVICE_DATABASE_URL sets it too.",
+          directory. SERVICE_DATABASE_URL also sets it.",
     example: "\"postgres://gatehouse@localhost/gatehouse\"",
     guard: Guard::StepUp,
     change: Change::Never(
-        "the database cannot hold its own address: set it in the file or the environment",
+        "the database cannot store its own URL; set it in the file or the environment",
     ),
 }];
 
@@ -88,11 +88,13 @@ impl FromStr for DatabaseUrl {
 fn sqlite(rest: &str) -> Result<DatabaseUrl, InvalidValue> {
     let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     if !matches!(parameters, "" | "mode=rwc") {
-        return Err(InvalidValue::new("SQLite takes no parameters here"));
+        return Err(InvalidValue::new(
+            "parameters are not supported in SQLite URLs",
+        ));
     }
     if path == ":memory:" {
         return Err(InvalidValue::new(
-            "a database in memory would forget everything at each stop",
+            "an in-memory database would lose all data at every stop",
         ));
     }
     match percent_decoded(path) {

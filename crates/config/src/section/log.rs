@@ -13,8 +13,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "log.level",
         kind: Kind::Text(Rule::LogFilter),
         default: Initial::Text("info"),
-        doc: "off, error, warn, info, debug or trace, also per part: info,hyper=warn. \
-              SERVICE_LOG sets it too.",
+        doc: "off, error, warn, info, debug or trace, optionally per module: info,hyper=warn. \
+              SERVICE_LOG also sets it.",
         example: "",
         guard: Guard::Write,
         change: Change::Restart,
@@ -23,7 +23,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "log.format",
         kind: Kind::Text(Rule::OneOf(FORMATS)),
         default: Initial::Text("text"),
-        doc: "text for people, json for collectors.",
+        doc: "text for reading, json for log collectors.",
         example: "",
         guard: Guard::Write,
         change: Change::Restart,
@@ -86,7 +86,8 @@ pub(crate) fn check_filter(text: &str) -> Result<String, InvalidValue> {
         };
         if !LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
             return Err(InvalidValue::new(
-                "expected off, error, warn, info, debug or trace, or parts such as info,hyper=warn",
+                "expected off, error, warn, info, debug or trace, or a list such as \
+                 info,hyper=warn",
             ));
         }
     }

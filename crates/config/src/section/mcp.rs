@@ -14,7 +14,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "mcp.servers.<id>.command",
         kind: Kind::Text(Rule::Argument),
         default: Initial::Unset,
-        doc: "A program that speaks MCP over its standard input and output; run without a shell.",
+        doc: "A program that speaks MCP over standard input and output. It runs without a shell.",
         example: "\"mcp-files\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -23,7 +23,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "mcp.servers.<id>.args",
         kind: Kind::List(Rule::SecretArgument),
         default: Initial::Unset,
-        doc: "The program's arguments. They are never shown again, because they often carry tokens.",
+        doc: "The program's arguments. They are never returned, because they often contain tokens.",
         example: "[\"stdio\"]",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -32,9 +32,10 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "mcp.servers.<id>.env",
         kind: Kind::Variables,
         default: Initial::Unset,
-        doc: "Environment variables for the program, which gets no others but PATH, HOME, LANG and TZ: \
-              a text, or { vault = \"KEY\" } for an environment variable in the vault. Names such as \
-              NODE_OPTIONS, which decide what a program runs, take only a text.",
+        doc: "Environment variables for the program, which otherwise receives only PATH, HOME, \
+              LANG and TZ. A value is a string, or { vault = \"KEY\" } for an environment \
+              variable in the vault. Variables that control what a program runs, such as \
+              NODE_OPTIONS, accept only a string.",
         example: "{ LOG_LEVEL = \"info\", GITHUB_TOKEN = { vault = \"GITHUB_TOKEN\" } }",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -43,9 +44,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "mcp.servers.<id>.url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP; it is \
-              sent the vault's environment variable MCP_<NAME>_TOKEN, if set for this address, as \
-              bearer token.",
+        doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP. If \
+              the vault has an environment variable MCP_<NAME>_TOKEN set for this URL, it is \
+              sent as the bearer token.",
         example: "\"https://mcp.example.com/mcp\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -125,16 +126,10 @@ impl McpServer {
             (None, Some(url)) if args.is_empty() && env.is_empty() => Ok(Self::Url(url)),
             (None, Some(_)) => Err(Bad::new(
                 &key("url"),
-                "args and env belong to a command, not to a url",
+                "args and env are allowed only with a command",
             )),
-            (Some(_), Some(_)) => Err(Bad::new(
-                &key("url"),
-                "a server has a command or a url, not both",
-            )),
-            (None, None) => Err(Bad::new(
-                &key("command"),
-                "a server needs a command or a url",
-            )),
+            (Some(_), Some(_)) => Err(Bad::new(&key("url"), "set a command or a url, not both")),
+            (None, None) => Err(Bad::new(&key("command"), "set a command or a url")),
         }
     }
 }
@@ -236,19 +231,19 @@ mod tests {
     #[test]
     fn what_does_not_fit_together_stops_the_start() {
         for (toml, expected) in [
-            ("args = [\"a\"]", "needs a command or a url"),
+            ("args = [\"a\"]", "set a command or a url"),
             ("command = \"\"", "expected a program"),
             ("command = \"a\"\nurl = \"http://h/\"", "not both"),
-            ("url = \"http://h/\"\nargs = [\"a\"]", "belong to a command"),
+            ("url = \"http://h/\"\nargs = [\"a\"]", "only with a command"),
             ("command = \"a\"\nenv = { \"A-B\" = \"1\" }", "variable"),
-            ("command = \"a\"\nenv = { A = 1 }", "a text"),
+            ("command = \"a\"\nenv = { A = 1 }", "a string"),
             (
                 "command = \"a\"\nenv = { A = { file = \"x\" } }",
-                "a text, or",
+                "a string, or",
             ),
             (
                 "command = \"a\"\nenv = { NODE_OPTIONS = { vault = \"X\" } }",
-                "NODE_OPTIONS decides",
+                "NODE_OPTIONS controls",
             ),
             ("command = \"a\"\nenv = [\"A=1\"]", "variables"),
             ("command = \"a\"\nshell = true", "unknown key"),

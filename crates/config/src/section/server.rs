@@ -10,7 +10,7 @@ use std::str::FromStr;
 use url::Url;
 
 const TLS_FILES: Change =
-    Change::Never("certificate and key belong together: set both in the file or the environment");
+    Change::Never("set the certificate and the key together, in the file or the environment");
 
 pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {
@@ -26,7 +26,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.external_url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "The URL under which browsers and webhook senders reach the service.",
+        doc: "The URL at which browsers and webhook senders reach the gateway.",
         example: "\"https://gatehouse.example.com\"",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -35,7 +35,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.allowed_origins",
         kind: Kind::List(Rule::Origin),
         default: Initial::Empty,
-        doc: "Further origins that may call from a browser: scheme://host[:port] or host:port.",
+        doc: "Additional origins that may call from a browser: scheme://host[:port] or host:port.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -56,7 +56,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.drain_seconds",
         kind: Kind::Whole { min: 0, max: 3600 },
         default: Initial::Whole(30),
-        doc: "How many seconds a stop waits for sends and turns before it interrupts them.",
+        doc: "Seconds that a shutdown waits for sends and turns before it interrupts them.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -65,7 +65,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.tls.cert",
         kind: Kind::Text(Rule::File),
         default: Initial::Unset,
-        doc: "PEM file with the certificate chain; relative paths count from the data directory.",
+        doc: "PEM file with the certificate chain. A relative path starts at the data directory.",
         example: "\"cert.pem\"",
         guard: Guard::StepUp,
         change: TLS_FILES,
@@ -83,7 +83,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "server.tls.self_signed",
         kind: Kind::Flag,
         default: Initial::Flag(false),
-        doc: "Serve TLS with a certificate that the service makes itself.",
+        doc: "Serve TLS with a self-signed certificate that the gateway creates.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Restart,
@@ -143,16 +143,16 @@ impl Tls {
         ) {
             (Some(_), Some(_)) if self_signed => Err(Bad::new(
                 "server.tls.self_signed",
-                "a certificate is configured; use one or the other",
+                "a certificate is configured; use only one of the two",
             )),
             (Some(cert), Some(key)) => Ok(Self::Files { cert, key }),
             (Some(_), None) => Err(Bad::new(
                 "server.tls.cert",
-                "`server.tls.key` is missing beside it",
+                "`server.tls.key` is also required",
             )),
             (None, Some(_)) => Err(Bad::new(
                 "server.tls.key",
-                "`server.tls.cert` is missing beside it",
+                "`server.tls.cert` is also required",
             )),
             (None, None) if self_signed => Ok(Self::SelfSigned),
             (None, None) => Ok(Self::Off),

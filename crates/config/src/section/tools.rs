@@ -14,8 +14,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.require_approval",
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
-        doc: "Tools that wait up to 5 minutes until a person allows each call. Changing it at run \
-              time needs operator.admin.",
+        doc: "Tools that wait up to 5 minutes for a person to approve each call. Changing it at \
+              run time needs operator.admin.",
         example: "",
         guard: Guard::Admin,
         change: Change::Live,
@@ -24,7 +24,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.web_search.provider",
         kind: Kind::Text(Rule::OneOf(PROVIDERS)),
         default: Initial::Unset,
-        doc: "Where web_search asks: brave, tavily or searxng.",
+        doc: "The service that web_search queries: brave, tavily or searxng.",
         example: "\"brave\"",
         guard: Guard::Write,
         change: Change::Live,
@@ -33,20 +33,20 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.web_search.api_key",
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
-        doc: "The API key of brave or tavily; better kept in the vault as the environment variable \
-              BRAVE_API_KEY or TAVILY_API_KEY.",
+        doc: "The API key of brave or tavily. Prefer to store it in the vault as the environment \
+              variable BRAVE_API_KEY or TAVILY_API_KEY.",
         example: "\"…\"",
         guard: Guard::StepUp,
         change: Change::Never(
-            "keep it in the vault: env.set with the key BRAVE_API_KEY or TAVILY_API_KEY",
+            "store it in the vault with env.set and the key BRAVE_API_KEY or TAVILY_API_KEY",
         ),
     },
     KeySpec {
         key: "tools.web_search.base_url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "Where the search service is; needed for searxng. One without a path means the \
-              vendor's own path.",
+        doc: "The URL of the search service; required for searxng. A URL without a path means \
+              the vendor's own path.",
         example: "\"http://127.0.0.1:8888\"",
         guard: Guard::StepUp,
         change: Change::Live,

@@ -19,7 +19,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "vault.keep_plaintext_provider_keys",
         kind: Kind::Flag,
         default: Initial::Flag(true),
-        doc: "Keep the plaintext file of provider keys beside its encrypted copy.",
+        doc: "Keep the plaintext file of provider keys next to its encrypted copy.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,

@@ -24,62 +24,64 @@ pub(crate) const KEYS: &[KeySpec] = &[
     number(
         "webhooks.agent_workers",
         (1, 4, 64),
-        "How many turns of agents run at a time for deliveries. Its old name is webhooks.workers.",
+        "Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.",
         Change::Live,
     ),
     number(
         "webhooks.send_workers",
         (1, 64, 1024),
-        "How many deliveries are sent to channels at a time.",
+        "Deliveries sent to channels at a time.",
         Change::Live,
     ),
     number(
         "webhooks.per_webhook_concurrency",
         (1, 8, 1024),
-        "How many deliveries of one webhook run at a time. Those for the inbox and the log do not count.",
+        "Deliveries of one webhook that run at a time. Deliveries to the inbox and the log do \
+         not count.",
         Change::Live,
     ),
     number(
         "webhooks.per_account_concurrency",
         (1, 8, 1024),
-        "How many deliveries are sent with one channel at a time. The inbox and the log have no limit.",
+        "Deliveries sent through one channel at a time. The inbox and the log have no limit.",
         Change::Live,
     ),
     number(
         "webhooks.lease_seconds",
         (1, 60, 3600),
-        "After how many seconds without a sign of life a running delivery is taken over.",
+        "Seconds without a heartbeat after which a running delivery is claimed by another worker.",
         Change::Live,
     ),
     number(
         "webhooks.max_attempts",
         (1, 12, 100),
-        "How often a delivery is tried. Twelve tries take about seven hours.",
+        "Maximum attempts per delivery. Twelve attempts take about seven hours.",
         Change::Live,
     ),
     number(
         "webhooks.retry_base_ms",
         (1, 10_000, 3_600_000),
-        "The wait before the second try, in milliseconds; each further wait is four times as long, up to an hour.",
+        "The wait before the second attempt, in milliseconds. Each further wait is four times as \
+         long, up to one hour.",
         Change::Live,
     ),
     number(
         "webhooks.global_rate_limit_per_minute",
         (1, 300, i64::MAX),
-        "How many deliveries are accepted in a minute over all webhooks.",
+        "Deliveries accepted per minute across all webhooks.",
         Change::Live,
     ),
     number(
         "webhooks.retention_days",
         (1, 30, 3650),
-        "For how many days deliveries are kept.",
+        "Days to keep deliveries.",
         Change::Live,
     ),
     KeySpec {
         key: "webhooks.retry_agent_errors",
         kind: Kind::Flag,
         default: Initial::Flag(false),
-        doc: "Try a delivery again when the agent's turn ended in an error.",
+        doc: "Retry a delivery if the agent's turn ended in an error.",
         example: "",
         guard: Guard::Write,
         change: Change::Live,
@@ -87,7 +89,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
     number(
         "webhooks.tracker_tolerance_seconds",
         (1, 300, 86_400),
-        "How old or early the time stamp in a tracker's payload may be, in seconds.",
+        "Maximum difference between the timestamp in a tracker's payload and the clock, in \
+         seconds.",
         Change::Live,
     ),
 ];

@@ -32,7 +32,7 @@ use rstest::rstest;
 )]
 #[case(
     "server.bind = 8420\n",
-    "gatehouse.toml line 1: invalid `server.bind`: expected a text"
+    "gatehouse.toml line 1: invalid `server.bind`: expected a string"
 )]
 #[case(
     "[server]\nbind = \"8420\"\n",
@@ -65,7 +65,7 @@ use rstest::rstest;
 #[case(
     "[proxy]\ntrusted_cidrs = [\n  \"10.0.0.0/8\",\n  \"10.0.0.0/33\",\n]\n",
     "gatehouse.toml line 2: invalid `proxy.trusted_cidrs`: \
-        expected an address or a network, such as 10.0.0.0/8"
+        expected an IP address or a network, such as 10.0.0.0/8"
 )]
 #[case(
     "[models.providers.\"a b\"]\nkind = \"openai\"\n",
@@ -78,16 +78,16 @@ use rstest::rstest;
 )]
 #[case(
     "[server.tls]\ncert = \"a.pem\"\n",
-    "gatehouse.toml line 2: invalid `server.tls.cert`: `server.tls.key` is missing beside it"
+    "gatehouse.toml line 2: invalid `server.tls.cert`: `server.tls.key` is also required"
 )]
 #[case(
     "[server.tls]\nkey = \"a.pem\"\n",
-    "gatehouse.toml line 2: invalid `server.tls.key`: `server.tls.cert` is missing beside it"
+    "gatehouse.toml line 2: invalid `server.tls.key`: `server.tls.cert` is also required"
 )]
 #[case(
     "[server.tls]\ncert = \"a\"\nkey = \"b\"\nself_signed = true\n",
     "gatehouse.toml line 4: invalid `server.tls.self_signed`: \
-        a certificate is configured; use one or the other"
+        a certificate is configured; use only one of the two"
 )]
 fn in_the_file(#[case] toml: &str, #[case] expected: &str) {
     assert_eq!(Start::with_toml(toml).error().to_string(), expected);
@@ -130,7 +130,7 @@ fn in_the_file(#[case] toml: &str, #[case] expected: &str) {
     "SERVICE_LOG",
     "loud",
     "SERVICE_LOG: expected off, error, warn, info, debug or trace, \
-        or parts such as info,hyper=warn"
+        or a list such as info,hyper=warn"
 )]
 #[case(
     "SERVICE_URL",
@@ -141,7 +141,7 @@ fn in_the_file(#[case] toml: &str, #[case] expected: &str) {
     "SERVICE_SERVER__TLS__KEY",
     "a.pem",
     "SERVICE_SERVER__TLS__KEY: invalid `server.tls.key`: \
-        `server.tls.cert` is missing beside it"
+        `server.tls.cert` is also required"
 )]
 fn in_the_environment(#[case] name: &str, #[case] value: &str, #[case] expected: &str) {
     assert_eq!(

@@ -164,7 +164,7 @@ fn the_short_names_win_over_the_long_ones() {
     );
     let warnings = layers.warnings();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings.contains(&"SERVICE_LOG wins over SERVICE_LOG__LEVEL".to_owned()));
+    assert!(warnings.contains(&"SERVICE_LOG takes precedence over SERVICE_LOG__LEVEL".to_owned()));
 }
 
 #[test]
@@ -288,10 +288,10 @@ fn a_setting_that_was_renamed_is_taken_by_its_old_name_with_a_warning() {
     assert_eq!(shown(&stored, "webhooks.workers").0, json!(5));
 
     let both = Start::with_toml("[webhooks]\nworkers = 7\nagent_workers = 7\n").error();
-    assert!(both.to_string().contains("one setting"), "{both}");
+    assert!(both.to_string().contains("the same setting"), "{both}");
     let both = Start::empty()
         .var("SERVICE_WEBHOOKS__WORKERS", "9")
         .var("SERVICE_WEBHOOKS__AGENT_WORKERS", "9")
         .error();
-    assert!(both.to_string().contains("one setting"), "{both}");
+    assert!(both.to_string().contains("the same setting"), "{both}");
 }

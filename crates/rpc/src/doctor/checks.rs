@@ -17,11 +17,12 @@ const CLOCK_SLACK_MS: i64 = 60_000;
 pub(super) async fn database(rooms: &Rooms) -> Check {
     let engine = rooms.store.engine().name();
     match rooms.store.ping().await {
-        Ok(()) => Check::fine("database", format!("The database ({engine}) answers.")),
+        Ok(()) => Check::fine("database", format!("The database ({engine}) responds.")),
         Err(error) => Check::bad(
             "database",
-            format!("The database ({engine}) does not answer: {error}."),
-            "Look at free disk space, file permissions or the PostgreSQL server; the log has more.",
+            format!("The database ({engine}) does not respond: {error}."),
+            "Check the free disk space, the file permissions or the PostgreSQL server. The log \
+             has the details.",
         ),
     }
 }
@@ -41,10 +42,10 @@ pub(super) async fn data_directory(path: &Path) -> Check {
             "Check --data-dir.",
         ),
         Ok(found) => match found.permissions().mode() & 0o077 {
-            0 => Check::fine(id, "Only its owner can read the data directory."),
+            0 => Check::fine(id, "Only the owner can access the data directory."),
             mode => Check::bad(
                 id,
-                format!("Others can reach the data directory (their mode bits: {mode:03o})."),
+                format!("Other users can access the data directory (their mode bits: {mode:03o})."),
                 "Run chmod 700 on it.",
             ),
         },
@@ -56,16 +57,16 @@ pub(super) fn config(warnings: &[String], shadowed: &[String]) -> Check {
         Some(warning) => Check::bad(
             "config",
             format!(
-                "{} stored change(s) do not hold; first: {warning}.",
+                "{} stored setting(s) are ignored; first: {warning}.",
                 warnings.len()
             ),
-            "Set these again, or take them back with config.set and null.",
+            "Set them again, or reset them with config.set and null.",
         ),
-        None if shadowed.is_empty() => Check::fine("config", "All settings hold."),
+        None if shadowed.is_empty() => Check::fine("config", "All settings are valid."),
         None => Check::fine(
             "config",
             format!(
-                "Settings hold; set elsewhere than in the file: {}.",
+                "All settings are valid. Overridden outside the file: {}.",
                 shadowed.join(", ")
             ),
         ),
@@ -74,9 +75,9 @@ pub(super) fn config(warnings: &[String], shadowed: &[String]) -> Check {
 
 pub(super) fn vault(status: Status) -> Check {
     match status {
-        Status::Unsealed => Check::fine("vault", "The vault is open."),
+        Status::Unsealed => Check::fine("vault", "The vault is unlocked."),
         Status::Uninitialized => Check {
-            hint: Some("It is made when the first password is set.".to_owned()),
+            hint: Some("It is created when the first password is set.".to_owned()),
             ..Check::fine(
                 "vault",
                 "There is no vault yet; stored secrets are plaintext.",
@@ -89,8 +90,8 @@ pub(super) fn vault(status: Status) -> Check {
         ),
         Status::Disabled => Check::bad(
             "vault",
-            "The vault is switched off; stored secrets are plaintext.",
-            "Switch it on in the settings, under Security.",
+            "The vault is disabled; stored secrets are plaintext.",
+            "Enable it in the settings, under Security.",
         ),
     }
 }
@@ -110,22 +111,22 @@ pub(super) async fn plaintext(rooms: &Rooms, status: Status) -> Check {
         (Err(_), _) => Check::bad(
             id,
             "Stored secrets could not be counted.",
-            "See the check `database`.",
+            "See the `database` check.",
         ),
         (Ok(0), _) => Check::fine(id, "No variable or SSH key is stored as plaintext."),
         (Ok(count), Status::Sealed) => Check::bad(
             id,
             format!("{count} secret(s) were stored as plaintext while the vault was sealed."),
-            "Unlock the vault: they are encrypted then.",
+            "Unlock the vault to encrypt them.",
         ),
         (Ok(count), Status::Unsealed) => Check::bad(
             id,
-            format!("{count} secret(s) are plaintext although the vault is open."),
-            "Unlock the vault once more; if they stay, the log says why.",
+            format!("{count} secret(s) are plaintext although the vault is unlocked."),
+            "Unlock the vault again. If they remain, the log has the reason.",
         ),
         (Ok(count), Status::Uninitialized | Status::Disabled) => Check::fine(
             id,
-            format!("{count} secret(s) are plaintext, as there is no vault."),
+            format!("{count} secret(s) are plaintext because there is no vault."),
         ),
     }
 }
@@ -136,8 +137,9 @@ pub(super) fn setup(complete: bool) -> Check {
     }
     Check::bad(
         "setup",
-        "There is no password and no passkey yet.",
-        "Open Gatehouse in a browser; from elsewhere you need the setup code that it printed.",
+        "No password or passkey is set.",
+        "Open Gatehouse in a browser. From another machine you need the setup code from the \
+         server's output.",
     )
 }
 
@@ -152,7 +154,7 @@ pub(super) fn auth_disabled(disabled: bool, scope: DisabledScope) -> Check {
         ),
         (true, DisabledScope::All) => Check::bad(
             id,
-            "Authentication is disabled: everyone who reaches this server is let in.",
+            "Authentication is disabled: everyone who can reach this server has access.",
             "Complete setup again, or set auth.disabled_scope to \"local\".",
         ),
     }
@@ -166,14 +168,14 @@ pub(super) async fn before_setup(rooms: &Rooms) -> Check {
             return Check::bad(
                 id,
                 format!("The audit log cannot be read: {error}."),
-                "Look at the database.",
+                "Check the database.",
             );
         }
     };
     if changes.is_empty() {
         return Check::fine(
             id,
-            "Nobody changed anything from elsewhere while auth was disabled.",
+            "No remote changes were made while authentication was disabled.",
         );
     }
     let kinds: Vec<String> = changes
@@ -183,12 +185,12 @@ pub(super) async fn before_setup(rooms: &Rooms) -> Check {
     Check::bad(
         id,
         format!(
-            "In the last 30 days, while auth was disabled, somebody elsewhere did: {}.",
+            "Remote changes in the last 30 days while authentication was disabled: {}.",
             kinds.join(", ")
         ),
         format!(
-            "Settings, API keys and devices made so ended with setup. Look at the rest in the audit log, \
-             actor `{STRANGER}`, and delete what is not yours."
+            "Settings, API keys and devices created this way ended with setup. Review the rest \
+             in the audit log, actor `{STRANGER}`, and delete what is not yours."
         ),
     )
 }
@@ -208,17 +210,17 @@ fn clock_finding(now: Timestamp, newest: Option<Timestamp>) -> Check {
         Check::bad(
             "clock",
             message,
-            "Set the clock, by NTP: logins and signatures depend on it.",
+            "Set the clock with NTP. Logins and signatures depend on it.",
         )
     };
     if now.as_millis() < NOT_BEFORE_MS {
-        return wrong("The clock is in the past.");
+        return wrong("The clock shows a time in the past.");
     }
     match newest {
         Some(newest) if newest.as_millis() > now.as_millis().saturating_add(CLOCK_SLACK_MS) => {
-            wrong("The clock went back: the audit log has an event in the future.")
+            wrong("The clock was set back: the audit log has an event in the future.")
         }
-        _ => Check::fine("clock", format!("The clock says {now}.")),
+        _ => Check::fine("clock", format!("The clock shows {now}.")),
     }
 }
 

@@ -10,12 +10,16 @@ pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check 
     let bind = settings.server.bind;
     let Some(url) = &settings.server.external_url else {
         if bind.ip().is_loopback() {
-            return Check::fine(id, "Not set; not needed while only this machine connects.");
+            return Check::fine(
+                id,
+                "Not set. It is not needed while only this machine connects.",
+            );
         }
         return Check::bad(
             id,
-            "The server listens to other machines, but server.external_url is not set.",
-            "Set it to the URL that browsers use: passkeys and webhook URLs depend on it.",
+            "The server accepts connections from other machines, but server.external_url is not \
+             set.",
+            "Set it to the URL that browsers use. Passkeys and webhook URLs depend on it.",
         );
     };
     let host = url.host_str().unwrap_or_default();
@@ -23,8 +27,8 @@ pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check 
     if url.scheme() == "http" && !loopback {
         return Check::bad(
             id,
-            "server.external_url is plain http.",
-            "Passkeys and secure cookies need https.",
+            "server.external_url uses plain http.",
+            "Passkeys and secure cookies require https.",
         );
     }
     let visited = visit
@@ -33,10 +37,10 @@ pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check 
     match visited {
         Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
             id,
-            "You came by another host than the one in server.external_url.",
-            "Passkeys are bound to their host: use one, or correct the setting.",
+            "Your request uses another host than server.external_url.",
+            "Passkeys are bound to their host. Use the same host, or correct the setting.",
         ),
-        _ => Check::fine(id, "server.external_url fits."),
+        _ => Check::fine(id, "server.external_url is valid."),
     }
 }
 
@@ -49,20 +53,19 @@ pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
     match settings.server.tls {
         Tls::Files { .. } => Check::fine("tls", "Served over TLS."),
         Tls::SelfSigned => Check {
-            hint: Some("Browsers warn of it, and passkeys may not work with it.".to_owned()),
-            ..Check::fine(
-                "tls",
-                "Served over TLS with a certificate of our own making.",
-            )
+            hint: Some("Browsers show a warning, and passkeys may not work.".to_owned()),
+            ..Check::fine("tls", "Served over TLS with a self-signed certificate.")
         },
         Tls::Off if settings.server.bind.ip().is_loopback() => {
             Check::fine("tls", "Plain HTTP, on this machine only.")
         }
-        Tls::Off if proxied => Check::fine("tls", "Plain HTTP; a proxy in front is to speak TLS."),
+        Tls::Off if proxied => {
+            Check::fine("tls", "Plain HTTP. The reverse proxy must terminate TLS.")
+        }
         Tls::Off => Check::bad(
             "tls",
-            "Plain HTTP to other machines: passwords can be read on the way.",
-            "Set server.tls, or put a proxy with TLS in front.",
+            "Plain HTTP to other machines: passwords can be read in transit.",
+            "Set server.tls, or use a reverse proxy with TLS.",
         ),
     }
 }
@@ -79,18 +82,18 @@ pub(super) fn proxy(settings: &Settings, process: &Process, visit: Option<&Visit
     match (process.behind_proxy, listed) {
         (true, false) => Check {
             hint: Some(
-                "Set proxy.trusted_cidrs, so that limits count real clients. Until then, \
-                 `allowed_cidrs` of keys and webhooks see the proxy's address."
+                "Set proxy.trusted_cidrs so that limits apply to real clients. Until then, \
+                 `allowed_cidrs` of keys and webhooks are compared with the proxy's IP address."
                     .to_owned(),
             ),
-            ..Check::fine(id, "Behind a proxy that is not named.")
+            ..Check::fine(id, "Behind a proxy, but proxy.trusted_cidrs is not set.")
         },
         (false, false) if forwarded => Check::bad(
             id,
-            "You came through a proxy, but none is configured.",
+            "Your request came through a proxy, but none is configured.",
             "Set SERVICE_BEHIND_PROXY=true and proxy.trusted_cidrs.",
         ),
-        (false, false) => Check::fine(id, "No proxy is configured, and none is seen."),
+        (false, false) => Check::fine(id, "No proxy is configured, and none was detected."),
         (_, true) => Check::fine(id, "Trusted proxies are configured."),
     }
 }
@@ -104,19 +107,19 @@ pub(super) fn locality(locality: Locality) -> Check {
     let (why, hint) = match failed_check {
         FailedCheck::BehindProxy => (
             "SERVICE_BEHIND_PROXY is set",
-            "Unset it if there is no proxy in front.",
+            "Unset it if there is no reverse proxy.",
         ),
         FailedCheck::ForwardingHeader => (
             "a forwarding header is present",
-            "Connect to the server itself rather than through a proxy.",
+            "Connect to the server directly, not through a proxy.",
         ),
         FailedCheck::Host => (
-            "the Host is no loopback name",
-            "Use localhost or 127.0.0.1 in the address.",
+            "the Host header is not a loopback name",
+            "Use localhost or 127.0.0.1 in the URL.",
         ),
         FailedCheck::PeerAddress => (
-            "the connection comes from another address than loopback",
-            "In a container use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
+            "the connection does not come from a loopback address",
+            "In a container, use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
         ),
     };
     // A remote connection is not an error. The hint helps users who expected a local one.

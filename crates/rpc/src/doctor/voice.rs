@@ -5,10 +5,13 @@ use crate::rooms::Rooms;
 use gatehouse_domain::Problem;
 use gatehouse_voice::{SttId, TtsId, VoiceError};
 
+const TTS: &str = "Text-to-speech";
+const STT: &str = "Speech-to-text";
+
 /// The finding for speech synthesis or recognition.
 struct Found {
-    /// "speak" or "listen".
-    verb: &'static str,
+    /// [`TTS`] or [`STT`].
+    feature: &'static str,
     enabled: bool,
     /// The chosen provider; `None` when none is configured.
     chosen: Option<String>,
@@ -24,7 +27,7 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
         rooms.voice.stt_status().await,
     );
     let mut speaking = Found {
-        verb: "speak",
+        feature: TTS,
         enabled: tts.enabled,
         chosen: None,
         lack: None,
@@ -40,7 +43,7 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
         speaking.ask(name, lack);
     }
     let mut listening = Found {
-        verb: "listen",
+        feature: STT,
         enabled: stt.enabled,
         chosen: None,
         lack: None,
@@ -68,11 +71,11 @@ impl Found {
     }
 
     fn sentence(&self) -> String {
-        let verb = self.verb;
+        let feature = self.feature;
         match &self.chosen {
-            _ if !self.enabled => format!("To {verb} is switched off."),
-            None => format!("Nobody is configured to {verb}."),
-            Some(chosen) => format!("Chosen to {verb}: {chosen}."),
+            _ if !self.enabled => format!("{feature} is off."),
+            None => format!("{feature} has no configured provider."),
+            Some(chosen) => format!("{feature} uses {chosen}."),
         }
     }
 }
@@ -92,9 +95,9 @@ fn finding(speaking: Found, listening: Found) -> Check {
 mod tests {
     use super::*;
 
-    fn found(verb: &'static str, asked: Vec<(&str, bool)>) -> Found {
+    fn found(feature: &'static str, asked: Vec<(&str, bool)>) -> Found {
         let mut found = Found {
-            verb,
+            feature,
             enabled: true,
             chosen: None,
             lack: None,
@@ -111,20 +114,25 @@ mod tests {
 
     #[test]
     fn the_chosen_are_named_and_so_is_what_they_lack() {
-        let nobody = finding(found("speak", vec![]), found("listen", vec![]));
-        assert!(nobody.ok && nobody.message.contains("Nobody is configured to listen"));
+        let nobody = finding(found(TTS, vec![]), found(STT, vec![]));
+        assert!(
+            nobody.ok
+                && nobody
+                    .message
+                    .contains("Speech-to-text has no configured provider.")
+        );
         let fine = finding(
-            found("speak", vec![("a", true), ("b", true)]),
-            found("listen", vec![]),
+            found(TTS, vec![("a", true), ("b", true)]),
+            found(STT, vec![]),
         );
         assert!(
-            fine.ok && fine.message.contains("Chosen to speak: a."),
+            fine.ok && fine.message.contains("Text-to-speech uses a."),
             "{fine:?}"
         );
         let lacks = vec![("a", true), ("b", false), ("c", false)];
-        let bad = finding(found("speak", vec![("x", true)]), found("listen", lacks));
+        let bad = finding(found(TTS, vec![("x", true)]), found(STT, lacks));
         assert!(
-            !bad.ok && bad.message.contains("Chosen to listen: a."),
+            !bad.ok && bad.message.contains("Speech-to-text uses a."),
             "{bad:?}"
         );
         assert!(
@@ -133,11 +141,11 @@ mod tests {
             "{bad:?}"
         );
         assert_eq!(bad.hint.as_deref(), Some("Set it."));
-        let mut off = found("speak", vec![("a", false)]);
+        let mut off = found(TTS, vec![("a", false)]);
         off.enabled = false;
-        let off = finding(off, found("listen", vec![]));
+        let off = finding(off, found(STT, vec![]));
         assert!(
-            off.ok && off.message.starts_with("To speak is switched off."),
+            off.ok && off.message.starts_with("Text-to-speech is off."),
             "{off:?}"
         );
     }

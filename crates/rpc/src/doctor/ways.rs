@@ -22,8 +22,8 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
         Some(server) => {
             let problem = server.problem.as_deref().unwrap_or("it cannot be used");
             let message = format!("The MCP server {} does not work: {problem}.", server.name);
-            let hint =
-                "Check its settings under [mcp.servers] and that its program runs by itself.";
+            let hint = "Check its settings under [mcp.servers], and check that its program runs \
+                        on its own.";
             Check::bad("mcp", message, hint)
         }
         None if waiting > 0 => Check::bad(
@@ -56,8 +56,8 @@ pub(super) async fn mcp_variables(rooms: &Rooms, settings: &Settings) -> Option<
     };
     has_variables.then(|| {
         let message = format!(
-            "MCP servers that get no environment variable of the vault: {}. Name those that they need \
-             in `env` of [mcp.servers.<name>], as {{ vault = \"KEY\" }}.",
+            "MCP servers that receive no environment variables from the vault: {}. List the ones \
+             they need in `env` of [mcp.servers.<name>], as {{ vault = \"KEY\" }}.",
             names.join(", ")
         );
         Check::fine("mcp_variables", message)
@@ -81,7 +81,7 @@ pub(super) async fn open_webhooks(rooms: &Rooms) -> Option<Check> {
         Ok(page) => page.webhooks,
         Err(error) => {
             let message = format!("The webhooks cannot be read: {error}.");
-            return Some(Check::bad(id, message, "The log has more."));
+            return Some(Check::bad(id, message, "The log has the details."));
         }
     };
     let is_open = |mode: AuthMode, enabled: bool| enabled && mode == AuthMode::None;
@@ -96,7 +96,7 @@ pub(super) async fn open_webhooks(rooms: &Rooms) -> Option<Check> {
         Some(name) => Some(Check::bad(
             id,
             format!(
-                "{} webhook(s) take deliveries from anybody; first: {name}.",
+                "{} webhook(s) accept unauthenticated deliveries; first: {name}.",
                 open.len()
             ),
             "Choose an auth_mode other than none, or disable them.",

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 pub const LIST: Method = method!(
     "agents.list",
-    "The agents, by id.",
+    "Lists the agents, ordered by ID.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
 
 pub const GET: Method = method!(
     "agents.get",
-    "One agent.",
+    "Returns an agent.",
     Some(Scope::Read),
     get(IdParams) -> Agent,
     errors: [NotFound]
@@ -24,7 +24,7 @@ pub const GET: Method = method!(
 
 pub const CREATE: Method = method!(
     "agents.create",
-    "Makes an agent.",
+    "Creates an agent.",
     Some(Scope::Write),
     create(NewAgent) -> Agent,
     errors: [Conflict],
@@ -33,7 +33,7 @@ pub const CREATE: Method = method!(
 
 pub const UPDATE: Method = method!(
     "agents.update",
-    "Changes an agent; `null` clears a field.",
+    "Changes an agent. `null` clears a field.",
     Some(Scope::Write),
     update(AgentChanges) -> Agent,
     errors: [NotFound],
@@ -42,7 +42,7 @@ pub const UPDATE: Method = method!(
 
 pub const DELETE: Method = method!(
     "agents.delete",
-    "Deletes an agent; its sessions go to `default`, which cannot be deleted.",
+    "Deletes an agent. Its sessions move to `default`, which cannot be deleted.",
     Some(Scope::Write),
     delete(IdParams) -> Done,
     errors: [NotFound, Conflict],

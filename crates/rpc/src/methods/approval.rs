@@ -12,14 +12,14 @@ use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
     "approval.list",
-    "The tool calls that wait for a yes, the oldest first.",
+    "Lists the tool calls that wait for approval, oldest first.",
     Some(Scope::Approvals),
     list(PageParams) -> ListResult
 );
 
 pub const RESOLVE: Method = method!(
     "approval.resolve",
-    "Says yes or no to one.",
+    "Approves or denies a tool call.",
     Some(Scope::Approvals),
     resolve(ResolveParams) -> Done,
     errors: [NotFound],

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 pub const LIST: Method = method!(
     "audit.list",
-    "Events of credentials and the vault, the newest first.",
+    "Lists events of credentials and the vault, newest first.",
     Some(Scope::Admin),
     list(ListParams) -> AuditList
 );

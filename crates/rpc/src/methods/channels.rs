@@ -11,21 +11,22 @@ use std::fmt;
 
 pub const LIST: Method = method!(
     "channels.list",
-    "The channels; their secrets are masked.",
+    "Lists the channels. Their secrets are masked.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
 
 pub const TYPES: Method = method!(
     "channels.types",
-    "The types of channels, their fields, and what can be named as a target now.",
+    "Lists the types of channels, their fields, and the targets that are currently available.",
     Some(Scope::Read),
     types(NoParams) -> TypesResult
 );
 
 pub const CREATE: Method = method!(
     "channels.create",
-    "Makes a channel. Naming a URL or a mail server needs operator.admin and a recent confirmation.",
+    "Creates a channel. Setting a URL or a mail server requires operator.admin and a recent \
+     confirmation.",
     Some(Scope::Write),
     create(CreateParams) -> Account,
     errors: [Forbidden, ConfirmationRequired, Conflict, VaultSealed],
@@ -34,7 +35,9 @@ pub const CREATE: Method = method!(
 
 pub const UPDATE: Method = method!(
     "channels.update",
-    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin and a recent confirmation; stored secrets do not go to another address until they are entered again.",
+    "Changes a channel. Absent fields are kept, and null removes a field. Setting a URL or a \
+     mail server requires operator.admin and a recent confirmation. Stored secrets are not sent \
+     to a different address until they are re-entered.",
     Some(Scope::Write),
     update(UpdateParams) -> Account,
     errors: [NotFound, Forbidden, ConfirmationRequired, Conflict, VaultSealed],
@@ -43,7 +46,8 @@ pub const UPDATE: Method = method!(
 
 pub const DELETE: Method = method!(
     "channels.delete",
-    "Deletes a channel with its secrets. While deliveries wait for it or webhooks name it, only with `force`.",
+    "Deletes a channel with its secrets. Requires `force` while deliveries wait for it or \
+     webhooks use it.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound, Conflict],

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub const SEND: Method = method!(
     "chat.send",
-    "Sends a text to an agent. The answer comes as `chat.*` events.",
+    "Sends a text to an agent. The answer arrives as `chat.*` events.",
     Some(Scope::Write),
     send(SendParams) -> Sent,
     long_params: true,
@@ -33,7 +33,7 @@ pub const SEND_SYNC: Method = method!(
 
 pub const ABORT: Method = method!(
     "chat.abort",
-    "Stops the turn that runs in a session; what was said so far stays, and turns that wait follow.",
+    "Stops the running turn of a session. Messages so far are kept, and waiting turns continue.",
     Some(Scope::Write),
     abort(SessionParams) -> Done,
     errors: [NotFound],
@@ -42,7 +42,7 @@ pub const ABORT: Method = method!(
 
 pub const HISTORY: Method = method!(
     "chat.history",
-    "What was said in a session: the newest messages, or those before one of them, in order.",
+    "Returns the messages of a session: the newest, or those before a given message, in order.",
     Some(Scope::Read),
     history(HistoryParams) -> HistoryResult,
     errors: [NotFound]

@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 pub const GET: Method = method!(
     "config.get",
-    "The settings in force and where each comes from; secrets are masked.",
+    "Returns the settings in effect and the source of each. Secrets are masked.",
     Some(Scope::Read),
     get(GetParams) -> GetResult
 );
 
 pub const SET: Method = method!(
     "config.set",
-    "Changes a setting at run time; null returns to what the file says.",
+    "Changes a setting at run time. null restores the value of the file.",
     Some(Scope::Write),
     set(SetParams) -> SetResult,
     errors: [Conflict, ConfirmationRequired],

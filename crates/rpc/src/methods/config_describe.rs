@@ -10,7 +10,8 @@ use serde_json::{Number, Value};
 
 pub const DESCRIBE: Method = method!(
     "config.describe",
-    "What the settings are: their kinds, bounds and defaults, who may change them and when it holds.",
+    "Describes the settings: their kinds, bounds and defaults, who may change them and when a \
+     change takes effect.",
     Some(Scope::Read),
     describe(GetParams) -> DescribeResult
 );

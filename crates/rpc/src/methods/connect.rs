@@ -18,7 +18,7 @@ use std::future::{Ready, ready};
 
 pub const CONNECT: Method = method!(
     "connect",
-    "Says who the client is, and tells what this server can do.",
+    "Authenticates the client and returns what this server supports.",
     None,
     connect(ConnectParams) -> ConnectResult,
     errors: [NotAuthenticated, SetupRequired, InvalidCredentials, Forbidden]

@@ -1,4 +1,5 @@
-//! `webhooks.deliveries`, `webhooks.deliveries.*` and `webhooks.delivery.*`: what webhooks have taken in.
+//! The methods `webhooks.deliveries`, `webhooks.deliveries.*` and `webhooks.delivery.*`: the deliveries that
+//! webhooks received.
 
 use super::page;
 use super::webhooks::IdParams;
@@ -10,47 +11,42 @@ use gatehouse_webhooks::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// `webhooks.deliveries`.
 pub const DELIVERIES: Method = method!(
     "webhooks.deliveries",
-    "Deliveries, the newest first.",
+    "Lists deliveries, newest first.",
     Some(Scope::Read),
     deliveries(DeliveriesParams) -> DeliveryPage,
     errors: [NotFound]
 );
 
-/// `webhooks.delivery.get`.
 pub const DELIVERY_GET: Method = method!(
     "webhooks.delivery.get",
-    "One delivery.",
+    "Returns a delivery.",
     Some(Scope::Read),
     delivery_get(IdParams) -> Delivery,
     errors: [NotFound]
 );
 
-/// `webhooks.delivery.payload`.
 pub const DELIVERY_PAYLOAD: Method = method!(
     "webhooks.delivery.payload",
-    "What a delivery brought.",
+    "Returns the payload of a delivery.",
     Some(Scope::Read),
     delivery_payload(IdParams) -> StoredPayload,
     errors: [NotFound]
 );
 
-/// `webhooks.delivery.replay`.
 pub const DELIVERY_REPLAY: Method = method!(
     "webhooks.delivery.replay",
-    "Runs a delivery once more, as a new one.",
+    "Runs a delivery again, as a new one.",
     Some(Scope::Write),
     delivery_replay(IdParams) -> Delivery,
     errors: [NotFound],
     audit: Audit::row("delivery.replayed", &["id"], &["id", "webhook_id"])
 );
 
-/// `webhooks.deliveries.replay`.
 pub const DELIVERIES_REPLAY: Method = method!(
     "webhooks.deliveries.replay",
-    "Runs deliveries that ended once more, the oldest first, each as a new one; or only counts them.",
+    "Runs finished deliveries again, oldest first, each as a new one; or only counts them.",
     Some(Scope::Write),
     deliveries_replay(ReplayParams) -> Replayed,
     errors: [NotFound],
@@ -61,68 +57,66 @@ pub const DELIVERIES_REPLAY: Method = method!(
     )
 );
 
-/// `webhooks.delivery.cancel`.
 pub const DELIVERY_CANCEL: Method = method!(
     "webhooks.delivery.cancel",
-    "Ends a delivery that waits or runs, as failed.",
+    "Stops a waiting or running delivery and marks it as failed.",
     Some(Scope::Write),
     delivery_cancel(IdParams) -> Delivery,
     errors: [NotFound, Conflict],
     audit: Audit::row("delivery.cancelled", &["id"], &["webhook_id"])
 );
 
-/// `webhooks.delivery.retry`.
 pub const DELIVERY_RETRY: Method = method!(
     "webhooks.delivery.retry",
-    "Tries a waiting delivery now.",
+    "Attempts a waiting delivery immediately.",
     Some(Scope::Write),
     delivery_retry(IdParams) -> Delivery,
     errors: [NotFound, Conflict],
     audit: Audit::row("delivery.retried", &["id"], &["webhook_id"])
 );
 
-/// Params of `webhooks.deliveries.replay`.
+/// Parameters of `webhooks.deliveries.replay`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayParams {
-    /// Only of this webhook.
+    /// Only deliveries of this webhook.
     id: Option<String>,
-    /// `completed` or `failed`; both when absent.
+    /// `completed` or `failed`; both if absent.
     status: Option<DeliveryStatus>,
-    /// Only of this event type.
+    /// Only deliveries with this event type.
     event: Option<String>,
-    /// Only those that came at this moment or later.
+    /// Only deliveries received at this time or later.
     since: Option<Timestamp>,
-    /// Only those that came before this moment.
+    /// Only deliveries received before this time.
     until: Option<Timestamp>,
-    /// How many at most, the oldest first.
+    /// Maximum number of deliveries, oldest first.
     #[schemars(range(min = 1, max = 10_000))]
     limit: i64,
-    /// Only count them.
+    /// Only count the deliveries.
     #[serde(default, alias = "dryRun")]
     dry_run: bool,
 }
 
-/// Params of `webhooks.deliveries`.
+/// Parameters of `webhooks.deliveries`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveriesParams {
-    /// Only of this webhook.
+    /// Only deliveries of this webhook.
     id: Option<String>,
-    /// Only with this status.
+    /// Only deliveries with this status.
     status: Option<DeliveryStatus>,
-    /// Only of this event type.
+    /// Only deliveries with this event type.
     event: Option<String>,
-    /// Only where the event type, the entity, the error or the preview contains this text.
+    /// Only deliveries whose event type, entity, error or preview contains this text.
     q: Option<String>,
-    /// Only those that came at this moment or later.
+    /// Only deliveries received at this time or later.
     from: Option<Timestamp>,
-    /// Only those that came before this moment.
+    /// Only deliveries received before this time.
     until: Option<Timestamp>,
-    /// How many at most; 50 when absent.
+    /// Maximum number of deliveries; 50 if absent.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -178,7 +172,7 @@ async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed,
         event,
         since,
         until,
-        // One that is out of bounds is refused there.
+        // Values out of bounds are rejected there.
         limit: u32::try_from(limit).unwrap_or(0),
         dry_run,
     };

@@ -16,7 +16,7 @@ const MAX_PROGRAM_CHARACTERS: usize = 256;
 
 pub const LIST: Method = method!(
     "env.list",
-    "The environment variables, without their values.",
+    "Lists the environment variables without their values.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
@@ -41,8 +41,8 @@ pub const DELETE: Method = method!(
 
 pub const REVEAL: Method = method!(
     "env.reveal",
-    "The values of environment variables, for a program that the caller starts: with an API key or a \
-     confirmed session. Each reading is in the audit log.",
+    "Returns the values of environment variables, for a program that the caller starts. Requires \
+     an API key or a confirmed session. Each call is recorded in the audit log.",
     Some(Scope::Admin),
     reveal(RevealParams) -> RevealResult,
     open_vault: true,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub const LIST: Method = method!(
     "inbox.list",
-    "The messages in the inbox, the newest first.",
+    "Lists the messages in the inbox, newest first.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );

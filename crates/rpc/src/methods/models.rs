@@ -9,7 +9,7 @@ use serde::Serialize;
 
 pub const LIST: Method = method!(
     "models.list",
-    "The language models of all providers that have a key and answer.",
+    "Lists the language models of all providers that have a key and respond.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );

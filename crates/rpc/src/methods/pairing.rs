@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub const CREATE: Method = method!(
     "pairing.create",
-    "Pairs a device; its token is shown this once.",
+    "Pairs a device. Its token is shown only once.",
     Some(Scope::Pairing),
     create(PairDeviceRequest) -> DevicePaired,
     errors: [ConfirmationRequired],
@@ -18,14 +18,14 @@ pub const CREATE: Method = method!(
 
 pub const LIST: Method = method!(
     "pairing.list",
-    "The paired devices.",
+    "Lists the paired devices.",
     Some(Scope::Pairing),
     list(PageParams) -> ListResult
 );
 
 pub const REVOKE: Method = method!(
     "pairing.revoke",
-    "Revokes a device; its connections close.",
+    "Revokes a device and closes its connections.",
     Some(Scope::Pairing),
     revoke(RevokeParams) -> Done,
     errors: [NotFound],

@@ -14,14 +14,14 @@ const DEFAULT: i64 = 500;
 
 pub const LIST: Method = method!(
     "voice.personas.list",
-    "The personas, and which of them is active.",
+    "Lists the personas and which one is active.",
     Some(Scope::Read),
     list(ListParams) -> ListResult
 );
 
 pub const GET: Method = method!(
     "voice.personas.get",
-    "A persona.",
+    "Returns a persona.",
     Some(Scope::Read),
     get(PersonaParams) -> Persona,
     errors: [NotFound]
@@ -29,7 +29,7 @@ pub const GET: Method = method!(
 
 pub const CREATE: Method = method!(
     "voice.personas.create",
-    "Makes a persona.",
+    "Creates a persona.",
     Some(Scope::Write),
     create(NewPersona) -> Persona,
     errors: [Conflict],
@@ -38,7 +38,7 @@ pub const CREATE: Method = method!(
 
 pub const UPDATE: Method = method!(
     "voice.personas.update",
-    "Changes a persona; what is absent stays, what is null is cleared.",
+    "Changes a persona. Absent fields are kept, and null clears a field.",
     Some(Scope::Write),
     update(PersonaChanges) -> Persona,
     errors: [NotFound],
@@ -47,7 +47,7 @@ pub const UPDATE: Method = method!(
 
 pub const DELETE: Method = method!(
     "voice.personas.delete",
-    "Deletes a persona; if it was the active one, none is active.",
+    "Deletes a persona. If it was active, no persona is active afterwards.",
     Some(Scope::Write),
     delete(PersonaParams) -> Done,
     errors: [NotFound],
@@ -56,7 +56,8 @@ pub const DELETE: Method = method!(
 
 pub const SET_ACTIVE: Method = method!(
     "voice.personas.set_active",
-    "Says which persona speaks when nobody names another; none for no persona.",
+    "Sets the active persona, which is used when a request names none; without an id, none is \
+     active.",
     Some(Scope::Write),
     set_active(ActivePersonaParams) -> ActivePersona,
     errors: [NotFound],

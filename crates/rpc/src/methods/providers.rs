@@ -12,14 +12,15 @@ use serde::{Deserialize, Serialize};
 
 pub const LIST: Method = method!(
     "providers.list",
-    "The model providers, and whether each has a key; those that speak or listen by a key stored here.",
+    "Lists the model providers and whether each has a key, and the speech providers whose key is \
+     stored here.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
 
 pub const SET_KEY: Method = method!(
     "providers.set_key",
-    "Stores an API key: of a model provider, or of one that speaks or listens.",
+    "Stores the API key of a model provider or a speech provider.",
     Some(Scope::Write),
     set_key(SetKeyParams) -> Provider,
     open_vault: true,
@@ -28,7 +29,7 @@ pub const SET_KEY: Method = method!(
 
 pub const REMOVE_KEY: Method = method!(
     "providers.remove_key",
-    "Forgets a provider's API key.",
+    "Deletes a provider's API key.",
     Some(Scope::Write),
     remove_key(IdParams) -> Done,
     open_vault: true,
@@ -38,7 +39,7 @@ pub const REMOVE_KEY: Method = method!(
 
 pub const TEST: Method = method!(
     "providers.test",
-    "Asks a provider for its models, with its key.",
+    "Requests the models of a provider with its key.",
     Some(Scope::Write),
     test(IdParams) -> ProviderTest,
     errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed],
@@ -140,7 +141,7 @@ fn of_voice(rooms: &Rooms, id: &str) -> Result<Provider, Problem> {
             key_hint: None,
         }),
         (Some(one), Some(other)) => {
-            let reason = format!("both {} and {} are meant; name one", other.id, one.id);
+            let reason = format!("matches both {} and {}; name one of them", other.id, one.id);
             Err(Problem::invalid_params("id", reason))
         }
         (None, _) => Err(unknown()),
@@ -192,7 +193,7 @@ const fn is_of_voice(_: &str) -> bool {
 }
 
 fn unknown() -> Problem {
-    let reason = "there is no such provider; describe it in the settings first";
+    let reason = "the provider does not exist; configure it in the settings first";
     Problem::invalid_params("id", reason)
 }
 
@@ -214,8 +215,8 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
     let all = call.rooms.models.providers().await.map_err(told)?;
     if !all.iter().any(|provider| provider.id == id) {
         if is_of_voice(&id) {
-            let reason = "this tests model providers; `gatehouse voice doctor --try` tries those that \
-                          speak and listen";
+            let reason = "this tests model providers only; use `gatehouse voice doctor --try` \
+                          for speech providers";
             return Err(Problem::invalid_params("id", reason));
         }
         return Err(Problem::not_found("model provider"));

@@ -10,7 +10,7 @@ use std::future::{Ready, ready};
 
 pub const DISCOVER: Method = method!(
     "rpc.discover",
-    "The OpenRPC document of this server.",
+    "Returns the OpenRPC document of this server.",
     None,
     discover(NoParams) -> Document
 );

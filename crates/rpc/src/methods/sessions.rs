@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 pub const LIST: Method = method!(
     "sessions.list",
-    "The sessions; those in which something was said last come first.",
+    "Lists the sessions, most recently active first.",
     Some(Scope::Read),
     list(ListParams) -> ListResult
 );
 
 pub const GET: Method = method!(
     "sessions.get",
-    "One session.",
+    "Returns a session.",
     Some(Scope::Read),
     get(NameParams) -> Session,
     errors: [NotFound]
@@ -24,7 +24,7 @@ pub const GET: Method = method!(
 
 pub const CREATE: Method = method!(
     "sessions.create",
-    "Makes a session in which nothing has been said yet.",
+    "Creates an empty session.",
     Some(Scope::Write),
     create(CreateParams) -> Session,
     audit: Audit::Unnoted("conversation")
@@ -32,7 +32,7 @@ pub const CREATE: Method = method!(
 
 pub const RENAME: Method = method!(
     "sessions.rename",
-    "Gives a session another label.",
+    "Changes the label of a session.",
     Some(Scope::Write),
     rename(RenameParams) -> Session,
     errors: [NotFound],
@@ -41,7 +41,7 @@ pub const RENAME: Method = method!(
 
 pub const DELETE: Method = method!(
     "sessions.delete",
-    "Deletes a session with its messages and its share, and stops what runs in it.",
+    "Deletes a session with its messages and its share, and stops its running turn.",
     Some(Scope::Write),
     delete(NameParams) -> Done,
     errors: [NotFound],
@@ -50,8 +50,8 @@ pub const DELETE: Method = method!(
 
 pub const SHARE: Method = method!(
     "sessions.share",
-    "Lets everybody who has the link read what was said so far. Sharing again keeps the link and \
-     shows what was said since.",
+    "Lets everyone with the link read the messages so far. Sharing again keeps the link and adds \
+     the messages since then.",
     Some(Scope::Write),
     share(NameParams) -> Shared,
     errors: [NotFound],
@@ -60,7 +60,7 @@ pub const SHARE: Method = method!(
 
 pub const UNSHARE: Method = method!(
     "sessions.unshare",
-    "Takes the link back for good.",
+    "Revokes the link permanently.",
     Some(Scope::Write),
     unshare(NameParams) -> Done,
     errors: [NotFound],

@@ -16,14 +16,14 @@ const MAX_SIGNED_BYTES: usize = 256 * 1024;
 
 pub const LIST: Method = method!(
     "ssh_keys.list",
-    "The SSH keys, without their private halves.",
+    "Lists the SSH keys without their private keys.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
 
 pub const GENERATE: Method = method!(
     "ssh_keys.generate",
-    "Makes an ed25519 key.",
+    "Creates an ed25519 key.",
     Some(Scope::Write),
     generate(NameParams) -> SshKey,
     errors: [Conflict, VaultSealed],
@@ -32,7 +32,7 @@ pub const GENERATE: Method = method!(
 
 pub const IMPORT: Method = method!(
     "ssh_keys.import",
-    "Stores a private key in OpenSSH or PEM form; its passphrase is used once.",
+    "Stores a private key in OpenSSH or PEM format. Its passphrase is used once.",
     Some(Scope::Write),
     import(ImportParams) -> SshKey,
     errors: [Conflict, VaultSealed, RateLimited],
@@ -50,8 +50,8 @@ pub const DELETE: Method = method!(
 
 pub const SIGN: Method = method!(
     "ssh_keys.sign",
-    "Signs data with a stored key, as an SSH agent does: with an API key or a confirmed session. Each use \
-     is in the audit log.",
+    "Signs data with a stored key, as an SSH agent does. Requires an API key or a confirmed \
+     session. Each call is recorded in the audit log.",
     Some(Scope::Admin),
     sign(SignParams) -> SignResult,
     open_vault: true,

@@ -15,21 +15,21 @@ use std::fmt;
 
 pub const STATUS: Method = method!(
     "stt.status",
-    "Who listens, and whether.",
+    "Returns the provider of speech-to-text and whether it is on.",
     Some(Scope::Read),
     status(NoParams) -> SttStatus
 );
 
 pub const PROVIDERS: Method = method!(
     "stt.providers",
-    "Who can listen: those that the settings let be shown.",
+    "Lists the speech-to-text providers that the settings allow to be listed.",
     Some(Scope::Read),
     providers(NoParams) -> Vec<ProviderStatus>
 );
 
 pub const SET_PROVIDER: Method = method!(
     "stt.setProvider",
-    "Chooses who listens; one that is not configured yet may be chosen.",
+    "Sets the speech-to-text provider. It need not be configured yet.",
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
     errors: [Conflict],
@@ -38,7 +38,7 @@ pub const SET_PROVIDER: Method = method!(
 
 pub const TRANSCRIBE: Method = method!(
     "stt.transcribe",
-    "Turns speech into text.",
+    "Transcribes speech.",
     Some(Scope::Write),
     transcribe(TranscribeParams) -> TranscribeResult,
     long_params: true,

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 pub const STATUS: Method = method!(
     "system.status",
-    "How the server is, in short.",
+    "Returns a summary of the server's state.",
     None,
     status(NoParams) -> SystemStatus
 );
 
 pub const DOCTOR: Method = method!(
     "system.doctor",
-    "Checks what commonly goes wrong, and says what to do about it.",
+    "Checks for common problems and suggests a fix for each.",
     Some(Scope::Read),
     run_checks(NoParams) -> DoctorReport
 );

@@ -10,7 +10,7 @@ use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
     "tools.list",
-    "The tools that there are now, by name: built in, and those of the MCP servers that run.",
+    "Lists the available tools by name: the built-in ones and those of running MCP servers.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );

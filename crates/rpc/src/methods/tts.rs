@@ -12,21 +12,21 @@ use std::fmt;
 
 pub const STATUS: Method = method!(
     "tts.status",
-    "Who speaks, and whether.",
+    "Returns the provider of text-to-speech and whether it is on.",
     Some(Scope::Read),
     status(NoParams) -> TtsStatus
 );
 
 pub const PROVIDERS: Method = method!(
     "tts.providers",
-    "Who can speak: those that the settings let be shown.",
+    "Lists the text-to-speech providers that the settings allow to be listed.",
     Some(Scope::Read),
     providers(NoParams) -> Vec<ProviderStatus>
 );
 
 pub const ENABLE: Method = method!(
     "tts.enable",
-    "Switches speech on; with a provider, chooses who speaks.",
+    "Turns text-to-speech on, optionally with another provider.",
     Some(Scope::Write),
     enable(EnableParams) -> EnableResult,
     errors: [Conflict],
@@ -35,7 +35,7 @@ pub const ENABLE: Method = method!(
 
 pub const DISABLE: Method = method!(
     "tts.disable",
-    "Switches speech off.",
+    "Turns text-to-speech off.",
     Some(Scope::Write),
     disable(NoParams) -> DisableResult,
     errors: [Conflict],
@@ -44,7 +44,7 @@ pub const DISABLE: Method = method!(
 
 pub const SET_PROVIDER: Method = method!(
     "tts.setProvider",
-    "Chooses who speaks; one that is not configured yet may be chosen.",
+    "Sets the text-to-speech provider. It need not be configured yet.",
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
     errors: [Conflict],
@@ -53,7 +53,7 @@ pub const SET_PROVIDER: Method = method!(
 
 pub const CONVERT: Method = method!(
     "tts.convert",
-    "Speaks a text and answers with the audio.",
+    "Converts text to speech and returns the audio.",
     Some(Scope::Write),
     convert(ConvertParams) -> ConvertResult,
     long_params: true,

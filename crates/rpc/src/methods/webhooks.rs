@@ -17,14 +17,14 @@ use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
     "webhooks.list",
-    "The webhooks, without their secrets.",
+    "Lists the webhooks without their secrets.",
     Some(Scope::Read),
     list(PageParams) -> WebhookPage
 );
 
 pub const GET: Method = method!(
     "webhooks.get",
-    "One webhook.",
+    "Returns a webhook.",
     Some(Scope::Read),
     get(IdParams) -> Webhook,
     errors: [NotFound]
@@ -32,7 +32,7 @@ pub const GET: Method = method!(
 
 pub const CREATE: Method = method!(
     "webhooks.create",
-    "Makes a webhook; its secret is shown this once.",
+    "Creates a webhook. Its secret is shown only once.",
     Some(Scope::Write),
     create(WebhookInput) -> WebhookChanged,
     errors: [VaultSealed],
@@ -41,7 +41,7 @@ pub const CREATE: Method = method!(
 
 pub const UPDATE: Method = method!(
     "webhooks.update",
-    "Changes a webhook; new deliveries follow at once.",
+    "Changes a webhook. New deliveries use the change at once.",
     Some(Scope::Write),
     update(UpdateParams) -> WebhookChanged,
     errors: [NotFound, Conflict, VaultSealed],
@@ -50,7 +50,7 @@ pub const UPDATE: Method = method!(
 
 pub const DELETE: Method = method!(
     "webhooks.delete",
-    "Deletes a webhook and its deliveries; sessions stay.",
+    "Deletes a webhook and its deliveries. Sessions are kept.",
     Some(Scope::Write),
     delete(IdParams) -> Done,
     errors: [NotFound],
@@ -59,7 +59,7 @@ pub const DELETE: Method = method!(
 
 pub const ROTATE_SECRET: Method = method!(
     "webhooks.rotate_secret",
-    "Gives a webhook another secret; the one before stays good for a while.",
+    "Replaces the secret of a webhook. The previous secret stays valid for a limited time.",
     Some(Scope::Write),
     rotate_secret(RotateParams) -> RotatedSecret,
     errors: [NotFound, Conflict, VaultSealed],
@@ -77,14 +77,14 @@ pub const TEST: Method = method!(
 
 pub const PROFILES: Method = method!(
     "webhooks.profiles",
-    "The senders that are known, and how to set each up.",
+    "Lists the known senders and how to set up each.",
     Some(Scope::Read),
     profiles(NoParams) -> ProfileList
 );
 
 pub const STATS: Method = method!(
     "webhooks.stats",
-    "Deliveries by the hour and status.",
+    "Counts deliveries by hour and status.",
     Some(Scope::Read),
     stats(StatsParams) -> DeliveryStats,
     errors: [NotFound]

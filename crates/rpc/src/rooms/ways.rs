@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A service could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WaysError {
-    #[error("cannot set up the way out")]
+    #[error("cannot set up outgoing connections")]
     Outbound(#[from] OutboundError),
     #[error("cannot open the agents")]
     Agents(#[from] AgentsError),

@@ -42,7 +42,7 @@ impl Secrets {
                 let error: &dyn std::error::Error = &error;
                 tracing::error!(
                     error,
-                    "the vault is sealed, but the audit log does not say so"
+                    "the vault was sealed, but this was not written to the audit log"
                 );
             }
             Ok(status)

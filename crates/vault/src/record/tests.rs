@@ -112,7 +112,7 @@ fn a_damaged_weakened_or_foreign_record_does_not_open() {
     // The key unwraps correctly, but the commitment is another key's.
     assert_eq!(
         with(&|r| r.dek_commitment.clone_from(&other.dek_commitment)),
-        OpenError::Damaged("dek_commitment is another key's")
+        OpenError::Damaged("dek_commitment belongs to another key")
     );
     // The two wrapped copies are not interchangeable.
     let swapped = VaultRecord {

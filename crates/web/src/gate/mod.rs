@@ -26,8 +26,8 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use gatehouse_auth::throttle::asks_to_upgrade;
-use gatehouse_auth::{Decision, RequestFacts, Subject, Visit};
-use gatehouse_domain::{ErrorCode, Problem, RequestId};
+use gatehouse_auth::{AuthError, Decision, RequestFacts, Subject, Visit};
+use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, Version};
@@ -176,13 +176,12 @@ fn refuse_unless_allowed(request: &Parts, visit: &Visit) -> Result<(), Turned> {
 
 /// The 401 error for a remote caller while setup is incomplete.
 pub(crate) fn setup_required_problem() -> Problem {
-    let message = "Setup is not complete; open /onboarding with the setup code from the terminal.";
-    Problem::new(ErrorCode::SetupRequired, message)
+    AuthError::SetupRequired.into()
 }
 
 /// The 401 error for a request without a valid credential.
 pub(crate) fn not_authenticated() -> Problem {
-    Problem::new(ErrorCode::NotAuthenticated, "Log in, or send an API key.")
+    AuthError::NotAuthenticated.into()
 }
 
 fn see_other(to: &'static str) -> Response {

@@ -53,7 +53,7 @@ pub(super) async fn ingest(
 fn told(error: IngestError) -> Refusal {
     if let IngestError::Store(_) | IngestError::Reload(_) = &error {
         let error: &dyn std::error::Error = &error;
-        tracing::error!(error, "a webhook delivery was not taken");
+        tracing::error!(error, "a webhook delivery was not accepted");
     }
     error.into()
 }

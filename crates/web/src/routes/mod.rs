@@ -238,7 +238,7 @@ fn check(
 
 /// The path exists, but not with this method. axum adds the `Allow` header.
 async fn method_not_allowed() -> Refusal {
-    let message = "This path does not take this method.";
+    let message = "This path does not support this method.";
     Refusal(Problem::new(ErrorCode::MethodNotAllowed, message))
 }
 

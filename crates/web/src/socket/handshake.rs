@@ -34,11 +34,11 @@ pub(super) fn answer(method: &Method, headers: &HeaderMap) -> Result<Response, P
         .is_none_or(|version| version.as_bytes() != b"13")
     {
         return Err(invalid(
-            "Only version 13 of the WebSocket protocol is spoken here.",
+            "Only version 13 of the WebSocket protocol is supported.",
         ));
     }
     let key = headers.get(SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
-    let key = key.ok_or_else(|| invalid("The header Sec-WebSocket-Key is missing or wrong."))?;
+    let key = key.ok_or_else(|| invalid("The header Sec-WebSocket-Key is missing or invalid."))?;
     let accept = HeaderValue::from_str(&derive_accept_key(key.as_bytes()))
         .map_err(|_| Problem::internal())?;
     let mut response = Response::new(Body::empty());

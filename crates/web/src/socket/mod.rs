@@ -168,7 +168,7 @@ impl Loop {
                 Err(Broken::NoRoom) => Input::NoRoom,
                 // Close codes from RFC 6455, section 7.4.1.
                 Err(Broken::NotText) => return self.close(1007, "not UTF-8").await,
-                Err(Broken::Protocol) => return self.close(1002, "not the protocol").await,
+                Err(Broken::Protocol) => return self.close(1002, "protocol error").await,
             };
             if matches!(self.feed(input).await, Next::Stop) {
                 return Next::Stop;

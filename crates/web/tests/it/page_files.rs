@@ -134,7 +134,7 @@ async fn a_build_without_the_page_says_so() {
     let shell = server.remote().get("/").await;
     assert_eq!(
         !is_built(&names),
-        shell.text.contains("built without its page"),
+        shell.text.contains("built without the web UI"),
         "{}",
         shell.text
     );

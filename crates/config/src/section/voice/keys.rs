@@ -50,11 +50,11 @@ const fn file(example: &'static str, doc: &'static str) -> KeySpec {
 }
 
 const fn model(example: &'static str) -> KeySpec {
-    line(example, "Which of the provider's models.")
+    line(example, "The provider's model.")
 }
 
 const fn base_url(example: &'static str) -> KeySpec {
-    let doc = "Base URL with its version segment; one without a path means /v1.";
+    let doc = "Base URL with its version segment. A URL without a path means /v1.";
     unset(Kind::Text(Rule::BaseUrl), example, doc).guarded(Guard::StepUp)
 }
 
@@ -81,22 +81,22 @@ const fn bytes(default: i64, doc: &'static str) -> KeySpec {
 
 const API_KEY: KeySpec = KeySpec {
     guard: Guard::StepUp,
-    change: Change::Never("set it with providers.set_key, which keeps it in the vault"),
+    change: Change::Never("set it with providers.set_key, which stores it in the vault"),
     ..unset(
         Kind::Text(Rule::Secret),
         "\"…\"",
-        "The provider's API key; better kept in the vault by providers.set_key.",
+        "The provider's API key. Prefer providers.set_key, which stores it in the vault.",
     )
 };
 const BORROWED_KEY: KeySpec = API_KEY.doc(
-    "The provider's API key, better kept in the vault by providers.set_key; without it the one of \
-     models.providers.openai or OPENAI_API_KEY is used.",
+    "The provider's API key. Prefer providers.set_key, which stores it in the vault. If unset, \
+     the key of models.providers.openai or OPENAI_API_KEY is used.",
 );
 const ENABLED: KeySpec = with_default(Kind::Flag, Initial::Flag(true), "");
 const SPEED: (i32, i32) = (250, 4000);
 const SHARE: (i32, i32) = (0, 1000);
-const LANGUAGE: KeySpec = line("\"en\"", "The language to expect, as ISO 639-1.");
-const BINARY: &str = "The program; searched for on PATH when unset, or when it is a bare name.";
+const LANGUAGE: KeySpec = line("\"en\"", "The expected language, as an ISO 639-1 code.");
+const BINARY: &str = "The program. If it is unset or has no path, it is searched for in PATH.";
 
 /// Expands tables of settings and adds the table name to each key.
 macro_rules! keys {
@@ -110,103 +110,107 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
         "local_concurrency": with_default(
             Kind::Whole { min: 1, max: 64 },
             Initial::Whole(2),
-            "How many programs speak or listen at a time on this machine.",
+            "Local speech programs that run at a time.",
         ),
         "cache_max_bytes": bytes(
             268_435_456,
-            "How much speech is kept to be given out again, in bytes; 0 keeps none.",
+            "Size of the cache for synthesized speech, in bytes; 0 disables it.",
         ),
         "audio_max_bytes": bytes(
             1_073_741_824,
-            "How much recorded and spoken audio of conversations is kept, in bytes; the oldest goes \
+            "Recorded and synthesized audio of sessions to keep, in bytes; the oldest is deleted \
              first.",
         ),
     }
     "voice.tts" {
-        "enabled": ENABLED.doc("Whether text is spoken."),
+        "enabled": ENABLED.doc("Whether text-to-speech is on."),
         "provider": unset(
             Kind::Text(Rule::Provider(TTS_PROVIDERS)),
             "\"tts_cloud_2\"",
-            "Who speaks: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), \
-             tts_local_1 (piper) or tts_local_2 (coqui); the first that is configured when unset. \
-             The tables below take either name.",
+            "The provider: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), \
+             tts_local_1 (piper) or tts_local_2 (coqui). If unset, the first that is configured. \
+             The tables below accept either name.",
         ),
-        "providers": names(TTS_PROVIDERS, "The providers that are shown; empty shows all."),
+        "providers": names(TTS_PROVIDERS, "The providers to list; empty lists all."),
         "auto": with_default(
             Kind::Text(Rule::OneOf(AUTO)),
             Initial::Text("off"),
-            "Which answers of agents are spoken unasked: always, off, inbound (answers to what was \
-             spoken) or tagged (answers with [[tts]] in them).",
+            "Which answers of agents are spoken automatically: always, off, inbound (answers to \
+             spoken messages) or tagged (answers that contain [[tts]]).",
         ),
         "max_text_length": with_default(
             Kind::Whole { min: 1, max: 1_000_000 },
             Initial::Whole(4096),
-            "The longest text that is spoken, in characters.",
+            "Maximum length of a spoken text, in characters.",
         ),
         "fallback": names(
             TTS_PROVIDERS,
-            "Who speaks when the chosen provider fails, tried in this order.",
+            "The providers to try, in this order, if the chosen provider fails.",
         ),
     }
     "voice.tts.tts_cloud_1" {
         "api_key": API_KEY,
         "base_url": base_url("\"https://api.elevenlabs.io/v1\""),
-        "voice_id": line("\"21m00Tcm4TlvDq8ikWAM\"", "The id of the voice."),
+        "voice_id": line("\"21m00Tcm4TlvDq8ikWAM\"", "The voice's ID."),
         "model": model("\"eleven_multilingual_v2\""),
-        "stability": number(SHARE, "0.5", "How even the voice is, from 0 to 1."),
-        "similarity_boost": number(SHARE, "0.75", "How close to the original voice, from 0 to 1."),
+        "stability": number(SHARE, "0.5", "Stability of the voice, from 0 to 1."),
+        "similarity_boost": number(SHARE, "0.75", "Similarity to the original voice, from 0 to 1."),
     }
     "voice.tts.tts_cloud_2" {
         "api_key": BORROWED_KEY,
         "base_url": base_url("\"https://api.openai.com/v1\""),
         "voice": line("\"alloy\"", "The voice: alloy, echo, fable, onyx, nova, shimmer or another."),
         "model": model("\"gpt-4o-mini-tts\""),
-        "speed": number(SPEED, "1.0", "How fast, from 0.25 to 4."),
+        "speed": number(SPEED, "1.0", "Speed, from 0.25 to 4."),
     }
     "voice.tts.tts_cloud_3" {
         "api_key": API_KEY,
         "base_url": base_url("\"https://texttospeech.googleapis.com/v1\""),
         "voice": line("\"en-US-Neural2-C\"", "The voice's name."),
-        "language_code": line("\"en-US\"", "The language, as BCP 47."),
-        "speaking_rate": number(SPEED, "1.0", "How fast, from 0.25 to 4."),
+        "language_code": line("\"en-US\"", "The language, as a BCP 47 tag."),
+        "speaking_rate": number(SPEED, "1.0", "Speed, from 0.25 to 4."),
     }
     "voice.tts.tts_local_1" {
         "binary_path": file("\"piper\"", BINARY),
-        "model_path": file("\"voices/en_US-lessac-medium.onnx\"", "The voice, an ONNX file; required."),
+        "model_path": file("\"voices/en_US-lessac-medium.onnx\"", "The voice's ONNX file; required."),
         "config_path": file(
             "\"voices/en_US-lessac-medium.onnx.json\"",
-            "The voice's JSON file; beside the voice when unset.",
+            "The voice's JSON file. By default it is next to the ONNX file.",
         ),
         "speaker_id": unset(
             Kind::Whole { min: 0, max: 4_294_967_295 },
             "0",
-            "Which speaker of a voice that has several.",
+            "The speaker, for a voice with several.",
         ),
-        "length_scale": number((100, 10_000), "1.0", "How slow, from 0.1 to 10; lower is faster."),
+        "length_scale": number(
+            (100, 10_000),
+            "1.0",
+            "Relative duration, from 0.1 to 10; lower is faster.",
+        ),
     }
     "voice.tts.tts_local_2" {
         "endpoint": unset(
             Kind::Text(Rule::WebUrl),
             "\"http://127.0.0.1:5002\"",
-            "Where the server is, as it is; required.",
+            "The server's URL, used without changes; required.",
         )
         .guarded(Guard::StepUp),
         "model": model("\"tts_models/en/ljspeech/vits\""),
     }
     "voice.stt" {
-        "enabled": ENABLED.doc("Whether speech is understood."),
+        "enabled": ENABLED.doc("Whether speech-to-text is on."),
         "provider": unset(
             Kind::Text(Rule::Provider(STT_PROVIDERS)),
             "\"stt_cloud_1\"",
-            "Who listens: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), \
-             stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), stt_local_2 \
-             (whisper-cli) or stt_local_3 (sherpa-onnx); the first that is configured when unset. \
-             The tables below take either name.",
+            "The provider: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), \
+             stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), \
+             stt_local_2 (whisper-cli) or stt_local_3 (sherpa-onnx). If unset, the first that is \
+             configured. The tables below accept either name.",
         ),
-        "providers": names(STT_PROVIDERS, "The providers that are shown; empty shows all."),
+        "providers": names(STT_PROVIDERS, "The providers to list; empty lists all."),
         "fallback": names(
             STT_PROVIDERS,
-            "Who listens when the chosen provider fails, tried in this order.",
+            "The providers to try, in this order, if the chosen provider fails.",
         ),
     }
     "voice.stt.stt_cloud_1" {
@@ -229,13 +233,13 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
         "smart_format": unset(
             Kind::Flag,
             "true",
-            "Write numbers, dates and sentences as people write them.",
+            "Format numbers, dates and punctuation for reading.",
         ),
     }
     "voice.stt.stt_cloud_4" {
         "api_key": API_KEY,
         "base_url": base_url("\"https://speech.googleapis.com/v1\""),
-        "language": line("\"en-US\"", "The language to expect, as a locale."),
+        "language": line("\"en-US\"", "The expected language, as a locale."),
         "model": model("\"latest_long\""),
     }
     "voice.stt.stt_cloud_5" {
@@ -248,7 +252,7 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
         "endpoint": unset(
             Kind::Text(Rule::BaseUrl),
             "\"http://127.0.0.1:8000/v1\"",
-            "Where the server is, with its version segment; one without a path means /v1; required.",
+            "The server's URL with its version segment; required. A URL without a path means /v1.",
         )
         .guarded(Guard::StepUp),
         "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),
@@ -256,7 +260,7 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
     }
     "voice.stt.stt_local_2" {
         "binary_path": file("\"whisper-cli\"", BINARY),
-        "model_path": file("\"models/ggml-base.bin\"", "The model, a ggml file; required."),
+        "model_path": file("\"models/ggml-base.bin\"", "The ggml file of the model; required."),
         "language": LANGUAGE,
     }
     "voice.stt.stt_local_3" {

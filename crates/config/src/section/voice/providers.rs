@@ -45,7 +45,7 @@ pub(crate) fn id_of(providers: &[Named], name: &str) -> Result<&'static str, Inv
             .map(|(id, alias)| format!("{id} ({alias})"))
             .collect();
         InvalidValue::new(format!(
-            "there is no such provider; did you mean `{near}`? There are {}",
+            "unknown provider; did you mean `{near}`? Expected one of {}",
             all.join(", ")
         ))
     })

@@ -270,7 +270,7 @@ fn both_spellings_in_one_source_are_an_error_that_names_both() {
     assert_eq!(
         error.to_string(),
         "gatehouse.toml line 6: `voice.stt.stt_local_2.model_path` and \
-         `voice.stt.whisper-cli.model_path` are one setting: keep one of them"
+         `voice.stt.whisper-cli.model_path` are the same setting; keep one of them"
     );
     // Different keys of one provider may be in two tables.
     let apart =
@@ -286,7 +286,7 @@ fn both_spellings_in_one_source_are_an_error_that_names_both() {
         .error();
     assert_eq!(
         error.to_string(),
-        format!("environment: `{one}` and `{other}` are one setting: keep one of them")
+        format!("environment: `{one}` and `{other}` are the same setting; keep one of them")
     );
     assert!(Start::empty().var(one, "x").var(other, " ").load().is_ok());
     // Precedence between two sources applies across spellings.
@@ -331,7 +331,7 @@ fn providers_are_named_either_way_and_stored_by_id() {
 #[case("voice.tts.fallback", json!(["piper", "tts_local_3"]), "did you mean `tts_local_1`?")]
 #[case("voice.stt.providers", json!(["whisper_cli"]), "did you mean `whisper-cli`?")]
 #[case("voice.stt.provider", json!("Deepgram"), "did you mean `deepgram`?")]
-#[case("voice.stt.provider", json!("elevenlabs"), "There are stt_cloud_1 (whisper), stt_cloud_2")]
+#[case("voice.stt.provider", json!("elevenlabs"), "Expected one of stt_cloud_1 (whisper)")]
 #[case("voice.tts.auto", json!("sometimes"), "expected always or off or inbound or tagged")]
 fn an_unknown_provider_is_told_with_the_nearest(
     #[case] key: &str,

@@ -51,7 +51,7 @@ async fn frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<By
             None => return Ok(Charged::bytes(whole, share)),
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(_)) => {
-                let message = "The body did not arrive whole.";
+                let message = "The body is incomplete.";
                 let problem = Problem::new(ErrorCode::InvalidRequest, message);
                 return Err(Unread::Refused(problem));
             }

@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/api/auth/status"),
         PUBLIC,
         || get(auth::status),
-        "Who is there, what is set up",
+        "Returns the state of setup and the caller's login",
     )
     .gives::<api::AuthStatus>(),
     row(
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/login"),
         PUBLIC,
         || post(auth::login),
-        "Logs in by password",
+        "Logs in with the password",
     )
     .takes::<api::LoginRequest>()
     .gives::<api::Done>(),
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/confirm"),
         ADMIN,
         || post(auth::confirm),
-        "Proves that the person is there",
+        "Confirms with the password or a passkey",
     )
     .takes::<api::ConfirmRequest>()
     .gives::<api::ConfirmAnswer>(),
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/sessions/{id}"),
         ADMIN,
         || delete(auth::end_session),
-        "Ends a login, and the keys and devices that it made unless `keep_children` is true",
+        "Revokes a login, and the keys and devices that it created unless `keep_children` is true",
     )
     .takes::<api::EndSessionRequest>()
     .gives::<api::Done>(),
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/sessions"),
         ADMIN,
         || delete(auth::end_other_sessions),
-        "Ends every other login, and what they made unless `keep_children` is true",
+        "Revokes every other login, and what they created unless `keep_children` is true",
     )
     .takes::<api::EndSessionRequest>()
     .gives::<api::EndedAnswer>(),
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/api-keys"),
         ADMIN,
         || post(auth::create_api_key),
-        "Makes an API key, shown once",
+        "Creates an API key, which is shown once",
     )
     .takes::<api::CreateApiKeyRequest>()
     .gives::<api::ApiKeyCreated>(),
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/api-keys/{id}"),
         ADMIN,
         || delete(auth::delete_api_key),
-        "Revokes an API key, and what it made",
+        "Revokes an API key and what it created",
     )
     .gives::<api::Done>(),
     row(

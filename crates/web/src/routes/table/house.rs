@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/health"),
         PUBLIC,
         || get(status::health),
-        "Says that the server runs",
+        "Reports that the server is running",
     )
     .gives::<status::Health>(),
     row(
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/api/gon"),
         READ,
         || get(status::first_facts),
-        "What the page needs first",
+        "The data that the web UI needs first",
     )
     .gives::<gatehouse_rpc::gon::Gon>(),
     row(
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/api/bootstrap"),
         READ,
         || get(status::bootstrap),
-        "What the page needs next",
+        "The data that the web UI needs next",
     )
     .gives::<gatehouse_rpc::gon::Bootstrap>(),
     row(
@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/api/sessions/{id}/messages"),
         READ,
         || get(sessions::messages),
-        "Its messages",
+        "The messages of a chat session",
     )
     .gives::<gatehouse_rpc::methods::chat::HistoryResult>(),
     row(

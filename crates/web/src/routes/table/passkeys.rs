@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/passkey/register/begin"),
         AdminOrSetup,
         || post(passkeys::register_begin),
-        "Begins to register a passkey",
+        "Starts registering a passkey",
     )
     .takes::<passkey_api::RegisterBeginRequest>()
     .with_setup_code()
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/passkey/auth/begin"),
         PUBLIC,
         || post(passkeys::login_begin),
-        "Begins to log in by passkey",
+        "Starts a login with a passkey",
     )
     .gives::<passkey_api::CeremonyBegun>(),
     row(
@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/passkey/auth/finish"),
         PUBLIC,
         || post(passkeys::login_finish),
-        "Logs in by passkey",
+        "Logs in with a passkey",
     )
     .takes::<passkey_api::LoginFinishRequest>()
     .gives::<api::Done>(),

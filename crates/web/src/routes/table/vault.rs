@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/initialize"),
         ADMIN,
         || post(vault::initialize),
-        "Makes the vault for the login password",
+        "Creates the vault with the login password",
     )
     .takes::<api::VaultPassword>()
     .gives::<api::VaultAnswer>(),
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/unlock"),
         Scope(Write),
         || post(vault::unlock),
-        "Unseals by password",
+        "Unlocks the vault with the password",
     )
     .takes::<api::VaultPassword>()
     .gives::<api::VaultAnswer>(),
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/recovery"),
         Scope(Write),
         || post(vault::recovery),
-        "Unseals by recovery key",
+        "Unlocks the vault with the recovery key",
     )
     .takes::<api::VaultRecovery>()
     .gives::<api::VaultAnswer>(),
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/disable"),
         ADMIN,
         || post(vault::disable),
-        "Decrypts every secret and goes without a vault",
+        "Decrypts every secret and disables the vault",
     )
     .takes::<api::VaultOptionalPassword>()
     .gives::<api::VaultDisableAnswer>()
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/enable"),
         ADMIN,
         || post(vault::enable),
-        "Goes with the vault again",
+        "Enables the vault",
     )
     .takes::<api::VaultOptionalPassword>()
     .gives::<api::VaultAnswer>(),
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/seal"),
         ADMIN,
         || post(vault::seal),
-        "Forgets the key",
+        "Seals the vault",
     )
     .gives::<api::VaultAnswer>(),
     row(
@@ -77,7 +77,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/rotate"),
         ADMIN,
         || post(vault::rotate),
-        "Makes a new key and re-encrypts every secret",
+        "Creates a new key and re-encrypts every secret",
     )
     .takes::<api::VaultPassword>()
     .gives::<api::VaultAnswer>()
@@ -87,7 +87,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/auth/vault/recovery-key"),
         ADMIN,
         || post(vault::recovery_key),
-        "Makes a new recovery key",
+        "Creates a new recovery key",
     )
     .takes::<api::VaultPassword>()
     .gives::<api::VaultRecoveryKeyAnswer>()

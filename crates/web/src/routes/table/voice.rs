@@ -13,7 +13,8 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/sessions/{id}/audio"),
         WRITE,
         || post(session_audio::post),
-        "Understands a recording and keeps it with the session; the body may also be the audio itself",
+        "Transcribes a recording and stores it with the session; the body may also be the audio \
+         itself",
     )
     .takes_form::<session_audio::AudioForm>()
     .gives::<gatehouse_voice::HeardAudio>(),
@@ -22,7 +23,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/api/sessions/{id}/audio/{audio_id}"),
         READ,
         || get(session_audio::get),
-        "Audio of a session; ranges are given",
+        "Audio of a session; supports range requests",
     )
     .gives_bytes("audio/*"),
     row(
@@ -30,7 +31,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/api/tts/stream"),
         WRITE,
         || post(speech::post),
-        "Speaks a text; the audio is handed on as it comes",
+        "Converts text to speech and streams the audio",
     )
     .takes::<gatehouse_rpc::methods::tts::ConvertParams>()
     .gives_bytes("audio/*"),
@@ -39,7 +40,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/v1/audio/speech"),
         WRITE,
         || post(openai::speech::post),
-        "Speaks a text, for clients of OpenAI's API",
+        "Converts text to speech, for clients of OpenAI's API",
     )
     .takes::<openai::speech::SpeechBody>()
     .gives_bytes("audio/*"),
@@ -48,7 +49,7 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/v1/audio/transcriptions"),
         WRITE,
         || post(openai::transcriptions::post),
-        "Understands a recording, for clients of OpenAI's API",
+        "Transcribes a recording, for clients of OpenAI's API",
     )
     .takes_form::<openai::transcriptions::TranscriptionForm>()
     .gives::<openai::transcriptions::Transcription>(),
@@ -57,7 +58,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/v1/models"),
         READ,
         || get(openai::models::list),
-        "Who speaks and listens, for clients of OpenAI's API",
+        "Lists the speech providers as models, for clients of OpenAI's API",
     )
     .gives::<openai::models::ModelList>(),
     row(
@@ -65,7 +66,7 @@ pub(super) const ROWS: &[Route] = &[
         (Get, "/v1/models/{id}"),
         READ,
         || get(openai::models::get),
-        "One of them",
+        "One speech provider as a model, for clients of OpenAI's API",
     )
     .gives::<openai::models::Model>(),
 ];

@@ -9,6 +9,6 @@ pub(super) const ROWS: &[Route] = &[row(
     (Verb::Post, "/api/webhooks/ingest/{public_id}"),
     PUBLIC,
     || post(ingest::ingest),
-    "Takes a delivery; each webhook has its own way to verify it",
+    "Receives a delivery and verifies it as its webhook requires",
 )
 .gives::<ingest::Answer>()];

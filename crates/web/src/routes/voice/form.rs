@@ -84,7 +84,7 @@ pub(super) async fn read(parts: &Parts, body: Body, share: Share) -> Result<Uplo
         return read_form(parts, body, share, &["file", "audio"]).await;
     }
     if !may_be_audio(&media_type) || is_network_pcm(&media_type) {
-        let message = "This endpoint takes audio, or multipart/form-data with a field `file`.";
+        let message = "This endpoint accepts audio, or multipart/form-data with a field `file`.";
         return Err(Problem::new(ErrorCode::UnsupportedMediaType, message));
     }
     Ok(Upload {
@@ -122,8 +122,8 @@ pub(super) async fn read_form(
         }
         let by_type = field.content_type().map(essence);
         if by_type.as_deref().is_some_and(is_network_pcm) {
-            let reason =
-                "audio/L16 and its like are not taken; send WAV, or little-endian audio/pcm";
+            let reason = "audio/L16 and similar types are not supported; send WAV, or \
+                          little-endian audio/pcm";
             return Err(Problem::invalid_params(&name, reason));
         }
         let by_type = by_type.as_deref().and_then(format_of);
@@ -145,7 +145,7 @@ fn check_is_form(parts: &Parts) -> Result<(), Problem> {
     if media_type(&parts.headers) == "multipart/form-data" {
         return Ok(());
     }
-    let message = "This endpoint takes multipart/form-data.";
+    let message = "This endpoint accepts multipart/form-data.";
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 

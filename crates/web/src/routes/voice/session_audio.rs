@@ -119,7 +119,7 @@ pub(in crate::routes) async fn get(
             described(with_range(response, &range), &audio, &etag)
         }
         Part::Nothing => {
-            let message = format!("There is no such part: the audio has {length} bytes.");
+            let message = format!("The range is not satisfiable: the audio has {length} bytes.");
             let problem = Problem::new(ErrorCode::InvalidRequest, message);
             let mut response = Refusal(problem).into_response();
             *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
@@ -135,7 +135,7 @@ fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
     let (from, to) = (number(bytes.start), number(bytes.end));
     let pieces = app.rooms().voice.read_audio(&audio.id, from..to);
     let pieces = pieces.inspect_err(|error| {
-        tracing::warn!(%error, "a recording broke off");
+        tracing::warn!(%error, "a recording was interrupted");
     });
     let mut response = empty(bytes.len());
     *response.body_mut() = Body::from_stream(pieces);

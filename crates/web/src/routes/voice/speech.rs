@@ -29,7 +29,7 @@ pub(in crate::routes) async fn post(
 pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     let provider = speech.provider;
     let body = speech.body.inspect_err(move |error| {
-        tracing::warn!(provider = provider.as_str(), %error, "speech broke off");
+        tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
     });
     let mut response = Response::new(Body::from_stream(body));
     let headers = response.headers_mut();

@@ -64,7 +64,7 @@ async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem>
     if let Some(format) = body.stream_format.as_deref()
         && format != "audio"
     {
-        let reason = "only `audio` is streamed here";
+        let reason = "only `audio` is supported";
         return Err(Problem::invalid_params("stream_format", reason));
     }
     let format = body.response_format.filter(|format| !format.is_empty());

@@ -124,14 +124,14 @@ fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
         return Err(Problem::invalid_params("timestamp_granularities", reason));
     }
     if !grains.is_empty() && format != "verbose_json" {
-        let reason = "goes with the response_format verbose_json only";
+        let reason = "requires the response_format verbose_json";
         return Err(Problem::invalid_params("timestamp_granularities", reason));
     }
     if fields
         .take("stream")
         .is_some_and(|stream| !matches!(stream.as_str(), "false" | "False" | "0"))
     {
-        let reason = "transcripts are not streamed here";
+        let reason = "streaming is not supported";
         return Err(Problem::invalid_params("stream", reason));
     }
     if let Some(temperature) = fields.take("temperature") {
