@@ -1,5 +1,5 @@
-//! Table `webhook_deliveries`: storing deliveries, many in one statement, and finding one of them.
-//! Lists and counts are in `delivery_list.rs`, what the worker does in `delivery_queue.rs`.
+//! Table `webhook_deliveries`: batch inserts, lookups of single deliveries, and the removal of the deliveries
+//! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::{FromRow, Row, Value, query};
@@ -7,21 +7,22 @@ use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use std::sync::Arc;
 
-/// The columns of [`DeliveryRow`]: all except the payload and the configuration. A body whose preview would be the
-/// whole payload has no preview of its own.
+/// The columns of [`DeliveryRow`]: all except the payload and the configuration. If the preview would equal
+/// the payload, only the payload is stored.
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
     CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
     error, response_actions, target";
 
-/// The payload of a delivery: in its row, or in `delivery_payloads` if the row has an empty one.
+/// Selects the payload of a delivery from its row or, if that column is empty, from `delivery_payloads`.
 pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
     FROM delivery_payloads AS apart WHERE apart.delivery_id = webhook_deliveries.id) \
     ELSE payload END AS payload";
 
-/// Payloads up to this size, in bytes, are stored in the row. It is the size of a preview: a row has the payload or
-/// a preview of it, never both. PostgreSQL moves longer values out of the row as well (TOAST, 2 kB).
+/// Larger payloads, in bytes, are stored in `delivery_payloads`. This is also the maximum size of a preview,
+/// so a row contains the payload or a preview of it, never both. PostgreSQL moves values over 2 kB out of the
+/// row anyway (TOAST).
 const INLINE_BYTES: usize = 2048;
 
 /// Whether a payload is stored in `delivery_payloads`.
@@ -29,58 +30,46 @@ const fn is_stored_apart(payload: &str) -> bool {
     payload.len() > INLINE_BYTES
 }
 
-/// One delivery, without its payload and the configuration that it was received with.
+/// A delivery without its payload and configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryRow {
-    /// Its id.
     pub id: DeliveryId,
-    /// To which webhook.
     pub webhook_id: WebhookId,
-    /// Where it stands.
     pub status: DeliveryStatus,
-    /// What happened at the sender.
     pub event_type: Option<String>,
-    /// What it is about.
     pub entity_key: Option<String>,
-    /// What the sender knows it by.
+    /// The sender's ID of the delivery, or the SHA-256 of its body.
     pub delivery_key: Option<String>,
-    /// The delivery that came first with the same key.
+    /// The first delivery with the same key or bytes.
     pub duplicate_of: Option<DeliveryId>,
-    /// The delivery that this one repeats.
     pub replay_of: Option<DeliveryId>,
-    /// The session in which it runs; empty when it never runs.
+    /// Empty for a delivery that never runs.
     pub session_key: String,
-    /// That session's id, once there is one.
+    /// `None` until an agent has started the session.
     pub session_id: Option<String>,
-    /// When it came.
     pub received_at: Timestamp,
-    /// When work on it last began.
+    /// Start of the last attempt.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// Not before this moment.
+    /// The earliest start of the next attempt. `None` if the delivery is parked or not queued.
     pub next_attempt_at: Option<Timestamp>,
-    /// How often work on it was begun.
     pub attempts: i64,
-    /// Which life of which node works on it.
+    /// The process that runs it; see [`crate::ClaimRequest::owner`].
     pub lease_owner: Option<String>,
-    /// Until when, unless renewed.
     pub lease_until: Option<Timestamp>,
-    /// Tokens read by the model.
     pub input_tokens: Option<i64>,
-    /// Tokens written by the model.
     pub output_tokens: Option<i64>,
-    /// The safe headers, as a JSON object.
+    /// The headers that are safe to store, as a JSON object.
     pub headers: String,
-    /// The size of its body in bytes.
+    /// In bytes.
     pub body_size: i64,
-    /// How the body begins.
+    /// The beginning of the body.
     pub body_preview: String,
-    /// Why it did not end well.
+    /// Why it failed, was refused, or waits.
     pub error: Option<String>,
-    /// What the agent did, as a JSON array.
+    /// The agent's actions, as a JSON array.
     pub response_actions: String,
-    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<String>,
 }
 
@@ -129,55 +118,47 @@ impl FromRow for DeliveryRow {
     }
 }
 
-/// A delivery that is to be stored.
+/// A delivery to store.
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
-    /// Its id.
     pub id: DeliveryId,
-    /// To which webhook.
     pub webhook_id: WebhookId,
-    /// Where it stands.
     pub status: DeliveryStatus,
-    /// What happened at the sender.
     pub event_type: Option<String>,
-    /// What it is about.
     pub entity_key: Option<String>,
-    /// What the sender knows it by.
+    /// The sender's ID of the delivery, or the SHA-256 of its body.
     pub delivery_key: Option<String>,
-    /// Set for one that holds its key: accepted, and no replay.
+    /// The delivery key if it must be unique in the webhook: set for accepted deliveries, except replays and
+    /// redeliveries.
     pub unique_key: Option<String>,
-    /// SHA-256 of its verified bytes in hex; set for one that holds these bytes as well.
+    /// SHA-256 of the verified bytes in hex, if they must be unique in the webhook.
     pub bytes_key: Option<String>,
-    /// The delivery that came first with the same key.
+    /// The first delivery with the same key or bytes.
     pub duplicate_of: Option<DeliveryId>,
-    /// The delivery that this one repeats.
     pub replay_of: Option<DeliveryId>,
-    /// Which redelivery of `replay_of` by the sender this is, from 1; `None` for all others.
+    /// The number of this redelivery of `replay_of` by the sender, from 1; otherwise `None`.
     pub redelivery: Option<i64>,
-    /// The session in which it runs; empty when it never runs.
+    /// Empty for a delivery that never runs.
     pub session_key: String,
-    /// When it came.
     pub received_at: Timestamp,
-    /// Not before this moment; set for one that waits for the worker.
     pub next_attempt_at: Option<Timestamp>,
-    /// The safe headers, as a JSON object.
+    /// The headers that are safe to store, as a JSON object.
     pub headers: String,
-    /// The size of its body in bytes.
+    /// In bytes.
     pub body_size: i64,
-    /// How the body begins.
+    /// The beginning of the body.
     pub body_preview: String,
-    /// The whole payload, for one that runs.
+    /// The whole payload. `None` if the delivery never runs.
     pub payload: Option<String>,
-    /// The webhook's configuration now, without secrets, for one that runs.
+    /// The webhook's configuration at receipt, without secrets. `None` if the delivery never runs.
     pub config: Option<Arc<str>>,
-    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<Arc<str>>,
-    /// Why it was refused.
     pub error: Option<String>,
 }
 
 impl NewDelivery {
-    /// The row as it will be read.
+    /// Returns the row as a read returns it after the insert.
     pub fn to_row(&self) -> DeliveryRow {
         DeliveryRow {
             id: self.id.clone(),
@@ -208,7 +189,7 @@ impl NewDelivery {
         }
     }
 
-    /// The values for [`INSERT`], in its order.
+    /// Returns the values for [`INSERT`], in its order.
     fn values<'v>(&'v self, config_key: Option<&'v str>) -> Vec<Value<'v>> {
         let payload = self.payload.as_deref();
         let inline = payload.map(|text| if is_stored_apart(text) { "" } else { text });
@@ -250,8 +231,8 @@ const INSERT_PAYLOAD: &str =
     "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
 
 impl Conn {
-    /// Stores deliveries. Returns for each whether it was stored: one is not if its webhook has an accepted
-    /// delivery with the same key or bytes, even one from the same call.
+    /// Stores deliveries and returns for each whether it was stored. A delivery is skipped if its webhook has
+    /// an accepted delivery with the same key or bytes, including one from the same call.
     pub async fn insert_deliveries(
         &mut self,
         new: &[NewDelivery],
@@ -278,7 +259,7 @@ impl Conn {
         Ok(stored)
     }
 
-    /// One delivery, unless its webhook was deleted.
+    /// Returns a delivery, unless its webhook was deleted.
     pub async fn find_delivery(&mut self, id: &str) -> Result<Option<DeliveryRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM webhook_deliveries WHERE id = $1
@@ -287,7 +268,8 @@ impl Conn {
         self.find(query(sql).bind(id.to_owned())).await
     }
 
-    /// The payload of a delivery; `None` when there is no such delivery or it keeps none.
+    /// Returns the payload of a delivery. `None` if there is no such delivery, it has no payload, or its
+    /// webhook was deleted.
     pub async fn find_delivery_payload(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let sql = format!(
             "SELECT {PAYLOAD} FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
@@ -296,7 +278,8 @@ impl Conn {
         self.find(query(sql).bind(id.to_owned())).await
     }
 
-    /// The configuration that a delivery was received with; `None` as for the payload.
+    /// Returns the configuration of the webhook at the receipt of a delivery. `None` if there is no such
+    /// delivery or it has no configuration.
     pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
         let sql = format!(
             "SELECT {CONFIG} FROM webhook_deliveries WHERE id = $1
@@ -305,7 +288,7 @@ impl Conn {
         self.find(query(sql).bind(id.to_owned())).await
     }
 
-    /// Notes that the deliveries of a webhook are to be removed. From here on nobody sees them.
+    /// Schedules the deliveries of a webhook for removal. Lookups and lists no longer return them.
     pub async fn insert_webhook_removal(
         &mut self,
         id: &str,
@@ -320,7 +303,7 @@ impl Conn {
             .map(drop)
     }
 
-    /// Webhooks whose deliveries are to be removed.
+    /// Lists the webhooks whose deliveries must be removed.
     pub async fn list_webhook_removals(&mut self) -> Result<Vec<String>, StoreError> {
         self.list(query(
             "SELECT webhook_id FROM webhook_removals ORDER BY removed_at, webhook_id",
@@ -328,8 +311,8 @@ impl Conn {
         .await
     }
 
-    /// Removes some deliveries of a deleted webhook; how many. In pieces of so many rows and bytes of
-    /// bodies, so that the one writer is never held for long; one row at least.
+    /// Removes some deliveries of a deleted webhook and returns their number. One call removes up to `limit`
+    /// rows and `max_bytes` bytes of bodies, but at least one row, so the writer is held only briefly.
     pub async fn delete_removed_deliveries(
         &mut self,
         id: &str,
@@ -349,7 +332,7 @@ impl Conn {
         self.run(query).await
     }
 
-    /// Forgets removals that were asked for before a moment and have nothing left to remove.
+    /// Deletes removals that were requested before `before` and have no deliveries left.
     pub async fn delete_finished_removals(&mut self, before: Timestamp) -> Result<u64, StoreError> {
         let query = query(
             "DELETE FROM webhook_removals WHERE removed_at < $1 AND NOT EXISTS (

@@ -1,4 +1,4 @@
-//! Claiming deliveries: a lease on what is due in some lines of the queue.
+//! Claims deliveries: takes those that are due in some lines of the queue and gives each a lease.
 
 use crate::deliveries::{COLUMNS, PAYLOAD};
 use crate::delivery_configs::CONFIG;
@@ -10,52 +10,46 @@ use gatehouse_domain::{Timestamp, WebhookId};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// How many deliveries one claim parks at most, so that it never holds the writer long.
+/// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
 const PARK_LIMIT: usize = 128;
 
-/// What a worker wants to claim.
+/// A worker's request for deliveries.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
-    /// Who claims: unique for each life of a node.
+    /// The process that claims. The value must be unique per start of a node.
     pub owner: String,
-    /// The time of day.
     pub now: Timestamp,
-    /// Until when the claim holds unless it is renewed.
     pub lease_until: Timestamp,
-    /// From which lines, in this order.
+    /// The lines to claim from, in this order.
     pub takes: Vec<Take>,
-    /// Webhooks that run their deliveries at a rate.
+    /// The webhooks with a rate limit.
     pub paced: Vec<Pace>,
 }
 
-/// How much to claim from one line.
+/// The number of deliveries to claim from one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Take {
-    /// The channel target; empty for turns of agents.
+    /// A channel target, or empty for agent turns.
     pub target: String,
-    /// The webhook.
     pub webhook_id: WebhookId,
-    /// How many at most.
     pub limit: usize,
 }
 
-/// What a worker got.
+/// The result of a claim.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// The deliveries that are now its own, line by line, the longest due first.
+    /// The claimed deliveries, by line; within a line, those that were due first come first.
     pub claimed: Vec<DeliveryWork>,
-    /// Whether more may be due: the claim stopped before it had looked at everything.
+    /// Whether more deliveries may be due, because the claim stopped early.
     pub more: bool,
 }
 
-/// A claimed delivery, with all that a run needs.
+/// A claimed delivery with its payload and configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryWork {
-    /// The delivery.
     pub row: DeliveryRow,
-    /// The payload, as it was stored.
     pub payload: Option<String>,
-    /// The webhook's configuration when it came, as JSON text.
+    /// The webhook's configuration at receipt, as JSON text.
     pub config: Option<String>,
 }
 
@@ -69,14 +63,13 @@ impl FromRow for DeliveryWork {
     }
 }
 
-/// Whose turn it is in a session.
+/// Which delivery of a session may run.
 enum Turn {
     Of(Head),
-    /// An older one is open, or a delivery of the session runs.
+    /// None: a delivery of the session is running, or an older one must run first.
     BehindAnother,
 }
 
-/// A due delivery and its session.
 struct Due {
     id: String,
     session_key: String,
@@ -91,7 +84,7 @@ impl FromRow for Due {
     }
 }
 
-/// What one claim has seen and got so far.
+/// The state of one claim.
 struct Claiming<'w> {
     want: &'w ClaimRequest,
     busy: HashSet<String>,
@@ -102,8 +95,9 @@ struct Claiming<'w> {
 }
 
 impl Conn {
-    /// Claims what is due in these lines, the longest due first, at most one for each session and only its
-    /// oldest. The claim counts as an attempt, so that one which ends the process is counted too.
+    /// Claims due deliveries from the requested lines, earliest due first. It claims only the oldest open
+    /// delivery of a session, and none while another one of the session runs. A claim counts as an attempt,
+    /// so an attempt that crashes the process is counted too.
     pub async fn claim_deliveries(&mut self, want: &ClaimRequest) -> Result<Claims, StoreError> {
         let mut claiming = Claiming {
             want,
@@ -170,8 +164,9 @@ impl Conn {
         Ok(())
     }
 
-    /// Only the oldest delivery of a session may run. One that waits for nothing runs in place of a younger one
-    /// of its line; in another line it gets its place there.
+    /// Decides which delivery to run if `due` is due. Only the oldest open delivery of a session may run. If
+    /// it is parked in the same line, it runs in place of `due`; if it is parked in another line, it becomes
+    /// due there.
     async fn judge_due(
         &mut self,
         due: &Due,
@@ -197,8 +192,8 @@ impl Conn {
         Ok(Turn::BehindAnother)
     }
 
-    /// The oldest open delivery of a session. Those of deleted webhooks, which wait to be removed, are
-    /// removed on the way: they must not run, and must not hold back those of another webhook.
+    /// Returns the oldest open delivery of a session. Deletes older ones whose webhook was deleted: they must
+    /// neither run nor hold back deliveries of other webhooks.
     async fn find_living_head(
         &mut self,
         session_key: &str,
@@ -255,13 +250,13 @@ impl Conn {
     }
 }
 
-/// What is due in a line, the longest first.
+/// Selects due deliveries of a line, earliest due first.
 pub(crate) const DUE: &str = "SELECT id, session_key FROM webhook_deliveries
     WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
         AND target = $1 AND webhook_id = $2 AND next_attempt_at <= $3
     ORDER BY next_attempt_at, id LIMIT $4";
 
-/// Makes a delivery the claimer's own, and reads it whole.
+/// Gives the caller the lease of a delivery and returns the delivery.
 static CLAIM: LazyLock<String> = LazyLock::new(|| {
     format!(
         "UPDATE webhook_deliveries SET status = 'processing', attempts = attempts + 1,

@@ -1,5 +1,5 @@
-//! Table `delivery_configs`: configurations of webhooks as deliveries were received with them. A delivery refers to
-//! one by a key that is derived from its text, so that each text is stored once.
+//! Table `delivery_configs`: the configurations of webhooks at the receipt of deliveries. A delivery refers
+//! to its configuration by a hash of the text, so each text is stored once.
 
 use crate::sql::{Value, query};
 use crate::{Conn, NewDelivery, StoreError};
@@ -8,19 +8,19 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The configuration of a delivery: in its row if an earlier version stored it, else by its key.
+/// Selects the configuration of a delivery. Earlier versions stored it in the row.
 pub(crate) const CONFIG: &str = "COALESCE(config, (SELECT known.config \
     FROM delivery_configs AS known WHERE known.key = webhook_deliveries.config_key)) AS config";
 
-/// How often `used_at` of a configuration changes at most, in milliseconds.
+/// Minimum interval between updates of `used_at`, in milliseconds.
 const USED_AT_STEP_MS: i64 = 3_600_000;
 
-/// The keys of the configurations of some new deliveries.
+/// The configurations of some new deliveries with their keys.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigKeys<'n>(Vec<(&'n Arc<str>, String)>);
 
 impl ConfigKeys<'_> {
-    /// The key of the configuration that a delivery has.
+    /// Returns the key of a delivery's configuration.
     pub(crate) fn key_of(&self, row: &NewDelivery) -> Option<&str> {
         let config = row.config.as_ref()?;
         let mut known = self.0.iter();
@@ -30,7 +30,7 @@ impl ConfigKeys<'_> {
     }
 }
 
-/// 128 bits of the text's SHA-256, in hex.
+/// Returns the first 128 bits of the text's SHA-256 in hex.
 fn key_of(config: &str) -> String {
     let digest = Sha256::digest(config.as_bytes());
     let half = digest.iter().take(16);
@@ -38,13 +38,13 @@ fn key_of(config: &str) -> String {
 }
 
 impl Conn {
-    /// Stores the configurations of new deliveries that are not stored yet.
+    /// Stores the configurations of new deliveries, unless they are already stored.
     pub(crate) async fn insert_delivery_configs<'n>(
         &mut self,
         new: &'n [NewDelivery],
     ) -> Result<ConfigKeys<'n>, StoreError> {
         let mut keys = ConfigKeys::default();
-        // In the order of the keys, so that two nodes that store the same ones do not wait for each other.
+        // Ordered by key, so two nodes that store the same configurations do not deadlock.
         let mut used: BTreeMap<String, (&str, Timestamp)> = BTreeMap::new();
         for row in new {
             let Some(config) = &row.config else {
@@ -67,8 +67,9 @@ impl Conn {
         Ok(keys)
     }
 
-    /// Removes configurations that no delivery has used since `before`, except those of open deliveries. A
-    /// configuration may have been used up to an hour later than stored, so `before` counts an hour earlier.
+    /// Deletes configurations that no delivery has used since `before`, except those of open deliveries. The
+    /// stored time of use may be an hour too early and clocks may differ, so the limit is two hours before
+    /// `before`.
     pub async fn delete_unused_delivery_configs(
         &mut self,
         before: Timestamp,

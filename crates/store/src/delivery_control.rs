@@ -1,15 +1,15 @@
-//! What the owner does with single deliveries of the queue: cancel one, or have a waiting one tried now.
+//! Changes to single deliveries that the owner requests: cancel, and retry now.
 
 use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
-/// The `error` of a delivery that was cancelled.
+/// The `error` of a canceled delivery.
 pub const CANCELLED: &str = "Cancelled.";
 
 impl Conn {
-    /// Ends a delivery that waits or runs, also on another node, and gives the next of its session its place.
-    /// `false`, and nothing is changed, when it has ended or there is none.
+    /// Cancels a queued or running delivery, on any node, and lets the next delivery of its session run.
+    /// Returns `false` and changes nothing if the delivery does not exist or has ended.
     pub async fn cancel_delivery(
         &mut self,
         id: &DeliveryId,
@@ -33,7 +33,7 @@ impl Conn {
         Ok(true)
     }
 
-    /// Makes a waiting delivery due now. `false`, and nothing is changed, when it does not wait.
+    /// Makes a queued delivery due now. Returns `false` and changes nothing if it is not queued.
     pub async fn update_delivery_due(
         &mut self,
         id: &DeliveryId,
@@ -47,7 +47,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Makes what waits for a target due now.
+    /// Makes all deliveries that wait for a retry to a target due now. Returns their number.
     pub async fn update_deliveries_due_for(
         &mut self,
         target: &str,

@@ -1,26 +1,23 @@
-//! Which accepted delivery holds a key or bytes, and which redeliveries of it there are.
+//! Finds the accepted delivery with a given key or bytes, and its redeliveries.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 
-/// An accepted delivery that holds its key or its bytes.
+/// The accepted delivery that has a delivery key or bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHolder {
-    /// Its id.
     pub id: DeliveryId,
-    /// Its status.
     pub status: DeliveryStatus,
-    /// The first delivery, when this one is a sender's redelivery of it.
+    /// The first delivery, if this one is a redelivery of it by the sender.
     pub redelivery_of: Option<DeliveryId>,
 }
 
-/// A delivery that repeats another one.
+/// A replay or redelivery of another delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatRow {
-    /// Its status.
     pub status: DeliveryStatus,
-    /// The number of the redelivery, from 1; `None` when the owner replayed it.
+    /// The number of the redelivery, from 1; `None` for the owner's replays.
     pub redelivery: Option<i64>,
 }
 
@@ -53,7 +50,7 @@ impl FromRow for RepeatRow {
 }
 
 impl Conn {
-    /// The accepted delivery of a webhook that holds this key.
+    /// Returns the accepted delivery of a webhook with this key.
     pub async fn find_key_holder(
         &mut self,
         webhook: &WebhookId,
@@ -67,7 +64,7 @@ impl Conn {
         self.find(query.bind(unique_key.to_owned())).await
     }
 
-    /// The accepted delivery of a webhook that holds these bytes.
+    /// Returns the accepted delivery of a webhook with these bytes.
     pub async fn find_bytes_holder(
         &mut self,
         webhook: &WebhookId,
@@ -81,7 +78,7 @@ impl Conn {
         self.find(query.bind(bytes_key.to_owned())).await
     }
 
-    /// The status of a delivery; `None` when it is gone.
+    /// Returns the status of a delivery; `None` if it does not exist.
     pub async fn find_delivery_status(
         &mut self,
         id: &DeliveryId,
@@ -91,9 +88,9 @@ impl Conn {
         Ok(row.map(|row| row.status))
     }
 
-    /// The deliveries that repeat this one, at most 64: replays by the owner and redeliveries.
+    /// Lists up to 64 replays and redeliveries of a delivery.
     pub async fn list_repeats(&mut self, id: &DeliveryId) -> Result<Vec<RepeatRow>, StoreError> {
-        // Redeliveries first on either engine: whoever counts them must see them all.
+        // Redeliveries come first because callers count them; `NULL` sorts differently in the two engines.
         let query = query(
             "SELECT status, redelivery FROM webhook_deliveries WHERE replay_of = $1
              ORDER BY CASE WHEN redelivery IS NULL THEN 1 ELSE 0 END, id DESC LIMIT 64",

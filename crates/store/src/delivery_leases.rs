@@ -1,19 +1,17 @@
-//! Leases of deliveries: who works on what, and until when.
+//! Leases of running deliveries.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
-/// A delivery that somebody works on.
+/// The lease of a running delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRow {
-    /// Which.
     pub id: DeliveryId,
-    /// Who.
     pub owner: String,
-    /// What the owner last wrote; it changes with each renewal.
+    /// The expiry that the owner last wrote; it changes with each renewal.
     pub until: Timestamp,
-    /// Which attempt this is.
+    /// The number of the attempt.
     pub attempts: i64,
 }
 
@@ -33,7 +31,7 @@ impl FromRow for LeaseRow {
 }
 
 impl Conn {
-    /// Extends every lease of the owner; what it still owns.
+    /// Extends all leases of an owner and returns their deliveries.
     pub async fn renew_leases(
         &mut self,
         owner: &str,
@@ -47,7 +45,7 @@ impl Conn {
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
     }
 
-    /// Everything that anybody works on.
+    /// Lists the leases of all nodes.
     pub async fn list_leases(&mut self) -> Result<Vec<LeaseRow>, StoreError> {
         self.list(query(
             "SELECT id, lease_owner, lease_until, attempts FROM webhook_deliveries

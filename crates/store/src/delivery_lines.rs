@@ -1,19 +1,18 @@
-//! Lines of the queue: what one webhook has waiting for one target. A claim names lines, so that a webhook with a
-//! long line does not hide the others.
+//! Lines of the queue: the deliveries of one webhook that wait for one target. A claim takes from given
+//! lines, so a webhook with a long line does not block the others.
 
 use crate::delivery_configs::CONFIG;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
 
-/// The first deliveries of a webhook for a target.
+/// A line with at least one delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryLine {
-    /// The channel target; empty for turns of agents.
+    /// A channel target, or empty for agent turns.
     pub target: String,
-    /// The webhook.
     pub webhook_id: WebhookId,
-    /// When its first delivery is due, whether or not an older one of its session holds it back.
+    /// When its first delivery is due, even if an older one of the same session must run first.
     pub due: Timestamp,
 }
 
@@ -27,12 +26,11 @@ impl FromRow for DeliveryLine {
     }
 }
 
-/// An open delivery that no target was stored with, and its configuration.
+/// An open delivery without a target, stored by an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UntargetedDelivery {
-    /// Its id.
     pub id: DeliveryId,
-    /// Its configuration, as JSON text.
+    /// The webhook's configuration, as JSON text.
     pub config: Option<String>,
 }
 
@@ -45,7 +43,7 @@ impl FromRow for UntargetedDelivery {
     }
 }
 
-/// Reads three places of the index for each line, however long the lines are.
+/// Reads three index entries per line, regardless of the lengths of the lines.
 pub(crate) const LINES: &str = "WITH RECURSIVE lines (target, webhook_id) AS (
         SELECT (SELECT target FROM webhook_deliveries
                 WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
@@ -73,8 +71,8 @@ pub(crate) const LINES: &str = "WITH RECURSIVE lines (target, webhook_id) AS (
     FROM lines WHERE target IS NOT NULL LIMIT $3";
 
 impl Conn {
-    /// Up to `limit` lines that have deliveries with a place in the queue, by target and webhook, those after
-    /// `after` only.
+    /// Lists up to `limit` lines after `after`, ordered by target and webhook. Parked deliveries are not
+    /// included.
     pub async fn list_delivery_lines(
         &mut self,
         after: Option<&DeliveryLine>,
@@ -86,7 +84,7 @@ impl Conn {
         self.list(query.bind(limit)).await
     }
 
-    /// Some open deliveries without a target, from before there were targets.
+    /// Lists open deliveries without a target, which an earlier version stored.
     pub async fn list_untargeted_deliveries(
         &mut self,
         limit: i64,
@@ -99,7 +97,7 @@ impl Conn {
         self.list(query(sql).bind(limit)).await
     }
 
-    /// Stores where a delivery goes.
+    /// Sets the target of a delivery.
     pub async fn update_delivery_target(
         &mut self,
         id: &DeliveryId,
@@ -110,7 +108,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// How many open deliveries go to a target.
+    /// Counts the open deliveries to a target.
     pub async fn count_deliveries_for(&mut self, target: &str) -> Result<i64, StoreError> {
         let query = query(
             "SELECT COUNT(*) FROM webhook_deliveries

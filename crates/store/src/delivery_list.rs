@@ -1,52 +1,46 @@
-//! Lists and counts of deliveries. Ids sort by time, so every list and every period is a range of ids.
+//! Lists and counts of deliveries. IDs sort by time, so every list and every period is a range of IDs.
 
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
-/// How many rows a search looks through at most; the next page goes on where it stopped.
+/// Maximum number of rows that a text search scans per page.
 const SEARCHED: i64 = 20_000;
-/// Milliseconds in an hour.
 const HOUR_MS: i64 = 3_600_000;
 
-/// Which deliveries to list, the newest first.
+/// Which deliveries to list.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
-    /// Only of this webhook.
     pub webhook: Option<WebhookId>,
-    /// Only with this status.
     pub status: Option<DeliveryStatus>,
-    /// Only of this event type.
+    /// The event type.
     pub event: Option<String>,
-    /// Only where the event type, the entity, the error or the preview contains this text, in any
-    /// case of ASCII letters.
+    /// Text in the event type, entity, error or preview. ASCII letters match in either case.
     pub text: Option<String>,
-    /// Only before this id.
+    /// An ID; only older deliveries are listed.
     pub before: Option<String>,
-    /// Only those that came at this moment or later.
+    /// Start of the period, inclusive.
     pub from: Option<Timestamp>,
-    /// Only those that came before this moment.
+    /// End of the period, exclusive.
     pub until: Option<Timestamp>,
 }
 
-/// A page of deliveries.
+/// A page of deliveries, newest first.
 #[derive(Clone, Debug)]
 pub struct DeliveryPage {
-    /// The deliveries.
     pub rows: Vec<DeliveryRow>,
-    /// Where the next page begins, when there may be one.
+    /// The value of [`DeliveryFilter::before`] for the next page, if there may be one.
     pub next: Option<String>,
 }
 
-/// How many deliveries of one status came in one hour.
+/// The number of deliveries with one status that were received in one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryCount {
-    /// When the hour began.
+    /// Start of the hour.
     pub hour: Timestamp,
-    /// The status that they have now.
+    /// The current status.
     pub status: DeliveryStatus,
-    /// How many.
     pub count: i64,
 }
 
@@ -63,12 +57,10 @@ impl FromRow for DeliveryCount {
     }
 }
 
-/// When a delivery came, and to which webhook.
+/// The webhook and the time of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryMoment {
-    /// To which webhook.
     pub webhook_id: WebhookId,
-    /// When.
     pub received_at: Timestamp,
 }
 
@@ -81,26 +73,26 @@ impl FromRow for DeliveryMoment {
     }
 }
 
-/// The smallest id that a delivery of this moment can have: the text of a `UUIDv7` begins with its
-/// 48 bits of milliseconds (RFC 9562, section 5.7).
+/// Returns the smallest ID that a delivery of this moment can have. The text of a `UUIDv7` begins with its 48
+/// bits of milliseconds (RFC 9562, section 5.7).
 fn first_id_at(moment: Timestamp) -> String {
     let millis = u64::try_from(moment.as_millis()).unwrap_or(0) & 0xffff_ffff_ffff;
     format!("del_{millis:012x}")
 }
 
-/// A text that sorts after the ids of every delivery that came before `until`. Ids may be up to an hour ahead
-/// of the time at which a delivery came, after the clock was set back.
+/// Returns a text that sorts after the IDs of all deliveries received before `until`. After the clock was set
+/// back, IDs may be up to an hour ahead of the time of receipt.
 fn last_id_at(until: Timestamp) -> String {
     first_id_at(Timestamp::from_millis(
         until.as_millis().saturating_add(HOUR_MS),
     ))
 }
 
-/// What the partial indexes over deliveries that were not worked on say, as in the migration.
+/// The condition of the partial indexes on deliveries that did not complete, as in the migration.
 const NOT_DONE: &str = "status IN ('rejected', 'filtered', 'deduplicated', 'failed')";
 
-/// The conditions that an index or a quick look decides. Each value is bound, in this order: before,
-/// webhook, event, from (as an id and in milliseconds), until (likewise).
+/// Returns all conditions except the text search. Their values are bound in this order: before, webhook,
+/// event, from (as ID, then in milliseconds), until (likewise).
 fn conditions(filter: &DeliveryFilter) -> String {
     let mut all = vec![
         "id < $1".to_owned(),
@@ -128,7 +120,7 @@ fn conditions(filter: &DeliveryFilter) -> String {
     }
     if let Some(status) = filter.status {
         all.push(format!("status = '{status}'"));
-        // Word for word what the partial indexes say: SQLite draws no conclusions.
+        // SQLite uses a partial index only if the query repeats its condition literally.
         if NOT_DONE.contains(&format!("'{status}'")) {
             all.push(NOT_DONE.to_owned());
         }
@@ -136,7 +128,7 @@ fn conditions(filter: &DeliveryFilter) -> String {
     all.join(" AND ")
 }
 
-/// A statement with these texts bound.
+/// Builds a statement with bound texts.
 fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
     let query = query(sql);
     values
@@ -144,7 +136,7 @@ fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
         .fold(query, |query, value| query.bind(value.clone()))
 }
 
-/// The text as a `LIKE` pattern that finds it anywhere.
+/// Returns a `LIKE` pattern that finds the text anywhere.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
     for character in text.chars() {
@@ -157,8 +149,8 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
-/// Whether a column contains the text, in any case of ASCII letters (`$L`, in lower case) or as it is
-/// (`$T`): SQLite's `LOWER` knows no other letters.
+/// Returns the condition that a column contains the text, either both in lower case (`$L`) or unchanged
+/// (`$T`). `LOWER` of SQLite converts only ASCII letters.
 fn contains(column: &str) -> String {
     let column = format!("COALESCE({column}, '')");
     format!("(LOWER({column}) LIKE $L ESCAPE '\\' OR {column} LIKE $T ESCAPE '\\')")
@@ -172,14 +164,14 @@ fn matches(lower: usize, text: usize) -> String {
 }
 
 impl Conn {
-    /// A page of deliveries, the newest first.
+    /// Lists deliveries, newest first.
     pub async fn list_deliveries(
         &mut self,
         filter: &DeliveryFilter,
         limit: i64,
     ) -> Result<DeliveryPage, StoreError> {
         let limit = limit.max(1);
-        // After every id, in whichever language the database sorts.
+        // Sorts after every ID in any collation.
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
@@ -219,7 +211,7 @@ impl Conn {
         Ok(DeliveryPage { rows, next })
     }
 
-    /// Where a search has to go on that did not get to the oldest delivery.
+    /// Returns where the next page of a search begins, unless the search reached the oldest delivery.
     async fn find_end_of_search(
         &mut self,
         recent: &str,
@@ -233,8 +225,7 @@ impl Conn {
         self.find::<String>(bound(last, values)).await
     }
 
-    /// How many deliveries came in each hour from `since` and before `until`, by the status that they
-    /// have now.
+    /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status.
     pub async fn list_delivery_counts(
         &mut self,
         webhook: Option<&WebhookId>,
@@ -265,8 +256,8 @@ impl Conn {
         self.list(query).await
     }
 
-    /// The deliveries that were accepted since a moment, the oldest first: what the rate limits of a
-    /// process that starts have to know. Replays are not counted by them.
+    /// Lists the deliveries accepted since `since`, oldest first, to restore the rate limits when a process
+    /// starts. Replays are excluded because they are not limited.
     pub async fn list_accepted_since(
         &mut self,
         since: Timestamp,
@@ -312,7 +303,7 @@ mod tests {
         assert_eq!(pattern("50%_\\A"), "%50\\%\\_\\\\A%");
     }
 
-    /// SQLite takes an index of some rows only where the query repeats its condition.
+    /// SQLite uses a partial index only if the query repeats its condition.
     #[tokio::test]
     async fn what_was_not_worked_on_is_listed_by_an_index() {
         struct Step(String);

@@ -1,5 +1,4 @@
-//! Claims of webhooks that run their deliveries at a rate: how many may start now, and when the others
-//! are due.
+//! Rate limits of claims: how many deliveries of a webhook may start, and when the others become due.
 
 use crate::sql::query;
 use crate::{Conn, StoreError};
@@ -9,25 +8,23 @@ use std::time::Duration;
 /// The `error` of a delivery that waits for its webhook's rate.
 pub const WAITS_FOR_RATE: &str = "Waits for the webhook's rate limit.";
 
-/// The window of the rate.
 const WINDOW: Duration = Duration::from_mins(1);
-/// A delivery is put off by this many windows at most, then it is looked at again.
+/// Maximum number of windows that a delivery is postponed by; after that its rate limit is checked again.
 const MAX_WINDOWS: u32 = 10;
 
-/// How many deliveries of one webhook may start.
+/// The current rate limit of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// The webhook.
     pub webhook_id: WebhookId,
-    /// How many may start now.
+    /// Number of deliveries that may start now.
     pub room: u32,
-    /// When more may start.
+    /// When the next delivery may start after `room` is used up.
     pub next_at: Timestamp,
-    /// How many may start in any minute, at least 1.
+    /// Maximum number of starts in any minute, at least 1.
     pub per_minute: u32,
 }
 
-/// The paces of one claim, and how many deliveries it has put off.
+/// The rate limits in one claim, with the number of deliveries that it has postponed.
 pub(crate) struct Paces {
     each: Vec<(Pace, u32)>,
 }
@@ -39,7 +36,7 @@ impl Paces {
         }
     }
 
-    /// Takes a place for a delivery of this webhook; the moment to put it off to, when there is none.
+    /// Takes a permit for a delivery of a webhook. If there is none, returns when to retry.
     pub(crate) fn take(&mut self, webhook_id: &str) -> Result<(), Timestamp> {
         let found = self
             .each
@@ -59,7 +56,7 @@ impl Paces {
 }
 
 impl Conn {
-    /// Puts a delivery off. The error of an earlier attempt stays.
+    /// Postpones a delivery. Keeps the error of an earlier attempt.
     pub(crate) async fn put_off(&mut self, id: &str, until: Timestamp) -> Result<(), StoreError> {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $2,

@@ -1,48 +1,45 @@
-//! Table `webhook_deliveries` as a queue: claiming by lease, renewing, finishing, returning, waiting.
+//! Table `webhook_deliveries` as a queue: finish, requeue and park deliveries.
 //!
-//! Changes of open deliveries run in [`crate::Store::write_queue`]: one such transaction runs at a time in the whole
-//! database, so that what a claim reads is still true when it writes, on every node. Only new deliveries, and the
-//! moment at which one is due, may change beside it.
+//! Changes of open deliveries run in [`crate::Store::write_queue`]. One such transaction runs at a time in
+//! the whole database, so what a claim reads is still true when it writes, on every node. Only inserts, and
+//! changes of the time at which a delivery is due, may run concurrently.
 //!
-//! **Parking.** Only the oldest open delivery of a session may run. One that a claim finds due behind
-//! an older one loses its `next_attempt_at` and with it its place in the index of the queue; whatever
-//! ends the older one gives the next its place back, in the same transaction. So a claim looks at each
-//! delivery that must wait once, however many wait and however long. A delivery that waits for the
-//! vault is parked too, with [`WAITS_FOR_VAULT`] as its error.
+//! **Parking.** Only the oldest open delivery of a session may run. If a claim finds a younger one due, it
+//! sets `next_attempt_at` to `NULL`, which removes the delivery from the index of the queue. The transaction
+//! that ends the older delivery makes the next one due again. A claim therefore reads each waiting delivery
+//! once. A delivery that waits for the vault is also parked, with [`WAITS_FOR_VAULT`] as its error.
 //!
-//! A claim ([`crate::delivery_claim`]) names the lines that it takes from: see [`crate::delivery_lines`].
+//! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
-/// The `error` of a delivery that waits until the vault is open.
+/// The `error` of a delivery that waits until the vault is unlocked.
 pub const WAITS_FOR_VAULT: &str = "Waits until the vault is unsealed.";
 
-/// How many due deliveries of a line a claim looks at in one go at most.
+/// Maximum number of deliveries that a claim reads from a line, or an update changes, with one statement.
 pub(crate) const PAGE: usize = 64;
 
-/// How a delivery ended.
+/// The end of a delivery.
 #[derive(Clone, Debug)]
 pub struct DeliveryFinish {
     /// `completed` or `failed`.
     pub status: DeliveryStatus,
-    /// When.
     pub finished_at: Timestamp,
-    /// The chat session that an agent worked in.
+    /// The agent's session.
     pub session_id: Option<SessionId>,
-    /// Tokens of all its model calls, when there were any.
+    /// Tokens of all model calls; `None` without any.
     pub input_tokens: Option<i64>,
-    /// The same, for what the models wrote.
     pub output_tokens: Option<i64>,
-    /// Why it failed, for people.
+    /// Why it failed, as shown to the owner.
     pub error: Option<String>,
-    /// What the agent did, as JSON text.
+    /// The agent's actions, as a JSON array.
     pub response_actions: String,
 }
 
 impl DeliveryFinish {
-    /// The row as it is after [`Conn::finish_delivery`].
+    /// Updates a row as the database write does.
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = self.status;
         row.finished_at = Some(self.finished_at);
@@ -59,7 +56,7 @@ impl DeliveryFinish {
 }
 
 impl DeliveryRequeue {
-    /// The row as it is after [`Conn::requeue_delivery`].
+    /// Updates a row as the database write does.
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = DeliveryStatus::Queued;
         row.next_attempt_at = self.next_attempt_at;
@@ -72,25 +69,25 @@ impl DeliveryRequeue {
     }
 }
 
-/// Back to the queue.
+/// The return of a delivery to the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryRequeue {
-    /// Not before this; `None` parks it until somebody gives it a place again.
+    /// The earliest start of the next attempt; `None` parks the delivery.
     pub next_attempt_at: Option<Timestamp>,
-    /// Whether the attempt that ends here is forgotten.
+    /// Whether to subtract this attempt from `attempts`.
     pub uncount: bool,
-    /// Why it is back, for people.
+    /// Why it was returned, as shown to the owner.
     pub error: Option<String>,
-    /// The chat session that an agent began to work in.
+    /// The session that the agent started, if any.
     pub session_id: Option<SessionId>,
 }
 
-/// The oldest open delivery of a session.
+/// Selects the oldest open delivery of a session.
 pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) webhook_id: String,
     pub(crate) target: Option<String>,
-    /// Parked, and not for the vault: it waits for nothing but a place.
+    /// Parked, but not for the vault: nothing prevents it from running.
     pub(crate) is_free: bool,
 }
 
@@ -110,7 +107,7 @@ impl FromRow for Head {
     }
 }
 
-/// A statement with [`PAGE`] parameters in a list, from `$2` on.
+/// Builds a statement with a list of [`PAGE`] parameters, from `$2` on.
 macro_rules! page_from_2 {
     ($before:literal, $after:literal) => {
         concat!(
@@ -140,7 +137,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Gives up to [`PAGE`] deliveries a place in the queue, or takes it.
+    /// Sets when up to [`PAGE`] deliveries are due; `None` parks them.
     pub(crate) async fn set_place(
         &mut self,
         ids: &[String],
@@ -155,15 +152,15 @@ impl Conn {
             ""
         );
         let mut query = query(sql).bind(at.map(Timestamp::as_millis));
-        // One text for every length: the last is named again and again.
+        // The statement always has `PAGE` parameters. The last ID fills the unused ones.
         for place in 0..PAGE {
             query = query.bind(ids.get(place).unwrap_or(last));
         }
         self.run(query).await.map(drop)
     }
 
-    /// The delivery has ended, and the next of its session may run. `false`, and nothing is changed,
-    /// when the owner's lease of this attempt was lost.
+    /// Ends a delivery and lets the next one of its session run. Returns `false` and changes nothing if the
+    /// owner has lost the lease of this attempt.
     pub async fn finish_delivery(
         &mut self,
         id: &DeliveryId,
@@ -200,8 +197,8 @@ impl Conn {
         Ok(true)
     }
 
-    /// The delivery goes back to the queue. `false`, and nothing is changed, when the owner's lease of this
-    /// attempt was lost.
+    /// Returns a delivery to the queue. Returns `false` and changes nothing if the owner has lost the lease
+    /// of this attempt.
     pub async fn requeue_delivery(
         &mut self,
         id: &DeliveryId,
@@ -230,7 +227,7 @@ impl Conn {
         Ok(touched > 0)
     }
 
-    /// Gives the oldest open delivery of a session its place in the queue, if it was parked.
+    /// Makes the oldest open delivery of a session due, if it is parked and does not wait for the vault.
     pub(crate) async fn revive_next(
         &mut self,
         session_key: &str,
@@ -245,7 +242,7 @@ impl Conn {
         Ok(())
     }
 
-    /// How many deliveries wait for a worker.
+    /// Counts the queued deliveries, including parked ones.
     pub async fn count_queued_deliveries(&mut self) -> Result<i64, StoreError> {
         self.number(query(
             "SELECT (SELECT COUNT(*) FROM webhook_deliveries WHERE status IN ('received', 'queued')
@@ -257,7 +254,7 @@ impl Conn {
     }
 }
 
-/// The oldest open delivery of a session.
+/// Selects the oldest open delivery of a session.
 const HEAD: &str =
     "SELECT id, webhook_id, target, status, next_attempt_at, error FROM webhook_deliveries
     WHERE session_key = $1 AND status IN ('received', 'queued', 'processing')

@@ -1,5 +1,5 @@
-//! The statements of a claim use the indexes that were made for them, on either engine. With a million
-//! rows in the table (by hand, both engines) each of them reads as few as with ten.
+//! Checks that the statements of a claim use their indexes on both engines. In a manual test with a million
+//! rows on both engines, each statement read as few rows as with ten.
 
 use super::HEAD;
 use crate::delivery_claim::DUE;
@@ -13,7 +13,7 @@ struct Step(String);
 
 impl FromRow for Step {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        // SQLite has the text in its fourth column, PostgreSQL in its only one.
+        // SQLite returns the plan in the fourth column, PostgreSQL in the only one.
         Ok(Self(row.try_get(3).or_else(|_| row.try_get(0))?))
     }
 }
@@ -22,7 +22,7 @@ async fn plan(conn: &mut Conn, engine: Engine, sql: &str) -> String {
     let explain = match engine {
         Engine::Sqlite => "EXPLAIN QUERY PLAN",
         Engine::Postgres => {
-            // A table with few rows is read as a whole otherwise, and rightly so.
+            // Otherwise PostgreSQL scans a small table sequentially, which is correct.
             for setting in ["SET enable_seqscan = off", "SET enable_bitmapscan = off"] {
                 conn.plain(setting).await.unwrap();
             }

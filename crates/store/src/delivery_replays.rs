@@ -1,31 +1,28 @@
-//! Deliveries that ended, to be run once more.
+//! Finds ended deliveries to replay.
 
 use crate::deliveries::{COLUMNS, DeliveryRow, PAYLOAD};
 use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 
-/// Which deliveries to run once more.
+/// Which deliveries to replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayFilter {
-    /// Only of this webhook.
     pub webhook: Option<WebhookId>,
-    /// Only with this status; `completed` and `failed` when absent.
+    /// `completed`, `failed`, or `None` for both. Other values match nothing.
     pub status: Option<DeliveryStatus>,
-    /// Only of this event type.
+    /// The event type.
     pub event: Option<String>,
-    /// Only from this moment on.
+    /// Start of the period, inclusive.
     pub since: Option<Timestamp>,
-    /// Only before this moment.
+    /// End of the period, exclusive.
     pub until: Option<Timestamp>,
 }
 
 /// A delivery with its payload.
 #[derive(Clone, Debug)]
 pub struct ReplayableDelivery {
-    /// The delivery.
     pub row: DeliveryRow,
-    /// What it brought.
     pub payload: String,
 }
 
@@ -39,7 +36,8 @@ impl FromRow for ReplayableDelivery {
 }
 
 impl ReplayFilter {
-    /// The conditions behind `id > $1 AND id < $2`. Their values are bound by [`Self::bind`].
+    /// Returns the conditions. [`Self::bind`] binds their values; `$1` and `$2` are the exclusive limits of
+    /// the ID.
     fn conditions(&self) -> String {
         let mut sql = String::from(
             "id > $1 AND id < $2 AND payload IS NOT NULL
@@ -86,7 +84,7 @@ impl ReplayFilter {
 }
 
 impl Conn {
-    /// How many deliveries before an id the filter matches.
+    /// Counts the matching deliveries with an ID below `before`.
     pub async fn count_replayable_deliveries(
         &mut self,
         filter: &ReplayFilter,
@@ -97,7 +95,8 @@ impl Conn {
         self.number(filter.bind(sql, "", before)).await
     }
 
-    /// Up to `limit` of them after an id, the oldest first, and not many more bytes of payloads than `max_bytes`.
+    /// Lists up to `limit` matching deliveries with an ID above `after` and below `before`, oldest first.
+    /// Stops when their payloads reach about `max_bytes`.
     pub async fn list_replayable_deliveries(
         &mut self,
         filter: &ReplayFilter,

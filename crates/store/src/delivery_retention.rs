@@ -1,16 +1,15 @@
-//! Removing old deliveries, a bounded number at a time, so that the writer is never held for long.
+//! Deletes old deliveries in small batches, to hold the writer only briefly.
 
 use crate::delivery_queue::{PAGE, page_from_2};
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
-/// A delivery that may be removed.
+/// A delivery that may be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldDelivery {
-    /// Which.
     pub id: DeliveryId,
-    /// The size of its body, which the row keeps.
+    /// The size of the received body.
     pub body_bytes: i64,
 }
 
@@ -23,16 +22,13 @@ impl FromRow for OldDelivery {
     }
 }
 
-/// Deliveries of one webhook that were refused in one way.
+/// The deliveries of one webhook that were refused for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedPile {
-    /// Which webhook.
     pub webhook_id: WebhookId,
-    /// In which way.
     pub status: DeliveryStatus,
-    /// The reason of rejected ones; `None` for the others.
+    /// Why they were rejected; `None` for other statuses.
     pub reason: Option<String>,
-    /// How many there are.
     pub count: i64,
 }
 
@@ -52,9 +48,9 @@ impl FromRow for RefusedPile {
 }
 
 impl Conn {
-    /// Deliveries that are over and came before `before`, the oldest first. Ids begin with the time
-    /// they were made, so that the first of them are found without another index. With
-    /// `ids_are_ahead` (the clock was set back after they were made) all rows are looked through.
+    /// Lists ended deliveries received before `before`, oldest first. IDs begin with the time of creation, so
+    /// no other index is needed. With `ids_are_ahead` (the clock was set back after IDs were created), all
+    /// rows are scanned.
     pub async fn list_old_deliveries(
         &mut self,
         before: Timestamp,
@@ -76,7 +72,7 @@ impl Conn {
         self.list(query.bind(limit)).await
     }
 
-    /// The delivery with the last id.
+    /// Returns the greatest ID of a delivery.
     pub async fn find_last_delivery_id(&mut self) -> Result<Option<DeliveryId>, StoreError> {
         let query =
             query("SELECT id FROM webhook_deliveries WHERE id < $1 ORDER BY id DESC LIMIT 1");
@@ -84,7 +80,8 @@ impl Conn {
         Ok(found.map(DeliveryId::from_text))
     }
 
-    /// Piles of refused deliveries that are higher than `limit`: rejected ones by reason.
+    /// Lists the groups of refused deliveries with more than `limit` rows. Rejected ones are grouped by
+    /// reason.
     pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
         let others = query(
             "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
@@ -104,7 +101,7 @@ impl Conn {
         Ok(piles)
     }
 
-    /// The oldest of one pile.
+    /// Lists the oldest deliveries of a group.
     pub async fn list_oldest_refused(
         &mut self,
         pile: &RefusedPile,
@@ -130,7 +127,7 @@ impl Conn {
             .await
     }
 
-    /// Removes these, unless they are open (again); how many that were.
+    /// Deletes deliveries and returns their number. Keeps any that are open (again).
     pub async fn delete_old_deliveries(&mut self, ids: &[DeliveryId]) -> Result<u64, StoreError> {
         let mut removed = 0;
         for page in ids.chunks(PAGE) {
@@ -151,10 +148,10 @@ impl Conn {
     }
 }
 
-/// Sorts after every id.
+/// Sorts after every ID.
 const AFTER_ALL: &str = "dem";
 
-/// A text that sorts before every id made at `moment` or later: the ids' first 48 bits are Unix
+/// Returns a text that sorts before every ID created at `moment` or later. IDs begin with 48 bits of Unix
 /// milliseconds (RFC 9562, section 5.7).
 fn first_id(moment: Timestamp) -> String {
     format!("del_{:012x}", moment.as_millis().clamp(0, 0xffff_ffff_ffff))

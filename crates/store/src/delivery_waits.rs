@@ -1,6 +1,6 @@
-//! Deliveries that wait: for an older one of their session, for the vault, or because of a clock that
-//! was set back; and how they get their place in the queue again. See [`crate::delivery_queue`] for
-//! what a place is.
+//! Makes waiting deliveries due again: those parked behind an older delivery or for the vault, and those with
+//! a due time too far in the future because the clock was set back. [`crate::delivery_queue`] describes
+//! parking.
 
 use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_VAULT};
@@ -8,12 +8,12 @@ use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
-/// How many waiting deliveries are listed in one go.
+/// Maximum number of waiting deliveries per list.
 const LIST_LIMIT: i64 = 500;
 
 impl Conn {
-    /// Parked deliveries that nothing older holds back: what whoever deleted or changed the older ones
-    /// left behind.
+    /// Lists parked deliveries that do not wait for the vault and have no older open delivery in their
+    /// session. A deletion or change of the older ones can leave such deliveries behind.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
         let query = query(
             "SELECT id FROM webhook_deliveries AS waiting
@@ -31,7 +31,7 @@ impl Conn {
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
     }
 
-    /// Gives these their place in the queue.
+    /// Makes queued deliveries due now.
     pub async fn update_deliveries_due(
         &mut self,
         ids: &[DeliveryId],
@@ -44,7 +44,7 @@ impl Conn {
         Ok(())
     }
 
-    /// Some that wait for the vault.
+    /// Lists deliveries that wait for the vault.
     pub async fn list_deliveries_behind_vault(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
         let query = query(
             "SELECT id FROM webhook_deliveries
@@ -57,7 +57,7 @@ impl Conn {
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
     }
 
-    /// The vault is open: this one may run.
+    /// Makes a delivery that waits for the vault due now. Returns `false` if it does not wait for the vault.
     pub async fn release_delivery_from_vault(
         &mut self,
         id: &DeliveryId,
@@ -72,7 +72,7 @@ impl Conn {
         Ok(self.run(query.bind(now.as_millis())).await? > 0)
     }
 
-    /// At the start of a node: what was stored and never queued is queued now.
+    /// Queues deliveries with the status `received`. Runs when a node starts.
     pub async fn update_received_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(
             "UPDATE webhook_deliveries
@@ -82,8 +82,9 @@ impl Conn {
         self.run(query.bind(now.as_millis())).await
     }
 
-    /// After the clock was set back: what was due, or would have been due within `longest_wait_ms`,
-    /// has its place far in the future. It gets one now.
+    /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt, and
+    /// those due more than `longest_wait_ms` from now. Deliveries that wait for a rate limit keep their time
+    /// unless it is further away than that.
     pub async fn update_deliveries_too_late(
         &mut self,
         now: Timestamp,

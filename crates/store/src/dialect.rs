@@ -1,16 +1,16 @@
-//! Everything in which the two engines differ. Nothing else in this room asks which one it is.
+//! The SQL and settings in which the two engines differ.
 
 /// A database engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// A file beside the server; one process at a time writes it.
+    /// A database file that only one process may write at a time.
     Sqlite,
-    /// A server that several nodes share.
+    /// A database server that several nodes may share.
     Postgres,
 }
 
 impl Engine {
-    /// The name for people and metrics.
+    /// Returns the name in logs and metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
@@ -18,14 +18,14 @@ impl Engine {
         }
     }
 
-    /// Whether other processes may write the same database.
+    /// Whether other nodes may write the same database.
     pub const fn is_shared(self) -> bool {
         matches!(self, Self::Postgres)
     }
 
-    /// What each new connection is told. Temporary tables and journals of SQLite would otherwise be files
-    /// in a directory of the system: plaintext outside the data directory, and no writes where there is no
-    /// such directory.
+    /// Returns the statements that configure a new connection. SQLite keeps temporary tables and journals in
+    /// memory: otherwise it would write plaintext to a temporary directory of the system, and fail if there
+    /// is none.
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Sqlite, Role::Writer | Role::Migrator) => {
@@ -36,8 +36,9 @@ impl Engine {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
                  PRAGMA query_only = ON;"
             }
-            // The server's own setting may acknowledge commits before they are on disk. A client that freezes
-            // within a transaction loses it, and its locks, after three seconds.
+            // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
+            // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
+            // seconds.
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
@@ -49,12 +50,14 @@ impl Engine {
         }
     }
 
-    /// Begins a write transaction. One transaction of a lane runs at a time in the whole database, so that a
-    /// closure may read, decide and write without a race; SQLite has one writer, and so one lane.
+    /// Returns the statements that begin a write transaction. On PostgreSQL an advisory lock lets one
+    /// transaction of a lane run at a time in the whole database, except arrivals, so a closure can read,
+    /// decide and write without a race. SQLite has one writer for all lanes.
     pub(crate) const fn begin(self, lane: Lane) -> &'static str {
         match (self, lane) {
             (Self::Sqlite, _) => "BEGIN IMMEDIATE",
-            // The numbers are "gatehous" and "ghqueue" in ASCII. The last answer is the transaction's id.
+            // The keys of the advisory locks are arbitrary, but all nodes must use the same. The last
+            // statement returns the transaction ID.
             (Self::Postgres, Lane::Rules) => {
                 "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); SELECT pg_current_xact_id()"
             }
@@ -65,8 +68,8 @@ impl Engine {
         }
     }
 
-    /// Commits. PostgreSQL answers `COMMIT` of a transaction in which a statement failed as if it were one of
-    /// `ROLLBACK`, without an error; the statement before it fails there.
+    /// Returns the statements that commit. PostgreSQL turns the `COMMIT` of a failed transaction into a
+    /// `ROLLBACK` without an error. The `SELECT` before it returns an error in this case.
     pub(crate) const fn commit(self) -> &'static str {
         match self {
             Self::Sqlite => "COMMIT",
@@ -74,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Begins a migration.
+    /// Returns the statements that begin a migration.
     pub(crate) const fn begin_migration(self) -> &'static str {
         match self {
             Self::Sqlite => "BEGIN IMMEDIATE",
@@ -82,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// The table of applied migrations, with the columns that sqlx gave it.
+    /// Returns the definition of the table of applied migrations. It has the columns that sqlx used.
     pub(crate) const fn migrations_table(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -108,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// Lets one transaction at a time give messages of the inbox their places.
+    /// Returns the statement that lets one transaction at a time assign positions to inbox messages.
     pub(crate) const fn lock_inbox(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -116,7 +119,8 @@ impl Engine {
         }
     }
 
-    /// Notes a change: subject, time. PostgreSQL notifies who listens once the transaction is committed.
+    /// Returns the statement that records a change. Parameters: subject, time. On PostgreSQL it also notifies
+    /// listeners when the transaction commits.
     pub(crate) const fn insert_change(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -132,7 +136,7 @@ impl Engine {
         }
     }
 
-    /// Notifies the other nodes, without a change to read.
+    /// Returns the statement that notifies the other nodes without recording a change.
     pub(crate) const fn notify(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => None,
@@ -140,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Empties the write-ahead log, where the engine lets a client do that.
+    /// Returns the statement that empties the write-ahead log, if the engine offers one.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {
         match self {
             Self::Sqlite => Some("PRAGMA wal_checkpoint(TRUNCATE)"),
@@ -149,7 +153,7 @@ impl Engine {
     }
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Reader,
@@ -157,13 +161,13 @@ pub(crate) enum Role {
     Migrator,
 }
 
-/// Which writes of PostgreSQL exclude each other.
+/// A group of writes that exclude each other on PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Everything that has no lane of its own.
+    /// All writes without another lane.
     Rules,
-    /// Claims and ends of deliveries.
+    /// Changes of open deliveries.
     Queue,
-    /// New deliveries: they exclude no other write, and unique keys decide.
+    /// Inserts of deliveries. They do not exclude each other; unique keys resolve conflicts.
     Arrivals,
 }

@@ -137,7 +137,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Unavailable(_) | StoreError::NotCommitted(_) => Self::new(
                 ErrorCode::StorageUnavailable,
-                "The database cannot be used right now; nothing was changed.",
+                "The database is currently unavailable. Nothing was changed.",
             ),
             StoreError::OutcomeUnknown => Self::new(
                 ErrorCode::StorageUnavailable,

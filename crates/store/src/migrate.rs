@@ -1,12 +1,12 @@
-//! The schema and its versions. The table of applied migrations has the columns that sqlx gave it: databases of
-//! earlier versions of Gatehouse have it already, and earlier versions can still read it.
+//! Applies migrations. The table of applied migrations has the columns that sqlx used, because databases of
+//! earlier versions of Gatehouse contain it and those versions must be able to read it.
 
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
-/// The schema, one step a file. A step that has shipped is never changed: add another.
+/// The migrations, one file each. Never change a released migration; add another one.
 const MIGRATIONS: [(i64, &str, &str); 17] = [
     (
         1,
@@ -75,12 +75,12 @@ const MIGRATIONS: [(i64, &str, &str); 17] = [
     ),
 ];
 
-/// Notes a migration: version, name, checksum.
+/// Records a migration. Parameters: version, name, checksum.
 const NOTE: &str =
     "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
      VALUES ($1, $2, TRUE, $3, 0)";
 
-/// The versions of the schema, oldest first.
+/// Returns the versions of all migrations, oldest first.
 pub fn migration_versions() -> Vec<i64> {
     MIGRATIONS.iter().map(|(version, ..)| *version).collect()
 }
@@ -94,7 +94,7 @@ impl FromRow for Applied {
     }
 }
 
-/// Applies what is missing, up to `target` or to the last. Each migration is a transaction.
+/// Applies the missing migrations up to `target`, or all. Each migration is a transaction.
 pub(crate) async fn run(
     conn: &mut Conn,
     engine: Engine,
@@ -141,7 +141,7 @@ async fn apply(
         };
     }
     transact(conn, engine, async |conn| {
-        // Another node may have applied it since.
+        // Another node may have applied it after the check above.
         if find(conn, version).await?.is_some() {
             return Ok(());
         }
@@ -160,7 +160,7 @@ async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreErr
     conn.find(applied.bind(version)).await
 }
 
-/// One migration runs at a time in the whole database.
+/// Runs `work` in a transaction. One migration runs at a time in the whole database.
 async fn transact(
     conn: &mut Conn,
     engine: Engine,
@@ -172,7 +172,7 @@ async fn transact(
         Err(error) => Err(error),
     };
     if outcome.is_err() {
-        // The connection is dropped by the caller if this fails as well.
+        // If this fails too, the caller drops the connection.
         drop(conn.plain("ROLLBACK").await);
     }
     outcome

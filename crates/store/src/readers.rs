@@ -1,4 +1,4 @@
-//! Connections that read. SQLite's live on threads of their own, because its calls block.
+//! Read connections. Those of SQLite run on dedicated threads because its calls block.
 
 use crate::conn::Conn;
 use crate::dialect::Role;
@@ -11,13 +11,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-/// How many connections read. SQLite's each have a thread and a page cache.
+/// Number of read connections. Each SQLite connection has a thread and a page cache.
 const READERS: usize = 4;
 
-/// A job for a thread that reads.
+/// A job for a reader thread.
 type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
 
-/// The readers of a database.
+/// The read connections of a database.
 #[derive(Clone, Debug)]
 pub(crate) enum Readers {
     Sqlite(Threads),
@@ -65,12 +65,12 @@ impl Readers {
     }
 }
 
-/// Threads that each own a connection and take jobs from one queue.
+/// Threads that each own a connection and take jobs from a shared queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
-    /// One permit per thread, held until the caller has taken the result. Without it, threads that read faster
-    /// than callers work would pile up large results.
+    /// One permit per thread, held until the caller has received the result. This bounds the number of
+    /// results in memory if callers are slower than the threads.
     permits: Arc<Semaphore>,
     running: TaskTracker,
 }
@@ -89,7 +89,7 @@ impl Threads {
                     queue.blocking_recv()
                 };
                 while let Some(job) = next() {
-                    // The caller of a job that panics sees that its answer never comes.
+                    // If the job panics, its reply channel closes and the caller gets an error.
                     drop(std::panic::catch_unwind(AssertUnwindSafe(|| {
                         job(&runtime, &mut conn);
                     })));
@@ -114,7 +114,7 @@ impl Threads {
     {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |runtime, conn| {
-            // A caller that has gone away needs no answer.
+            // Skip the read if the caller no longer waits.
             if !reply.is_closed() {
                 drop(reply.send(runtime.block_on(job(conn))));
             }

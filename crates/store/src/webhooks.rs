@@ -4,26 +4,23 @@ use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 
-/// One webhook, without its secrets.
+/// A webhook without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookRow {
-    /// Its id.
     pub id: WebhookId,
-    /// What senders know it by.
+    /// The ID in the webhook's URL.
     pub public_id: String,
-    /// Its name.
     pub name: String,
-    /// Everything else that its owner chose, as JSON text.
+    /// All other settings, as JSON text.
     pub config: String,
-    /// Whether it takes deliveries.
+    /// Whether it accepts deliveries.
     pub enabled: bool,
-    /// How many it accepted.
+    /// Number of accepted deliveries.
     pub delivery_count: i64,
-    /// When it last accepted one.
+    /// Time of the last accepted delivery.
     pub last_delivery_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When its owner last changed it.
+    /// Time of the last change by the owner.
     pub updated_at: Timestamp,
 }
 
@@ -45,20 +42,17 @@ impl FromRow for WebhookRow {
     }
 }
 
-/// One secret of a webhook. The value is plaintext or ciphertext, as `encrypted` says.
+/// A secret of a webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecretRow {
-    /// Whose.
     pub webhook_id: WebhookId,
     /// `secret`, or a name that begins with `previous_secret`.
     pub field: String,
-    /// The secret, or the ciphertext of it.
+    /// Plaintext, or ciphertext if `encrypted` is set.
     pub value: String,
-    /// Which of the two.
     pub encrypted: bool,
-    /// Until when it is good; `None` is without end.
+    /// `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When it was stored.
     pub updated_at: Timestamp,
 }
 
@@ -78,12 +72,13 @@ impl FromRow for WebhookSecretRow {
 }
 
 impl Conn {
-    /// Every webhook, the oldest first.
+    /// Lists all webhooks, oldest first.
     pub async fn list_webhooks(&mut self) -> Result<Vec<WebhookRow>, StoreError> {
         self.list(query("SELECT * FROM webhooks ORDER BY id")).await
     }
 
-    /// Webhooks after one of them, the oldest first; an empty id is before all.
+    /// Lists up to `limit` webhooks with an ID after `after`, oldest first. An empty ID sorts before all
+    /// others.
     pub async fn list_webhooks_after(
         &mut self,
         after: &str,
@@ -93,13 +88,13 @@ impl Conn {
         self.list(query.bind(after).bind(limit)).await
     }
 
-    /// One of them.
+    /// Returns a webhook.
     pub async fn find_webhook(&mut self, id: &str) -> Result<Option<WebhookRow>, StoreError> {
         self.find(query("SELECT * FROM webhooks WHERE id = $1").bind(id))
             .await
     }
 
-    /// One of them, by what senders know it by.
+    /// Returns the webhook with this public ID.
     pub async fn find_webhook_by_public_id(
         &mut self,
         public_id: &str,
@@ -108,7 +103,7 @@ impl Conn {
             .await
     }
 
-    /// Stores a new one.
+    /// Stores a new webhook.
     pub async fn insert_webhook(&mut self, row: &WebhookRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO webhooks (id, public_id, name, config, enabled, delivery_count,
@@ -131,7 +126,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Stores what the owner changed: name, config, whether it is enabled. The counts stay.
+    /// Updates name, config and `enabled`, but not the counts. Returns `false` if there is no such webhook.
     pub async fn update_webhook(&mut self, row: &WebhookRow) -> Result<bool, StoreError> {
         let query = query(
             "UPDATE webhooks SET name = $1, config = $2, enabled = $3, updated_at = $4
@@ -146,7 +141,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Counts deliveries that were accepted.
+    /// Adds `more` accepted deliveries to the count, the last of them received at `last`.
     pub async fn update_webhook_counts(
         &mut self,
         id: &WebhookId,
@@ -163,8 +158,8 @@ impl Conn {
             .map(drop)
     }
 
-    /// Removes a webhook and its secrets; `false` when there was none. Its deliveries are removed
-    /// apart, in pieces: see [`Conn::delete_orphaned_deliveries`].
+    /// Deletes a webhook and its secrets. Returns `false` if there is no such webhook. Its deliveries are
+    /// deleted separately, in batches: see [`Conn::delete_removed_deliveries`].
     pub async fn delete_webhook(&mut self, id: &str) -> Result<bool, StoreError> {
         let secrets = query("DELETE FROM webhook_secrets WHERE webhook_id = $1").bind(id);
         self.run(secrets).await?;
@@ -172,7 +167,7 @@ impl Conn {
         Ok(self.run(webhook).await? > 0)
     }
 
-    /// Every secret of every webhook.
+    /// Lists the secrets of all webhooks.
     pub async fn list_webhook_secrets(&mut self) -> Result<Vec<WebhookSecretRow>, StoreError> {
         self.list(query(
             "SELECT * FROM webhook_secrets ORDER BY webhook_id, field",
@@ -180,7 +175,7 @@ impl Conn {
         .await
     }
 
-    /// The secrets of one webhook.
+    /// Lists the secrets of a webhook.
     pub async fn list_secrets_of_webhook(
         &mut self,
         id: &str,
@@ -190,7 +185,7 @@ impl Conn {
         self.list(query.bind(id)).await
     }
 
-    /// Sets one secret.
+    /// Inserts or replaces a secret.
     pub async fn update_webhook_secret(
         &mut self,
         row: &WebhookSecretRow,
@@ -215,7 +210,7 @@ impl Conn {
         .map(drop)
     }
 
-    /// Removes one secret; `false` when there was none.
+    /// Deletes a secret. Returns `false` if there is no such secret.
     pub async fn delete_webhook_secret(
         &mut self,
         id: &WebhookId,
@@ -225,7 +220,7 @@ impl Conn {
         Ok(self.run(query.bind(id.as_str()).bind(field)).await? > 0)
     }
 
-    /// Removes every secret of a webhook but the current one.
+    /// Deletes all secrets of a webhook except the current one.
     pub async fn delete_previous_webhook_secrets(
         &mut self,
         id: &WebhookId,
@@ -235,7 +230,7 @@ impl Conn {
         self.run(query.bind(id.as_str())).await.map(drop)
     }
 
-    /// Removes secrets whose time is over; how many.
+    /// Deletes expired secrets and returns their number.
     pub async fn delete_expired_webhook_secrets(
         &mut self,
         now: Timestamp,

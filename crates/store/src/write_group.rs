@@ -203,7 +203,7 @@ async fn roll_back(conn: &mut Conn) -> bool {
     is_done
 }
 
-/// Asks the database for the outcome of a transaction.
+/// Queries the database for the outcome of a transaction.
 async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
     let until = Instant::now() + LOOK_UP;
     while Instant::now() < until {

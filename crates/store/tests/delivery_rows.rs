@@ -1,4 +1,4 @@
-//! Where the payload, the preview and the configuration of a delivery are stored, on every engine that is there.
+//! Tests where the payload, preview and configuration of a delivery are stored, on every available engine.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -9,7 +9,7 @@ use gatehouse_store::{
 };
 use std::sync::Arc;
 
-/// The largest payload that is stored in the row, in bytes.
+/// The largest payload that is stored in the delivery's row, in bytes.
 const INLINE: usize = 2048;
 
 fn at(millis: i64) -> Timestamp {
@@ -85,7 +85,7 @@ async fn claim(store: &Store) -> Vec<DeliveryWork> {
     claims.claimed
 }
 
-/// Ends and removes the deliveries of the database; returns how many.
+/// Completes all deliveries, deletes those with the given IDs, and returns their number.
 async fn remove(database: &TestDatabase, store: &Store, ids: Vec<DeliveryId>) -> u64 {
     let end = "UPDATE webhook_deliveries SET status = 'completed', lease_until = NULL";
     run_sql(&database.location, end).await;
@@ -124,7 +124,7 @@ async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
             assert_eq!(work.row.body_preview, new.body_preview);
             assert_eq!(work.row.body_preview, new.to_row().body_preview);
         }
-        // Only the larger ones are stored apart from their rows.
+        // Only payloads above the limit are stored outside their rows.
         run_sql(
             &database.location,
             "UPDATE delivery_payloads SET payload = 'apart'",
@@ -156,7 +156,7 @@ async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
         let ids = vec![first.id.clone()];
         assert_eq!(remove(&database, &store, ids).await, 1);
         assert_eq!(payload(&store, &first.id).await, None);
-        // A payload that was left behind would be in the way.
+        // A leftover payload would conflict with this one.
         assert_eq!(insert(&store, vec![first.clone()]).await, [true]);
         assert_eq!(payload(&store, &first.id).await, first.payload);
         store.close().await;
@@ -201,7 +201,7 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
     for database in databases().await {
         let store = database.open().await;
         let (one, other): (Arc<str>, Arc<str>) = (Arc::from("{\"a\":1}"), Arc::from("{\"a\":2}"));
-        // The same text from another place, as after a restart.
+        // The same text in another allocation, as after a restart.
         let again: Arc<str> = Arc::from("{\"a\":1}");
         let new = vec![
             delivery(1, "{}", &one),
@@ -217,11 +217,11 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
         for (new, text) in new.iter().zip(["changed", "{\"a\":2}", "changed"]) {
             assert_eq!(config(&store, &new.id).await.as_deref(), Some(text));
         }
-        // Open deliveries need theirs, however old they are.
+        // Open deliveries keep their configuration, whatever its age.
         assert_eq!(forget_configs(&store, 100 * HOUR).await, 0);
         let ids = new.iter().map(|new| new.id.clone()).collect();
         assert_eq!(remove(&database, &store, ids).await, 3);
-        // A use that is stored is up to an hour old, and another hour is for clocks that differ.
+        // The stored time of use may be an hour too early, and another hour allows for clock differences.
         assert_eq!(forget_configs(&store, 2 * HOUR).await, 0);
         let late = NewDelivery {
             received_at: at(2 * HOUR),

@@ -1,7 +1,7 @@
-//! The way in: from a request to a delivery on disk. The order of the steps is the contract's, and
-//! each is a function of its own. Knows no HTTP server: `web` brings headers and body.
+//! Ingest: turns a request into a stored delivery. The order of the steps is part of the API contract. This
+//! module does not depend on an HTTP server: the web crate passes headers and body.
 //!
-//! Nothing here reads the database but the batches and, when a limit would refuse, one look-up.
+//! Only the batches access the database, and one lookup if a limit would refuse the request.
 
 mod batch;
 mod guesses;
@@ -25,8 +25,8 @@ use gatehouse_secrets::Status;
 use http::HeaderMap;
 use std::sync::Arc;
 
-/// A request to a webhook that exists, is enabled, and may come from where it comes; its body is yet
-/// to be read.
+/// A request whose webhook exists and is enabled and whose client IP address is allowed. Its body has not
+/// been read yet.
 #[derive(Debug)]
 pub struct Intake {
     inner: Arc<Inner>,
@@ -36,8 +36,8 @@ pub struct Intake {
 }
 
 impl Webhooks {
-    /// The steps before the body: is there such a webhook, is the vault open, may it come from there.
-    /// A webhook that is disabled is as unknown as one that never was.
+    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked, the client IP
+    /// address is allowed. A disabled webhook is reported like one that does not exist.
     pub async fn begin_ingest(
         &self,
         public_id: &str,
@@ -66,7 +66,7 @@ impl Webhooks {
         if !webhook.is_sealed() {
             return Ok(webhook);
         }
-        // The vault was opened this very moment, and nobody has brought the secrets into memory yet.
+        // The vault has just been unlocked and the secrets have not been loaded yet.
         let reloaded = self.reload_sealed(public_id).await;
         reloaded.map_err(IngestError::Reload)?;
         let webhook = find().ok_or(IngestError::NotFound)?;
@@ -78,7 +78,7 @@ impl Webhooks {
 }
 
 impl Intake {
-    /// The longest body that the webhook takes.
+    /// Returns the webhook's limit for bodies, in bytes.
     pub fn max_body_bytes(&self) -> usize {
         usize::try_from(self.webhook.config.max_body_bytes).unwrap_or(usize::MAX)
     }
@@ -95,7 +95,8 @@ impl Intake {
         Err(IngestError::AddressNotAllowed)
     }
 
-    /// The body is over the limit: so many bytes were announced or read; `read` is what is there.
+    /// Records that the body exceeds the limit and returns the error. `read` is the part of the body that was
+    /// read; `size` is the announced or read size in bytes.
     pub fn too_large(&self, headers: &HeaderMap, read: &[u8], size: u64) -> IngestError {
         self.reject("body_too_large", headers, read, size);
         IngestError::TooLarge {
@@ -103,18 +104,18 @@ impl Intake {
         }
     }
 
-    /// The body did not arrive whole, or not in time.
+    /// Counts a body that was not received completely or in time.
     pub fn incomplete(&self) {
         crate::metrics::rejected("incomplete_body");
     }
 
-    /// There is no room for the body now. Says how long to wait.
+    /// Counts a body for which there is no memory at present and returns the error with the time to wait.
     pub fn no_room(&self, wait_ms: u64) -> IngestError {
         crate::metrics::rate_limited(&self.webhook.public_id);
         IngestError::RateLimited { wait_ms }
     }
 
-    /// The steps from the body on. `url` is the address as the sender called it.
+    /// Verifies, filters and stores a request. `url` is the URL that the sender requested.
     pub async fn accept(
         &self,
         headers: &HeaderMap,
@@ -139,7 +140,7 @@ impl Intake {
             &payload,
             body,
         );
-        // An id that is signed comes before any that is not.
+        // A signed ID takes precedence over unsigned ones.
         if let Some(key) = signed_id.as_deref().and_then(crate::event::signed_key) {
             event.delivery_key = Some(key);
         }

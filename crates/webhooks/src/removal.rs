@@ -1,6 +1,6 @@
-//! Deleting a webhook. It is gone at once; its deliveries, of which there may be a million, are removed
-//! in pieces behind it, so that the one writer is never held for long. What a restart interrupts goes
-//! on at the next start: the list of what is to be removed is in the database.
+//! Deletes webhooks. The webhook is deleted at once. Its deliveries, possibly a million, are deleted in
+//! batches in the background, to hold the writer only briefly. The list of pending removals is in the
+//! database, so they continue after a restart.
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -13,15 +13,15 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Bytes of bodies removed by one write, at most; a single larger one goes alone.
+/// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// How long a removal stays on the list, for requests that were on their way when the webhook went.
+/// How long a removal stays listed, for requests that were in progress when the webhook was deleted.
 const LINGER: Duration = Duration::from_mins(10);
-/// How often the list is looked at.
+/// How often pending removals are processed.
 const SWEEP: Duration = Duration::from_mins(1);
 
 impl Webhooks {
-    /// Deletes a webhook, its secrets and its deliveries. A run in progress is ended; sessions stay.
+    /// Deletes a webhook, its secrets and its deliveries. Cancels its running deliveries. Keeps its sessions.
     pub async fn delete(&self, actor: &Actor, id: &str) -> Result<(), WebhooksError> {
         let id = self.0.id_of(id).await?;
         let actor = actor.clone();
@@ -54,7 +54,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Goes on with removals until `stop`.
+    /// Processes pending removals until `stop`.
     pub(crate) fn follow_removals(&self, stop: &CancellationToken, tasks: &TaskTracker) {
         let inner = Arc::clone(&self.0);
         let sweep = async move {
@@ -70,16 +70,16 @@ impl Webhooks {
         }));
     }
 
-    /// Removes now what is to be removed, as goes on by itself else.
+    /// Processes pending removals now. They are also processed every minute in the background.
     pub async fn purge(&self) -> Result<(), WebhooksError> {
         Ok(self.0.purge().await?)
     }
 }
 
 impl Inner {
-    /// Removes the deliveries of deleted webhooks, and webhooks' secrets whose time is over.
+    /// Deletes the deliveries of deleted webhooks, and expired secrets of webhooks.
     pub(crate) async fn purge(&self) -> Result<(), StoreError> {
-        // One at a time: two would only wait for each other's writes.
+        // Concurrent calls would only wait for each other's writes.
         let _alone = self.purging.lock().await;
         let mut pieces = Pieces::default();
         for id in self.removals().await? {
@@ -99,7 +99,7 @@ impl Inner {
                 tokio::time::sleep(pieces.took(took)).await;
             }
         }
-        // Deliveries of other webhooks may have waited in the same session.
+        // Deliveries of other webhooks may have waited behind them in the same session.
         crate::worker::revive(self).await?;
         let now = self.sweep_now().await?;
         let linger = i64::try_from(LINGER.as_millis()).unwrap_or(0);

@@ -1,8 +1,7 @@
-//! Running deliveries once more, because their owner asks for it.
+//! Replays: runs deliveries again when the owner requests it.
 //!
-//! A replay is a delivery of its own, linked to the first one. It skips verification, deduplication and
-//! limits, and it runs with the webhook's configuration of *now*: who replays has changed something and
-//! wants to see whether it helps.
+//! A replay is a new delivery, linked to the old one. It skips verification, deduplication and limits. It
+//! runs with the webhook's *current* configuration, so the owner can test a change.
 
 use crate::delivery::Delivery;
 use crate::error::WebhooksError;
@@ -16,7 +15,8 @@ use serde::Serialize;
 use std::sync::Arc;
 
 impl Webhooks {
-    /// Queues a delivery again; the new one. That of a disabled webhook waits until the webhook is enabled.
+    /// Replays a delivery and returns the new one. If the webhook is disabled, the replay waits until it is
+    /// enabled.
     pub async fn replay(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let inner = &self.0;
         let wanted = id.to_owned();
@@ -40,7 +40,7 @@ impl Webhooks {
             .store
             .write(move |conn| {
                 Box::pin(async move {
-                    // It may have been deleted meanwhile.
+                    // The webhook may have been deleted in the meantime.
                     if conn.find_webhook(new.webhook_id.as_str()).await?.is_none() {
                         return Err(WebhooksError::NotFound("webhook"));
                     }
@@ -60,7 +60,7 @@ impl Webhooks {
     }
 }
 
-/// The same delivery under a new id. It does not hold its key: that stays with the first one.
+/// Returns a copy of the delivery with a new ID. The unique key stays with the original.
 fn repeat(inner: &Inner, webhook: &LiveWebhook, row: DeliveryRow, payload: String) -> NewDelivery {
     let (id, now) = (inner.new_delivery_id(), inner.now());
     let entity = row.entity_key.as_deref();
@@ -89,43 +89,42 @@ fn repeat(inner: &Inner, webhook: &LiveWebhook, row: DeliveryRow, payload: Strin
     }
 }
 
-/// How many deliveries one call replays at most.
+/// Maximum number of deliveries per call.
 pub const MAX_REPLAYED: u32 = 10_000;
-/// How many one write stores at most, and not many more bytes of payloads than this.
+/// Maximum number of deliveries per write, and the approximate limit of their payloads in bytes.
 const PIECE: u32 = 64;
 const PIECE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Which deliveries to queue again.
+/// Which deliveries to replay.
 #[derive(Debug, Default)]
 pub struct ReplayQuery {
-    /// Only of this webhook, by either of its ids.
+    /// A webhook's ID or public ID.
     pub webhook: Option<String>,
-    /// `completed` or `failed`; both when absent.
+    /// `completed`, `failed`, or `None` for both.
     pub status: Option<DeliveryStatus>,
-    /// Only of this event type.
+    /// The event type.
     pub event: Option<String>,
-    /// Only those that came at this moment or later.
+    /// Start of the period, inclusive.
     pub since: Option<Timestamp>,
-    /// Only those that came before this moment.
+    /// End of the period, exclusive.
     pub until: Option<Timestamp>,
-    /// How many at most, the oldest first.
+    /// Maximum number of deliveries; the oldest are replayed first.
     pub limit: u32,
-    /// Only count.
+    /// Count the matching deliveries, but do not replay them.
     pub dry_run: bool,
 }
 
-/// What a replay of many did.
+/// The result of a bulk replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Replayed {
-    /// How many deliveries match.
+    /// Number of matching deliveries.
     pub matched: i64,
-    /// How many were queued again.
+    /// Number of replayed deliveries.
     pub replayed: i64,
 }
 
 impl Webhooks {
-    /// Queues deliveries that ended again, the oldest first, each as a new one. What fails midway leaves those
-    /// before it queued.
+    /// Replays ended deliveries, oldest first. If an error occurs, the replays created before it stay queued.
     pub async fn replay_many(&self, query: ReplayQuery) -> Result<Replayed, WebhooksError> {
         let inner = &self.0;
         if !(1..=MAX_REPLAYED).contains(&query.limit) {
@@ -151,13 +150,13 @@ impl Webhooks {
             until: query.until,
         });
         if !query.dry_run {
-            // Refused here, when the caller may not write, also where nothing matches.
+            // An empty write checks the caller's permission, even if no delivery matches.
             let check = inner
                 .store
                 .write(|_| Box::pin(async { Ok::<_, StoreError>(()) }));
             check.await?;
         }
-        // What is replayed here gets later ids and is not matched.
+        // The replays get later IDs, so they are not matched themselves.
         let before = inner.new_delivery_id();
         let (counted, end) = (Arc::clone(&filter), before.clone());
         let count = inner.store.read(move |conn| {
@@ -198,7 +197,7 @@ impl Webhooks {
         let inner = &self.0;
         let mut new = Vec::with_capacity(page.len());
         for found in page {
-            // One whose webhook was deleted meanwhile is left out.
+            // Skip deliveries whose webhook has been deleted in the meantime.
             if let Some(webhook) = inner.live.find_by_id(&found.row.webhook_id) {
                 new.push(repeat(inner, &webhook, found.row, found.payload));
             }

@@ -1,6 +1,6 @@
-//! Sweeps old deliveries away: those that are over and older than the setting says, and of those that
-//! were refused all but the newest of each webhook and kind; rejected ones of each reason. In small pieces:
-//! nothing else can be written at the same time. What a deleted webhook leaves is not this module's.
+//! Deletes ended deliveries after the configured retention time. Of refused deliveries it also keeps only the
+//! newest [`REFUSED_KEPT`] per webhook and status, and per reason for rejected ones. It works in small
+//! batches because other writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
 
 use crate::handle::{Inner, Webhooks};
 use crate::pieces::Pieces;
@@ -10,17 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How often.
 const PERIOD: Duration = Duration::from_mins(1);
-/// How many refused deliveries of one kind, and rejected ones of one reason, a webhook keeps.
+/// Number of refused deliveries kept per webhook and status, and per reason for rejected ones.
 pub const REFUSED_KEPT: i64 = 1000;
-/// How many bytes of bodies one write removes at most; a single larger one goes alone.
+/// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// Ids that are further ahead of the clock, in milliseconds, do not tell how old a delivery is: an hour.
+/// If IDs are further ahead of the clock than this, in milliseconds, they do not show the age of a delivery.
 const AHEAD_MS: u64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
 
-/// Sweeps until it is stopped.
+/// Runs a sweep every minute until `stop`.
 pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
     let webhooks = Webhooks(inner);
     let sweeps = async {
@@ -36,7 +35,8 @@ pub(crate) async fn serve(inner: Arc<Inner>, stop: CancellationToken) {
 }
 
 impl Webhooks {
-    /// Removes what is too old or too much; how many deliveries that were. Runs each minute by itself.
+    /// Runs one sweep and returns the number of deleted deliveries. Sweeps also run every minute in the
+    /// background.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let by_age = self.0.sweep_old().await?;
         Ok(by_age + self.0.sweep_refused().await?)
@@ -118,7 +118,7 @@ impl Inner {
     }
 }
 
-/// As many of them as one write should remove: at least one.
+/// Returns the first deliveries, at least one, up to the limit of one write.
 fn piece(old: Vec<OldDelivery>) -> Vec<DeliveryId> {
     let mut bytes: i64 = 0;
     let fits = |one: &OldDelivery| {

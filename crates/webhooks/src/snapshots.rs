@@ -1,18 +1,18 @@
-//! Configurations of deliveries, each distinct text parsed once.
+//! A cache of parsed webhook configurations. A delivery uses the configuration at its receipt.
 
 use crate::record::Snapshot;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many are kept. A delivery has that of its webhook when it came, so there are few.
+/// Maximum number of cached configurations. Deliveries of a webhook share one until it is changed.
 const KEPT: usize = 256;
 
-/// The configurations that were used lately.
+/// Parsed configurations by their text.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots(Mutex<HashMap<Box<str>, Arc<Snapshot>>>);
 
 impl Snapshots {
-    /// The configuration that a text holds; `None` for one that cannot be read.
+    /// Returns the configuration of a text; `None` if it cannot be parsed.
     pub(crate) fn get(&self, text: &str) -> Option<Arc<Snapshot>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(snapshot) = known.get(text) {

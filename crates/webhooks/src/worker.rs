@@ -1,20 +1,23 @@
-//! The worker: claims what is due, runs it, writes how it ended. One loop for each node, one task for
-//! each delivery that runs.
+//! The worker: claims due deliveries, runs them, and stores the results. Each node has one worker loop and
+//! one task per running delivery.
 //!
-//! It is woken by ingest, by each run that ends, by the vault, by changes of channels and webhooks, by a timer that
-//! knows when the next delivery is due and, where nodes share a database, each second. Each turn of the loop does a
-//! bounded amount of work and renews leases first. What ended and what is claimed next is one transaction (`step`).
+//! The loop wakes up for ingest, for runs that end, for changes of the vault, channels and webhooks, and for
+//! a timer. The timer fires when the next delivery is due and at a regular interval. Each iteration does a
+//! bounded amount of work and renews leases first. One transaction stores ended runs and claims the next
+//! deliveries (`step`).
 //!
-//! Turns of agents and sends have slots of their own, shared among webhooks by `fair`. A webhook that is disabled,
-//! and an account that is disabled or does not answer, are left out: what waits for them keeps its place.
+//! Agent turns and sends have separate pools of slots, which `fair` shares among webhooks. Deliveries whose
+//! webhook or account is disabled, or whose account does not respond, are not claimed and keep their place in
+//! the queue.
 //!
-//! Nothing is run twice without a trace of it: a claim counts as an attempt before the run begins. The
-//! count is taken back only when nothing was sent: the vault was sealed, the account was disabled, or an agent's
-//! turn was stopped at shutdown (its tools only read). A lease belongs to one attempt; a write by whoever lost it
-//! changes nothing.
+//! Every attempt is recorded: a claim increments `attempts` before the run begins. The count is decremented
+//! only if nothing was sent: the vault was sealed, the account was disabled, or an agent turn was stopped at
+//! shutdown (its tools can only read). A lease belongs to one attempt; a write without the lease changes
+//! nothing.
 //!
-//! The time of day decides only when a retry is due. A jump forward lets one come early; after a jump
-//! back what would be due too far in the future is due at once. Leases do not trust it: see `leases`.
+//! The system clock only decides when a retry is due. If it jumps forward, retries start early. If it jumps
+//! back, deliveries that are due too far in the future become due at once. Leases do not depend on it: see
+//! `leases`.
 
 mod attempt;
 mod backoff;
@@ -47,29 +50,29 @@ use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long interrupted runs may take to be written.
+/// Time limit for storing the results of interrupted runs.
 const LAST_WRITES: Duration = Duration::from_millis(1500);
-/// How often the database is looked at where other nodes share it.
+/// How often to poll a database that other nodes share.
 const SHARED_POLL_MS: u64 = 1000;
 const SHARED_POLL: Duration = Duration::from_millis(SHARED_POLL_MS);
-/// The same while the queue is empty. A node that has more to do than it can notifies the others.
+/// The same while the queue is empty. A node with more work than slots notifies the others.
 const IDLE_POLL: Duration = Duration::from_secs(10);
-/// How often it is where they do not: what a jump of the clock did is put right then.
+/// How often to poll a database of a single node. This corrects the effects of clock changes.
 const LONE_POLL: Duration = Duration::from_secs(15);
-/// How long the worker leaves a database alone that did not answer.
+/// Pause after a database error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
-/// How often the lists of what waits are looked through.
+/// How often waiting deliveries are checked.
 const TIDY_MS: u64 = 15_000;
 /// The same while the queue is empty.
 const IDLE_TIDY_MS: u64 = 60_000;
-/// How long the count of what waits is good for.
+/// Minimum interval between counts of the queue.
 const GAUGE_MS: u64 = 1000;
-/// How many runs may have ended and not be taken in by the loop.
+/// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;
 
 impl Webhooks {
-    /// Everything that goes on by itself until `stop`: deliveries run, secrets follow the vault, what is
-    /// deleted or old is removed. Call it once the recorder of metrics is installed.
+    /// Starts the background tasks, which run until `stop`: the worker, reloading secrets when the vault
+    /// changes, and deleting removed and old deliveries. Call it after the metrics recorder is installed.
     pub fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
         metrics::describe();
         self.follow_vault(&stop, tasks);
@@ -78,25 +81,24 @@ impl Webhooks {
         tasks.spawn(Worker::new(Arc::clone(&self.0), stop).serve());
     }
 
-    /// Tells the worker that there may be something to do, as after a change of the clock.
+    /// Wakes the worker, for example after a change of the clock.
     pub fn wake(&self) {
         self.0.wake.notify_one();
     }
 
-    /// Until the worker has looked at everything once more, from beginning to end. For tests, which
-    /// cannot see otherwise that nothing happens.
+    /// Waits until the worker has completed a full iteration. Tests use it to check that nothing happens.
     #[doc(hidden)]
     pub async fn worker_turn(&self) {
         let mut turns = self.0.turns.subscribe();
         let seen = *turns.borrow_and_update();
-        // The first to end may have begun before the call.
+        // The iteration that ends first may have begun before the call.
         for ended in [seen, seen.wrapping_add(1)] {
             self.wake();
             drop(turns.wait_for(|now| *now > ended).await);
         }
     }
 
-    /// How many deliveries wait for a worker.
+    /// Counts the queued deliveries.
     pub async fn queue_depth(&self) -> Result<i64, StoreError> {
         self.0.queue_depth().await
     }
@@ -117,38 +119,37 @@ impl Inner {
     }
 }
 
-/// The loop's own state.
+/// The state of the worker loop.
 struct Worker {
     inner: Arc<Inner>,
     slots: Arc<Slots>,
     runs: TaskTracker,
-    /// Runs that ended, and where they say so.
+    /// The channel for ended runs.
     ended: mpsc::Receiver<Ended>,
     ending: mpsc::Sender<Ended>,
-    /// What ended and is not written yet.
+    /// Ended runs whose results are not stored yet.
     settled: Vec<Settled>,
-    /// No more claims; runs may end.
+    /// Stops claiming; current runs continue.
     stop: CancellationToken,
-    /// Ends every run; its children are the runs' own.
+    /// Cancels all runs through child tokens.
     end_runs: CancellationToken,
     watch: LeaseWatch,
     starts: Starts,
-    /// The lines that were served last.
+    /// The last served line of each pool.
     served: Served,
-    /// Where the next look begins when there are more lines than one look reads.
+    /// Where the next read of lines begins, if one read did not return all.
     lines_after: Option<DeliveryLine>,
-    /// When leases are renewed next, and when waiting deliveries are looked through, by the
-    /// monotonic clock.
+    /// When to renew leases and check waiting deliveries next, in milliseconds of the monotonic clock.
     renew_at: u64,
     tidy_at: u64,
-    /// When what waits is counted next, and whether something may have changed since.
+    /// When to count the queue next, and whether a count was skipped.
     gauge_at: u64,
     gauge_is_stale: bool,
-    /// The last count.
+    /// The last count of queued deliveries.
     depth: i64,
-    /// Whether the queue was empty at the last look, on all nodes.
+    /// Whether, at the last iteration, no delivery in the database had a due time and this node ran none.
     is_idle: bool,
-    /// Whether other nodes are to look at the queue, and not before when.
+    /// Whether to notify the other nodes of work in the queue, and the earliest time to do so.
     calls_nodes: bool,
     call_at: u64,
 }
@@ -188,8 +189,8 @@ impl Worker {
         self.drain().await;
     }
 
-    /// Until it is dropped, which is safe at every await: a claim that was made and not taken up is returned by the
-    /// drain, and what ended is kept until its write is acknowledged.
+    /// Runs until dropped, which is safe at every await: the drain returns claims that were not started, and
+    /// ended runs stay in `settled` until their write is acknowledged.
     async fn work(&mut self, vault: &mut watch::Receiver<Status>) {
         let mut news = self.inner.store.changes();
         let mut notified = self.inner.store.notified();
@@ -225,12 +226,12 @@ impl Worker {
         if is_alive {
             self.tidy_at = 0;
         } else {
-            // The vault is gone with the process; the timer does until then.
+            // The sender is dropped at shutdown; do not spin until then.
             tokio::time::sleep(AFTER_ERROR).await;
         }
     }
 
-    /// One bounded piece of what there is to do; how long nothing more will be, or `None` when there is more now.
+    /// Runs one iteration. Returns how long the worker may sleep, or `None` if there is more work now.
     async fn turn(&mut self) -> Result<Option<Duration>, StoreError> {
         let kept = self.keep_leases().await;
         let stepped = self.step().await;
@@ -240,7 +241,7 @@ impl Worker {
         if stepped.has_more || has_more {
             return Ok(None);
         }
-        // Nothing new can wait: what has no place in the queue was counted before.
+        // An idle queue contains no new deliveries, and parked ones were counted before.
         if !stepped.is_idle || self.depth > 0 {
             self.gauge().await?;
         }
@@ -265,7 +266,8 @@ impl Worker {
         Duration::from_millis(self.renew_at.saturating_sub(now).max(10))
     }
 
-    /// Counts what waits, at most once a second: with a long queue that is work.
+    /// Updates the count of queued deliveries at most once per second, because counting a long queue is
+    /// expensive.
     async fn gauge(&mut self) -> Result<(), StoreError> {
         let monotonic = self.inner.clock.monotonic_ms();
         self.gauge_is_stale = monotonic < self.gauge_at;
@@ -276,8 +278,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Now and then: what waits for something that has happened long ago gets its place again. Whether there is
-    /// more to put right.
+    /// Periodically makes deliveries due again whose reason to wait has passed. Returns whether there are
+    /// more.
     async fn tidy(&mut self) -> Result<bool, StoreError> {
         let monotonic = self.inner.clock.monotonic_ms();
         if monotonic < self.tidy_at {
@@ -293,8 +295,8 @@ impl Worker {
         Ok(has_more)
     }
 
-    /// No more claims. Runs may end by themselves for a while; then they are stopped, and say so in
-    /// the database.
+    /// Shuts down: claims nothing, waits for runs to end, then cancels the rest and stores that they were
+    /// interrupted.
     async fn drain(mut self) {
         self.runs.close();
         let grace = Duration::from_secs(self.inner.settings.load().drain_seconds);
@@ -306,7 +308,7 @@ impl Worker {
             self.end_runs.cancel();
             drop(tokio::time::timeout(LAST_WRITES, self.finish_all()).await);
         }
-        // A claim whose answer nobody waited for any more.
+        // The loop may have been dropped before it received the result of a claim.
         let last = tokio::time::timeout(
             LAST_WRITES,
             recover::return_unstarted(&self.inner, &self.slots),
@@ -316,7 +318,7 @@ impl Worker {
         }
     }
 
-    /// Until every run has ended and is written. Leases are renewed meanwhile.
+    /// Waits until every run has ended and is stored. Renews leases meanwhile.
     async fn finish_all(&mut self) {
         loop {
             let written = async {
@@ -341,13 +343,13 @@ impl Worker {
     }
 }
 
-/// Until something changed that deliveries may have waited for.
+/// Waits for a change that may let deliveries run.
 async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
             Ok(subject) if !matches!(&*subject, "channels" | "webhooks") => {}
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => return,
-            // The store is closed; the timer does until the worker is stopped.
+            // The store is closed. The timer still runs until the worker is stopped.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
     }

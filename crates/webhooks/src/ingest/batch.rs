@@ -1,10 +1,10 @@
-//! Batches: what arrives while one write is under way is stored together by the next, in one statement
-//! and one commit, and each sender is answered after it.
+//! Group writes of deliveries. Deliveries that arrive during a write are stored together by the next one,
+//! with one statement and one commit. Each sender gets its response after the commit.
 //!
-//! Three queues. Deliveries for the worker go first and are never held up by the others. Filtered ones
-//! and duplicates come from senders that were verified. Refusals are written by best effort: few rows
-//! at a time with a pause after each write, because all writes share one writer and an accepted delivery
-//! waits for what is written before it. What does not fit into their queue is counted and dropped.
+//! There are separate queues, so accepted deliveries do not wait behind others. Filtered deliveries and
+//! duplicates come from verified senders and share a queue. Refusals are best effort: they are written in
+//! small batches with a pause after each, because all writes may share one writer with accepted deliveries.
+//! If their queue is full, they are counted and dropped.
 
 use super::repeat::{self, Repeat};
 use crate::delivery::Delivery;
@@ -21,38 +21,38 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-/// How many deliveries one write stores at most.
+/// Maximum number of deliveries per write.
 const BATCH: usize = 256;
-/// How many may wait for the next write; a sender beyond that waits to be let in.
+/// Capacity of the queues of accepted and verified deliveries. If one is full, senders wait for space and
+/// duplicates are dropped.
 const WAITING: usize = 1024;
-/// How many refusals one write stores at most.
+/// Maximum number of refusals per write.
 const REFUSED_BATCH: usize = 16;
-/// How long the writer is left to others after that.
+/// The pause after a write of refusals.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
-/// How many refusals may wait; those beyond are dropped.
+/// Capacity of a queue of refusals. Further refusals are dropped.
 const REFUSED_WAITING: usize = 256;
 
-/// What became of a delivery.
+/// The result of storing a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// It is on disk.
     New,
-    /// It is on disk, as a redelivery of this one.
+    /// Stored as a redelivery of this delivery.
     Again(DeliveryId),
-    /// An earlier one with the same key or bytes is.
+    /// Not stored: this delivery has the same key or bytes.
     Duplicate(DeliveryId),
 }
 
 type Answer = oneshot::Sender<Result<Stored, StoreError>>;
 
-/// What is owed to a sender: its place under the limits, and an answer.
+/// A sender's permit under the rate limits, and its reply channel.
 type Sender = (Option<Reservation>, Option<Answer>);
 
-/// A delivery that is to be stored.
+/// A delivery to store.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) row: NewDelivery,
-    /// Whether it is stored as well when an earlier one with its key has failed.
+    /// Whether to store it as a redelivery if the earlier delivery with its key failed.
     pub(crate) redeliver: bool,
 }
 
@@ -62,11 +62,10 @@ struct Waiting {
     answer: Option<Answer>,
 }
 
-/// The rows of one write.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     rows: Vec<NewDelivery>,
-    /// [`Entry::redeliver`] of each.
+    /// [`Entry::redeliver`] of each row.
     redeliver: Vec<bool>,
 }
 
@@ -76,7 +75,7 @@ impl Batch {
         self.redeliver.push(entry.redeliver);
     }
 
-    /// Each row in a batch of its own.
+    /// Splits the batch into batches of one row.
     fn split(&self) -> impl Iterator<Item = Self> + '_ {
         let each = self.rows.iter().zip(&self.redeliver);
         each.map(|(row, redeliver)| Self {
@@ -86,7 +85,7 @@ impl Batch {
     }
 }
 
-/// Where deliveries are handed in.
+/// Handles to the queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Batches {
     accepted: mpsc::Sender<Waiting>,
@@ -114,7 +113,7 @@ async fn hand_in(
     stored.await.unwrap_or_else(|_| Err(stopped()))
 }
 
-/// Hands in a row for which nobody waits; drops it when the queue is full.
+/// Queues a row without waiting for the result; drops it if the queue is full.
 fn note(line: &mpsc::Sender<Waiting>, row: NewDelivery) {
     let waiting = Waiting {
         entry: Entry {
@@ -130,7 +129,7 @@ fn note(line: &mpsc::Sender<Waiting>, row: NewDelivery) {
 }
 
 impl Batches {
-    /// Starts the lines. They end when the last handle is dropped.
+    /// Starts a task for each queue. It ends when the last handle is dropped.
     pub(crate) fn start(
         store: &Store,
         events: &broadcast::Sender<Arc<Delivery>>,
@@ -158,8 +157,8 @@ impl Batches {
         }
     }
 
-    /// Stores a delivery for the worker; answers when it is on disk. The place is kept when it is new.
-    /// It is stored even when the caller goes away meanwhile.
+    /// Stores a delivery for the worker and returns after the commit. Keeps the permit if the delivery is
+    /// stored. Dropping the future does not cancel the write.
     pub(crate) async fn store(
         &self,
         entry: Entry,
@@ -168,7 +167,7 @@ impl Batches {
         hand_in(&self.accepted, entry, place).await
     }
 
-    /// Stores a filtered delivery; answers when it is on disk.
+    /// Stores a filtered delivery and returns after the commit.
     pub(crate) async fn store_filtered(&self, row: NewDelivery) -> Result<(), StoreError> {
         let entry = Entry {
             row,
@@ -177,29 +176,29 @@ impl Batches {
         hand_in(&self.verified, entry, None).await.map(drop)
     }
 
-    /// Stores a duplicate some time, unless there are too many.
+    /// Queues a duplicate, best effort; drops it if the queue is full.
     pub(crate) fn note_duplicate(&self, row: NewDelivery) {
         note(&self.verified, row);
     }
 
-    /// Stores a refusal some time, unless there are too many. Those before verification have a queue
-    /// of their own: a flood of them hides no failed verification.
+    /// Queues a refusal, best effort; drops it if the queue is full. Refusals before verification have a
+    /// separate queue, so a flood of them does not displace records of failed verifications.
     pub(crate) fn note_refusal(&self, row: NewDelivery, is_early: bool) {
         note(if is_early { &self.early } else { &self.refused }, row);
     }
 }
 
-/// One queue and what writes it.
+/// The consumer of one queue.
 struct Line {
     store: Store,
     events: broadcast::Sender<Arc<Delivery>>,
-    /// The worker, where there is something for it.
+    /// Wakes the worker; set for the queue of accepted deliveries.
     wake: Option<Arc<Notify>>,
-    /// How many rows one write stores at most.
+    /// Maximum number of rows per write.
     batch: usize,
-    /// How many writes may be under way: with two, the next is ready when the present one is on disk.
+    /// Maximum number of concurrent writes. With two, the next batch is ready when the current one commits.
     writes_at_once: usize,
-    /// How long to wait after a write.
+    /// The pause after a write.
     pause: Option<Duration>,
 }
 
@@ -241,7 +240,7 @@ impl Line {
         let batch = Arc::new(batch);
         match self.write_rows(Arc::clone(&batch)).await {
             Ok(stored) => self.answer(&batch.rows, senders, stored),
-            // The database cannot take one of them: that one must not take the others with it.
+            // One invalid row must not fail the others, so each is written separately.
             Err(error) if batch.rows.len() > 1 && !error.is_unavailable() => {
                 for (alone, sender) in batch.split().zip(senders) {
                     let alone = Arc::new(alone);
@@ -285,7 +284,7 @@ impl Line {
                 None => drop(place),
             }
             if let Some(answer) = answer {
-                // A sender that has hung up is no error: its delivery stands all the same.
+                // The sender may have disconnected; the delivery is stored nevertheless.
                 drop(answer.send(Ok(stored)));
             }
         }
@@ -295,7 +294,7 @@ impl Line {
     }
 }
 
-/// The batch is not known to be stored: every place goes back, and every sender gets the error.
+/// Reports an error to all senders and releases their permits. The batch may or may not have been stored.
 fn refuse(senders: Vec<Sender>, error: &StoreError) {
     tracing::error!(
         error = error as &dyn std::error::Error,
@@ -341,7 +340,7 @@ async fn write_rows(
     Ok(outcome)
 }
 
-/// What becomes of a delivery whose key or bytes are known.
+/// Stores a delivery whose key or bytes already exist as a redelivery, or reports it as a duplicate.
 async fn store_known(
     conn: &mut Conn,
     row: &NewDelivery,
@@ -369,7 +368,7 @@ async fn store_known(
                 Ok(Stored::Duplicate(first))
             }
         }
-        // The earlier one was removed since: nothing keeps this one out any more.
+        // The earlier delivery has been removed since, so this one can be stored.
         Repeat::Unknown => match conn.insert_deliveries(std::slice::from_ref(row)).await? {
             stored if stored.contains(&true) => Ok(Stored::New),
             _ => Err(StoreError::Damaged {

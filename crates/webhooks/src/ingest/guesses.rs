@@ -1,4 +1,4 @@
-//! Bounds how often one client may guess a secret that is compared as a token.
+//! Limits how often a client may send a wrong token. Applies to secrets that are compared as tokens.
 
 use crate::verify::VerifyError;
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
@@ -6,18 +6,18 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Wrong tokens that a client may send to one webhook in any minute, where a secret is short.
+/// Wrong tokens per minute, client and webhook if any secret is short.
 pub(crate) const SHORT_PER_MINUTE: u32 = 20;
-/// The same, where every secret has [`crate::secret::SHORT_BYTES`] bytes or more.
+/// The same limit if every secret has at least [`crate::secret::SHORT_BYTES`] bytes.
 pub(crate) const LONG_PER_MINUTE: u32 = 600;
 const WINDOW_MS: u32 = 60_000;
-/// Clients remembered over all webhooks. Beyond it the client that failed first is forgotten, so that
-/// no number of others delays one that knows the secret.
+/// Maximum number of tracked pairs of webhook and client. When full, the oldest is dropped, so a flood of
+/// clients cannot delay one that has the secret.
 const CAPACITY: usize = 65_536;
 
 type Key = (WebhookId, ClientKey);
 
-/// Counts wrong tokens by webhook and client.
+/// Counts wrong tokens per webhook and client.
 pub(crate) struct Guesses {
     clock: Arc<dyn Clock>,
     table: Mutex<Table>,
@@ -25,7 +25,7 @@ pub(crate) struct Guesses {
 
 struct Table {
     windows: HashMap<Key, SlidingWindow>,
-    /// The keys of `windows`, in the order in which they were added.
+    /// The keys of `windows` in insertion order.
     order: VecDeque<Key>,
     swept_at_ms: u64,
     capacity: usize,
@@ -37,25 +37,26 @@ impl fmt::Debug for Guesses {
     }
 }
 
-/// A request that offers tokens.
+/// A request with tokens.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) webhook: WebhookId,
     pub(crate) client: ClientKey,
-    /// How many tokens it offers.
+    /// Number of tokens in the request.
     pub(crate) tokens: u32,
-    /// How many wrong ones are allowed in any minute.
+    /// Maximum number of wrong tokens per minute.
     pub(crate) per_minute: u32,
 }
 
 impl Table {
-    /// Forgets windows that have passed, once per window.
+    /// Removes expired windows, once per window length.
     fn tick(&mut self, now_ms: u64) {
         let since = now_ms.saturating_sub(self.swept_at_ms);
         if since < u64::from(WINDOW_MS) {
             return;
         }
-        // Ages are 32 bits: after two windows all have passed, however long it was.
+        // Windows store the low 32 bits of times. After two window lengths all have expired, and this check
+        // keeps their ages from wrapping.
         let all_passed = since >= 2 * u64::from(WINDOW_MS);
         self.windows
             .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
@@ -94,8 +95,8 @@ impl Guesses {
         }
     }
 
-    /// Compares, unless the client has no guess left: then how many milliseconds it has to wait. The
-    /// comparison runs under the lock, so that guesses at the same moment are counted one by one.
+    /// Runs `compare`, unless the client has used up its wrong tokens: then returns how many milliseconds it
+    /// must wait. `compare` runs under the lock, so concurrent attempts are counted one by one.
     pub(crate) fn compare<T>(
         &self,
         attempt: Attempt,

@@ -1,4 +1,4 @@
-//! How a request ends, and what its sender is told.
+//! The results of ingest and their responses.
 
 use crate::error::WebhooksError;
 use crate::payload::PayloadError;
@@ -7,21 +7,21 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_store::StoreError;
 use serde_json::Value;
 
-/// A request that was taken.
+/// A request that was not refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ingested {
-    /// It is on disk and will be worked on: 202.
+    /// Stored and queued; the response is 202.
     Accepted(DeliveryId),
-    /// Its event type is not wanted: 200.
+    /// The event filter excludes it; the response is 200.
     Filtered(DeliveryId),
-    /// It came before; this is the first one: 200.
+    /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),
-    /// The sender asks whether the address is ours: 200 with this.
+    /// The sender verifies the URL; the response is 200 with this value.
     Handshake(Value),
 }
 
 impl Ingested {
-    /// Where the delivery stands; none for a handshake.
+    /// Returns the status of the delivery; `None` for a handshake.
     pub const fn status(&self) -> Option<DeliveryStatus> {
         match self {
             Self::Accepted(_) => Some(DeliveryStatus::Queued),
@@ -32,40 +32,31 @@ impl Ingested {
     }
 }
 
-/// A request that was not taken.
+/// A refused request.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// No such webhook, or it is disabled: the same in every respect.
+    /// There is no such webhook, or it is disabled. The response does not distinguish the two.
     #[error("there is no such webhook")]
     NotFound,
-    /// The vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
-    /// It comes from an address that the owner did not allow.
+    /// The client IP address is not in the webhook's allowlist.
     #[error("the address is not allowed")]
     AddressNotAllowed,
-    /// The body is over the webhook's limit.
+    /// The body exceeds the webhook's limit.
     #[error("the body is over the limit of {max_bytes} bytes")]
-    TooLarge {
-        /// The limit.
-        max_bytes: u64,
-    },
-    /// It could not be verified.
+    TooLarge { max_bytes: u64 },
     #[error("not verified")]
     Unverified(#[from] VerifyError),
-    /// Its body is not what the profile sends.
+    /// The body does not have the format of the profile.
     #[error("the body cannot be read")]
     Unreadable(#[from] PayloadError),
-    /// Too many of late.
+    /// A limit is exceeded: for deliveries, wrong tokens, or the memory for bodies.
     #[error("too many deliveries; wait {wait_ms} ms")]
-    RateLimited {
-        /// How long to wait.
-        wait_ms: u64,
-    },
-    /// It could not be stored.
+    RateLimited { wait_ms: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The webhook's secrets could not be read.
+    /// The webhook's secrets could not be loaded.
     #[error("the webhooks could not be read")]
     Reload(#[source] WebhooksError),
 }

@@ -1,5 +1,5 @@
-//! How many refusals of one client are written down: a flood of them fills neither the database nor
-//! the log. The client is refused all the same.
+//! Limits how many refusals per client are recorded, so a flood fills neither the database nor the log. The
+//! limit does not affect the refusal itself.
 
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows};
 use std::fmt;
@@ -7,24 +7,22 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const WINDOW_MS: u32 = 60_000;
-/// Clients told apart; when full, new ones are counted together.
+/// Maximum number of tracked clients. When full, new clients share one counter.
 const CAPACITY: usize = 10_000;
 
-/// Refusals that are counted together, so that one kind does not hide another.
+/// The kinds of refusals. Each has its own limit, so one kind does not hide another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Before verification: the address or the size.
+    /// Refused before verification because of the IP address or the body size.
     Early,
-    /// Verification failed.
     Unverified,
-    /// The body cannot be read.
+    /// The body could not be parsed.
     Unreadable,
-    /// It came before.
     Duplicate,
 }
 
 impl Kind {
-    /// How many of one client are written down in any minute.
+    /// Returns how many refusals per minute and client are recorded.
     const fn per_minute(self) -> u32 {
         match self {
             Self::Early | Self::Unverified | Self::Unreadable => 60,
@@ -33,7 +31,7 @@ impl Kind {
     }
 }
 
-/// Counts refusals by kind and client.
+/// Counts refusals per kind and client.
 pub(crate) struct Refusals {
     clock: Arc<dyn Clock>,
     windows: Mutex<KeyedWindows<(Kind, ClientKey)>>,
@@ -51,7 +49,7 @@ impl Refusals {
         Self { clock, windows }
     }
 
-    /// Counts one refusal; whether it is to be written down.
+    /// Counts a refusal and returns whether to record it.
     pub(crate) fn is_noted(&self, kind: Kind, client: ClientKey) -> bool {
         let everybody = ClientKey::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,12 +1,12 @@
-//! Whether a delivery came before, and whether it may run once more because the earlier one failed.
+//! Detects duplicates, and decides whether one may run again because the earlier delivery failed.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 use gatehouse_store::{Conn, NewDelivery, StoreError};
 
-/// How often a sender may repeat a delivery that failed.
+/// Maximum number of redeliveries of a failed delivery.
 pub(crate) const MAX_REDELIVERIES: i64 = 5;
 
-/// What tells that a delivery came before.
+/// The values that identify a duplicate.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     pub(crate) webhook: WebhookId,
@@ -24,25 +24,25 @@ impl Keys {
     }
 }
 
-/// What a delivery is.
+/// The relation of a delivery to earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// Neither its key nor its bytes are known.
+    /// Neither the key nor the bytes exist.
     Unknown,
     /// A duplicate of this delivery.
     Of(DeliveryId),
-    /// A duplicate of this delivery, which failed.
+    /// A duplicate of `first`, which failed.
     MayRunAgain {
         first: DeliveryId,
-        /// Which redelivery it would be, from 1.
+        /// The number that the redelivery would have, from 1.
         number: i64,
         /// Whether no accepted delivery has the same bytes.
         has_new_bytes: bool,
     },
 }
 
-/// Looks a delivery up. Known bytes decide before the key: the key of a failed delivery must not let
-/// the bytes of another one run again.
+/// Looks up earlier deliveries with the same key or bytes. Bytes take precedence over the key: the key of a
+/// failed delivery must not allow the bytes of another delivery to run again.
 pub(crate) async fn judge(
     conn: &mut Conn,
     keys: &Keys,

@@ -1,4 +1,4 @@
-//! The single steps of a request, from the body on.
+//! The steps of ingest after the body is read.
 
 use super::batch::{Entry, Stored};
 use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
@@ -18,23 +18,23 @@ use http::HeaderMap;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How much of a body a record shows, in bytes.
+/// Maximum size of a stored preview, in bytes.
 pub(crate) const PREVIEW_BYTES: usize = 2048;
 
-/// A request that was verified and read.
+/// A verified and parsed request.
 pub(super) struct Arrived<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
     pub(super) event: Event,
-    /// SHA-256 of the verified bytes, where the webhook goes by them.
+    /// SHA-256 of the verified bytes, if the replay guard is `bytes`.
     pub(super) bytes_key: Option<String>,
 }
 
-/// How a body begins, as text that any database can hold. Bytes that are no text become replacement
-/// characters, and the last character is whole.
+/// Returns the beginning of a body as text that every engine can store. Invalid bytes are replaced; the last
+/// character is complete.
 pub(crate) fn preview(body: &[u8]) -> String {
     let start = body.get(..PREVIEW_BYTES).unwrap_or(body);
-    // A character that was cut in two is left out; bytes that never were one are shown as such.
+    // Omit a character that the limit cuts in two, but show invalid bytes as replacement characters.
     let cut = match std::str::from_utf8(start) {
         Err(error) if error.error_len().is_none() && start.len() < body.len() => {
             start.get(..error.valid_up_to()).unwrap_or(start)
@@ -48,7 +48,7 @@ pub(crate) fn preview(body: &[u8]) -> String {
     }
     let mut preview = String::with_capacity(cut.len());
     for character in String::from_utf8_lossy(cut).chars() {
-        // PostgreSQL cannot hold NUL.
+        // PostgreSQL cannot store NUL in text.
         let shown = if character == '\0' {
             char::REPLACEMENT_CHARACTER
         } else {
@@ -63,15 +63,15 @@ pub(crate) fn preview(body: &[u8]) -> String {
 }
 
 impl Intake {
-    /// The headers that may be read for anything but verification. The owner's choice of a header for
-    /// the secret must not make the secret an event type or a key.
+    /// Returns the headers without those used for verification. Otherwise the secret could become an event
+    /// type or a key if the owner configures its header for that.
     pub(super) fn without_proof<'h>(&self, headers: &'h HeaderMap) -> Cow<'h, HeaderMap> {
         let auth = &self.webhook.auth;
         let names = verify::proof_headers(auth.mode, auth.header.as_deref());
         event::without(headers, &names)
     }
 
-    /// A row without event, payload and configuration, as for a delivery that is refused.
+    /// Returns a row without event, payload and configuration, as for a refused delivery.
     fn row(
         &self,
         status: DeliveryStatus,
@@ -100,7 +100,7 @@ impl Intake {
             session_key: String::new(),
             received_at: self.received_at,
             next_attempt_at: None,
-            // Names and values are text: they are always JSON.
+            // A map of strings always serializes.
             headers: serde_json::to_string(&safe).unwrap_or_else(|_| "{}".to_owned()),
             body_size: i64::try_from(size).unwrap_or(i64::MAX),
             body_preview: preview(body),
@@ -121,8 +121,7 @@ impl Intake {
         }
     }
 
-    /// Notes a refusal before verification: in the metrics, and as a row as far as that client may fill
-    /// them.
+    /// Records a refusal before verification: always in the metrics, and as a row within the client's limit.
     pub(super) fn reject(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
         self.count_rejected(reason);
         if self.inner.refusals.is_noted(Kind::Early, self.from.client) {
@@ -130,7 +129,7 @@ impl Intake {
         }
     }
 
-    /// As [`Intake::reject`], for a delivery that could not be verified; in the log as well.
+    /// Like [`Intake::reject`], for a failed verification. Also logs it.
     fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
         self.count_rejected(reason);
         let refusals = &self.inner.refusals;
@@ -167,8 +166,8 @@ impl Intake {
         self.inner.batches.note_refusal(row, is_early);
     }
 
-    /// Verifies the request. The signed id, and with the replay guard `bytes` the hash of the verified
-    /// bytes.
+    /// Verifies the request. Returns the signed ID and, with the replay guard `bytes`, the hash of the
+    /// verified bytes.
     pub(super) fn verify(
         &self,
         headers: &HeaderMap,
@@ -199,7 +198,7 @@ impl Intake {
         Ok((proof.id().map(str::to_owned), bytes_key))
     }
 
-    /// Compares at most so many wrong tokens of a client; signatures always.
+    /// Verifies a proof. Limits wrong tokens per client, but not signatures.
     fn prove<'a>(&self, input: &VerifyInput<'a>) -> Result<Proof<'a>, IngestError> {
         let tokens = verify::offered_tokens(input);
         if tokens == 0 {
@@ -238,7 +237,7 @@ impl Intake {
         })
     }
 
-    /// The event type is not wanted. The answer names the row, so it waits until that is on disk.
+    /// Stores a filtered delivery. Waits for the commit because the response contains its ID.
     pub(super) async fn filter(&self, arrived: &Arrived<'_>) -> Result<Ingested, IngestError> {
         let row = self.row_of(DeliveryStatus::Filtered, arrived);
         let id = row.id.clone();
@@ -252,8 +251,8 @@ impl Intake {
         metrics::delivery(&self.webhook.public_id, status, event.event_type.as_deref());
     }
 
-    /// Takes a place under the limits, or in the queue of a webhook that has one. When there is none,
-    /// one look tells whether this is a duplicate, which needs none.
+    /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If there is none,
+    /// checks whether the delivery is a duplicate, which does not need a permit.
     pub(super) async fn reserve(
         &self,
         arrived: &Arrived<'_>,
@@ -283,7 +282,7 @@ impl Intake {
         })
     }
 
-    /// The delivery that this one duplicates, unless it would run once more.
+    /// Returns the delivery that this one duplicates, unless this one may run as a redelivery.
     async fn find_first(&self, arrived: &Arrived<'_>) -> Result<Option<DeliveryId>, StoreError> {
         let keys = Keys {
             webhook: self.webhook.id.clone(),
@@ -304,7 +303,8 @@ impl Intake {
         })
     }
 
-    /// It came before. The answer names the first one, which is on disk; nobody waits for this row.
+    /// Records a duplicate. The response contains the ID of the first delivery, so it does not wait for this
+    /// row.
     fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
         let refusals = &self.inner.refusals;
         if refusals.is_noted(Kind::Duplicate, self.from.client) {
@@ -318,7 +318,7 @@ impl Intake {
         Ingested::Deduplicated(first)
     }
 
-    /// Stores the delivery for the worker, durably.
+    /// Stores the delivery for the worker and returns after the commit.
     pub(super) async fn store(
         &self,
         arrived: Arrived<'_>,

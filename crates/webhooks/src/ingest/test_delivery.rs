@@ -1,4 +1,4 @@
-//! `webhooks.test`: a realistic sample, signed as a sender would and taken in like any other.
+//! `webhooks.test`: ingests a realistic sample, signed as its sender would sign it.
 
 use super::{IngestError, Ingested, Intake};
 use crate::error::WebhooksError;
@@ -15,15 +15,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The longest event type that may be asked for.
+/// Maximum length of a requested event type, in characters.
 const MAX_EVENT: usize = 200;
 
-/// What became of a test delivery.
+/// The result of a test delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestResult {
-    /// Its id.
     pub delivery_id: DeliveryId,
-    /// Where it stands: `filtered` when the webhook does not want such events.
+    /// `filtered` if the webhook's event filter excludes the sample.
     pub status: DeliveryStatus,
 }
 
@@ -32,8 +31,8 @@ fn conflict(message: &str) -> WebhooksError {
 }
 
 impl Webhooks {
-    /// Sends the webhook a sample, as its sender would. Only the address is not looked at: the sample
-    /// comes from here.
+    /// Ingests a sample of the webhook's profile. The allowlist of IP addresses is not checked because the
+    /// sample does not come from the sender.
     pub async fn test(
         &self,
         actor: &Actor,
@@ -90,7 +89,7 @@ impl Webhooks {
         told(outcome)
     }
 
-    /// The webhook, if a sample can be sent to it now.
+    /// Returns the webhook if it can receive a sample.
     async fn testable(&self, id: &WebhookId) -> Result<Arc<LiveWebhook>, WebhooksError> {
         let find = || self.0.live.find_by_id(id);
         let mut webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;

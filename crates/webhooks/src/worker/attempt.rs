@@ -1,4 +1,4 @@
-//! One attempt at a delivery that was claimed.
+//! Runs one attempt of a claimed delivery.
 
 use super::slots::{Attempt, Slot};
 use super::{AFTER_ERROR, complain};
@@ -11,22 +11,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How an attempt ended. Its slot is free once this is dropped.
+/// An ended attempt. Dropping it frees the slot.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) attempt: Attempt,
-    /// The delivery as it was claimed.
+    /// The row at the time of the claim.
     pub(super) row: DeliveryRow,
-    /// The webhook's public id, as far as it is known.
+    /// The webhook's public ID; empty if it is not known.
     pub(super) public_id: String,
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
-    /// The account that it was to be sent with, where one is called.
+    /// The account that it was sent with; `None` for local accounts and agent turns.
     pub(super) account: Option<Arc<str>>,
     pub(super) slot: Slot,
 }
 
-/// What runs, and what it takes up.
+/// A claimed delivery with its resources.
 pub(super) struct Start {
     pub(super) work: DeliveryWork,
     pub(super) account: Option<Arc<str>>,
@@ -34,7 +34,7 @@ pub(super) struct Start {
     pub(super) cancel: CancellationToken,
 }
 
-/// Runs what was claimed.
+/// Runs a claimed delivery.
 pub(super) async fn run_claimed(
     inner: &Arc<Inner>,
     start: Start,
@@ -57,7 +57,7 @@ pub(super) async fn run_claimed(
 async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> (String, Outcome) {
     let work = &start.work;
     let running = inner.running(&work.row.id, &work.row.webhook_id, start.cancel.clone());
-    // A webhook that was deleted before the run was in that list is seen here, and later ones cancel.
+    // Detects a webhook that was deleted before this run was registered; later deletions cancel the run.
     if inner.live.find_by_id(&work.row.webhook_id).is_none() && is_gone(inner, &work.row.id).await {
         return (String::new(), Outcome::Interrupted { began: false });
     }
@@ -84,7 +84,8 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> (S
     (public_id, outcome)
 }
 
-/// Whether the delivery's webhook was deleted. A database that does not answer hides nothing.
+/// Returns whether the delivery no longer exists or its webhook was deleted. Retries until the database
+/// responds.
 async fn is_gone(inner: &Inner, id: &DeliveryId) -> bool {
     loop {
         let wanted = id.clone();

@@ -1,23 +1,23 @@
-//! How long a delivery waits before it is tried again. Pure.
+//! Computes the delay before a retry. Pure functions.
 
 use gatehouse_domain::Random;
 use std::time::Duration;
 
-/// The longest wait of our own.
+/// Maximum delay of the exponential backoff.
 const LONGEST: Duration = Duration::from_hours(1);
-/// The longest wait that a vendor gets.
+/// Maximum delay that a vendor can request.
 const LONGEST_ASKED: Duration = Duration::from_hours(24);
-/// The shortest wait that a vendor gets.
+/// Minimum delay that a vendor can request.
 const SHORTEST_ASKED: Duration = Duration::from_secs(1);
-/// A random part of at most this share of the wait, so that deliveries which failed together do not come back
-/// together.
+/// The divisor for the maximum jitter: a fifth of the delay. Jitter spreads deliveries that failed together.
 const JITTER_SHARE: u32 = 5;
 
-/// Longer than any wait that [`wait`] gives.
+/// Longer than any delay that [`wait`] returns.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(30);
 
-/// The wait after attempt number `attempts` (from 1) failed. What the vendor asks for, and up to a fifth more;
-/// else `base` · 4ⁿ⁻¹ and up to a fifth more, at most an hour in all.
+/// Returns the delay after attempt number `attempts` (from 1) failed. If the vendor requested a delay,
+/// returns it plus up to a fifth. Otherwise returns `base` · 4ⁿ⁻¹ plus up to a fifth, at most one hour in
+/// total.
 pub(crate) fn wait(
     base: Duration,
     attempts: i64,
@@ -43,7 +43,7 @@ pub(crate) fn wait(
     }
 }
 
-/// Up to a fifth of it.
+/// Returns a random duration of up to a fifth of `wait`.
 fn share_of(wait: Duration, random: &dyn Random) -> Duration {
     let share = u32::try_from((wait / JITTER_SHARE).as_millis()).unwrap_or(u32::MAX);
     Duration::from_millis(u64::from(random.below(share.saturating_add(1))))

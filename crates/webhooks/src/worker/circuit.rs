@@ -1,20 +1,21 @@
-//! Accounts that do not answer. After [`THRESHOLD`] sends in a row without an answer an account's circuit opens:
-//! its deliveries wait, and one is sent now and then as a probe. Any answer closes it. Pure; each node has its own.
+//! Circuit breakers of channel accounts. After [`THRESHOLD`] consecutive sends without a response the circuit
+//! of an account opens: its deliveries wait, and single probes are sent. Any response closes the circuit.
+//! Pure; each node has its own circuits.
 
 use super::slots::Attempt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many sends in a row get no answer before the circuit opens.
+/// Number of consecutive sends without a response that opens a circuit.
 pub(crate) const THRESHOLD: u32 = 3;
-/// How long the first probe waits.
+/// Delay before the first probe.
 const FIRST_WAIT_MS: u64 = 5_000;
-/// How long a probe waits at most; each waits twice as long as the one before.
+/// Maximum delay before a probe. The delay doubles with each failed probe.
 const LONGEST_WAIT_MS: u64 = 300_000;
 
 #[derive(Debug)]
 struct Opened {
-    /// When a probe may go, by the monotonic clock.
+    /// The earliest time of the next probe, by the monotonic clock.
     probe_at_ms: u64,
     wait_ms: u64,
     probe: Option<Attempt>,
@@ -29,20 +30,20 @@ struct Circuit {
 /// What may be sent with an account now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Anything.
+    /// No restriction.
     Closed,
-    /// One delivery.
+    /// One delivery, as a probe.
     Probe,
-    /// Nothing before this moment of the monotonic clock; `None` while a probe is on its way.
+    /// Nothing before this time of the monotonic clock in milliseconds; `None` while a probe is in progress.
     Open(Option<u64>),
 }
 
-/// The circuits of all accounts that did not answer lately.
+/// The circuits of the accounts whose last send got no response.
 #[derive(Debug, Default)]
 pub(crate) struct Circuits(HashMap<Arc<str>, Circuit>);
 
 impl Circuits {
-    /// What may be sent with an account.
+    /// Returns what may be sent with an account.
     pub(crate) fn gate(&self, account: &str, now_ms: u64) -> Gate {
         let opened = self
             .0
@@ -56,20 +57,20 @@ impl Circuits {
         }
     }
 
-    /// A delivery goes out. With an open circuit it is the probe.
+    /// Records that a send started. If the circuit is open, the send is the probe.
     pub(crate) fn started(&mut self, account: &str, attempt: &Attempt) {
         if let Some(opened) = self.opened(account) {
             opened.probe = Some(attempt.clone());
         }
     }
 
-    /// The account answered, whatever it said. Whether its circuit was open.
+    /// Records a response of any kind. Returns whether the circuit was open.
     pub(crate) fn answered(&mut self, account: &str) -> bool {
         let circuit = self.0.remove(account);
         circuit.is_some_and(|circuit| circuit.opened.is_some())
     }
 
-    /// The account did not answer. Whether its circuit opens by that.
+    /// Records a send without a response. Returns whether this opened the circuit.
     pub(crate) fn unanswered(
         &mut self,
         account: &Arc<str>,
@@ -78,7 +79,7 @@ impl Circuits {
     ) -> bool {
         let circuit = self.0.entry(Arc::clone(account)).or_default();
         if let Some(opened) = &mut circuit.opened {
-            // Others that were on their way when it opened say nothing new.
+            // Sends that started before the circuit opened do not affect the next probe.
             if opened.probe.as_ref() == Some(attempt) {
                 opened.wait_ms = opened.wait_ms.saturating_mul(2).min(LONGEST_WAIT_MS);
                 opened.probe_at_ms = now_ms.saturating_add(opened.wait_ms);
@@ -98,7 +99,7 @@ impl Circuits {
         true
     }
 
-    /// A run ended without calling the account. If it was the probe, another one may go.
+    /// Records that a run ended without calling the account. If it was the probe, another probe may start.
     pub(crate) fn unused(&mut self, account: &str, attempt: &Attempt) {
         if let Some(opened) = self.opened(account)
             && opened.probe.as_ref() == Some(attempt)
@@ -107,7 +108,7 @@ impl Circuits {
         }
     }
 
-    /// The next probe may go now.
+    /// Allows the next probe now.
     pub(crate) fn probe_now(&mut self, account: &str) {
         if let Some(opened) = self.opened(account) {
             opened.probe_at_ms = 0;

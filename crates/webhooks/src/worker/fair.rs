@@ -1,7 +1,8 @@
-//! Which lines of the queue get the free slots. Pure.
+//! Distributes free slots among the lines of the queue. Pure.
 //!
-//! One slot for each line in turn, until the slots, the webhooks' and the accounts' limits are used up. The turn
-//! begins behind the line that was served last, so that with more lines than slots each has its turn.
+//! Lines get one slot each in round-robin order until the slots or the limits per webhook and account are
+//! used up. The order begins after the line that was served last, so every line gets its turn even if there
+//! are more lines than slots.
 
 use super::slots::{Load, Pool};
 use gatehouse_domain::WebhookId;
@@ -9,7 +10,7 @@ use gatehouse_store::{DeliveryLine, Take};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How much may run at a time.
+/// Maximum numbers of concurrent runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) agent: usize,
@@ -18,26 +19,26 @@ pub(crate) struct Limits {
     pub(crate) per_account: usize,
 }
 
-/// A line with something due.
+/// A line with a due delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) line: DeliveryLine,
-    /// The account that it is sent with, where one is called.
+    /// The account that it is sent with; `None` for local accounts and agent turns.
     pub(crate) account: Option<Arc<str>>,
-    /// Whether it goes to an account on this machine, which no limit but the number of slots holds back.
+    /// Whether its account is on this machine. The limits per webhook and account do not apply to it.
     pub(crate) is_local: bool,
-    /// How many may start at most, whatever else is free: with 1 it is the account's probe.
+    /// Maximum number of starts; 1 if the account allows only a probe.
     pub(crate) room: usize,
 }
 
-/// The place of a line in the order of all.
+/// The sort key of a line: target and webhook.
 pub(crate) type Place = (String, WebhookId);
 
 pub(crate) fn place_of(line: &DeliveryLine) -> Place {
     (line.target.clone(), line.webhook_id.clone())
 }
 
-/// The lines of each pool that were served last.
+/// The line of each pool that was served last.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
     agent: Option<Place>,
@@ -54,8 +55,8 @@ impl Served {
     }
 }
 
-/// How many to claim from which line: a turn of each pool. The candidates are in the order of their places, those of
-/// agents first.
+/// Returns how many deliveries to claim from each line. `candidates` must be sorted by [`place_of`], which
+/// puts agent turns first.
 pub(crate) fn plan(
     candidates: &[Candidate],
     limits: Limits,
@@ -69,7 +70,7 @@ pub(crate) fn plan(
     takes
 }
 
-/// The takes of one pool, in the order of the turn.
+/// Plans one pool and returns its takes in round-robin order.
 fn plan_pool(
     candidates: &[Candidate],
     limits: Limits,

@@ -1,5 +1,5 @@
-//! What holds deliveries back without a mark in their rows: a disabled webhook, and an account that is disabled or
-//! does not answer.
+//! Holds that are not stored in the rows of deliveries: a disabled webhook, and an account that is disabled
+//! or does not respond.
 
 use super::circuit::{Circuits, Gate};
 use crate::delivery::Delivery;
@@ -14,12 +14,12 @@ impl Inner {
         self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What may be sent with an account now.
+    /// Returns what may be sent with an account now.
     pub(super) fn gate_of(&self, account: &str) -> Gate {
         self.circuits().gate(account, self.clock.monotonic_ms())
     }
 
-    /// Deliveries as their owner sees them. The `error` of one that is held back says by what.
+    /// Converts rows for the API. The `error` of a held delivery explains the hold.
     pub(crate) async fn shown_deliveries(&self, rows: Vec<DeliveryRow>) -> Vec<Delivery> {
         let mut known: HashMap<String, Option<String>> = HashMap::new();
         let mut all = Vec::with_capacity(rows.len());
@@ -54,7 +54,7 @@ impl Inner {
     }
 
     async fn hold_of_target(&self, target: &str) -> Option<String> {
-        // A database that does not answer explains nothing.
+        // On a database error, show no hold.
         let account = self.channels.find_target_account(target).await.ok()??;
         if !account.is_enabled {
             return Some(format!(

@@ -1,23 +1,23 @@
-//! When somebody else's lease is over. Pure.
+//! Detects expired leases of other nodes. Pure.
 //!
-//! A lease carries a time of day, but no node trusts it: clocks differ between machines, and jump. A
-//! node that works on a delivery writes a new time every third of the lease; that the text changes is
-//! all that others look at. Whoever has seen the same text for a whole lease, by a clock that only ever
-//! grows, knows that nobody renews it.
+//! A lease contains an expiry time, but no node relies on it, because clocks differ between machines and can
+//! jump. The owner writes a new value every third of the lease duration, and other nodes only observe whether
+//! it changes. If a node sees the same value for a whole lease duration on its monotonic clock, the lease is
+//! no longer renewed.
 
 use gatehouse_domain::DeliveryId;
 use gatehouse_store::LeaseRow;
 use std::collections::HashMap;
 
-/// What this node saw of others' leases, and since when.
+/// The leases of other nodes, with the monotonic time in milliseconds at which each value was first seen.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseWatch {
     seen: HashMap<DeliveryId, (LeaseRow, u64)>,
 }
 
 impl LeaseWatch {
-    /// Takes in what stands in the database now; which of them nobody has renewed for `lease_ms`.
-    /// Those of `own` are left out: it knows what it works on.
+    /// Compares the leases in the database with those seen before. Returns those that were not renewed for
+    /// `lease_ms`, except those of `own`.
     pub(crate) fn lost(
         &mut self,
         rows: Vec<LeaseRow>,

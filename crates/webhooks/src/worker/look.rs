@@ -1,4 +1,4 @@
-//! Looking at the lines of the queue: which may be served now, and when the next one may.
+//! Reads the lines of the queue, and decides which may be claimed now and when the next one may.
 
 use super::circuit::Gate;
 use super::fair::{self, Candidate, Limits};
@@ -10,18 +10,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many lines one look reads.
+/// Maximum number of lines per read.
 const LINES: i64 = 1024;
 
-/// What is to be claimed.
+/// The result of reading the queue.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) takes: Vec<Take>,
-    /// The accounts of the targets.
+    /// Accounts by target.
     pub(super) accounts: HashMap<String, Option<TargetAccount>>,
-    /// How long until something more may be claimed, without anything that wakes the worker.
+    /// How long until more may be claimed, unless something else wakes the worker.
     pub(super) next: Option<Duration>,
-    /// Whether no delivery of the whole database is due or will be.
+    /// Whether no delivery in the database has a due time and this node runs none.
     pub(super) is_idle: bool,
 }
 
@@ -32,7 +32,7 @@ impl Look {
 }
 
 impl Worker {
-    /// Shares the free slots among the lines; those of runs that `ended` are free.
+    /// Distributes the free slots among the lines. Slots of runs in `ended` count as free.
     pub(super) async fn look(&mut self, ended: &[Attempt]) -> Result<Look, StoreError> {
         let limits = self.limits();
         let load = self.slots.load(ended);
@@ -68,7 +68,7 @@ impl Worker {
         if is_partial {
             self.lines_after = lines.last().cloned();
         }
-        // The database may sort texts otherwise.
+        // The collation of the database may differ.
         lines.sort_by_cached_key(fair::place_of);
         if is_partial || was_partial {
             look.not_before(SHARED_POLL / 20);
@@ -76,7 +76,7 @@ impl Worker {
         Ok(lines)
     }
 
-    /// Leaves out what is not due and what is held back.
+    /// Removes lines that are not due or are held.
     async fn judge(
         &self,
         lines: Vec<DeliveryLine>,

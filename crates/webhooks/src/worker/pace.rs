@@ -1,5 +1,5 @@
-//! How many deliveries of a webhook with `on_limit: queue` were started in the last minute on this node.
-//! A restart forgets it.
+//! Counts the starts of deliveries in the last minute for webhooks with `on_limit: queue`, per node and in
+//! memory.
 
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_store::Pace;
@@ -8,15 +8,16 @@ use std::time::Duration;
 
 const WINDOW_MS: u64 = 60_000;
 
-/// The starts of each such webhook.
+/// The recent starts per webhook with a rate limit.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
-    /// By the monotonic clock in milliseconds, the oldest first.
+    /// Times in milliseconds of the monotonic clock, oldest first.
     each: HashMap<WebhookId, VecDeque<u64>>,
 }
 
 impl Starts {
-    /// How many may start now, of each of these webhooks and its rate. Forgets all other webhooks.
+    /// Returns the current rate limit of each webhook in `paced`, which contains the starts per minute.
+    /// Removes the counts of all other webhooks.
     pub(super) fn paces(
         &mut self,
         paced: &[(WebhookId, u32)],
@@ -35,7 +36,7 @@ impl Starts {
                 starts.pop_front();
             }
             let started = u32::try_from(starts.len()).unwrap_or(u32::MAX);
-            // The start that must be a minute old before one more may follow.
+            // The start that must leave the window before another delivery may start.
             let blocking = started
                 .checked_sub(*per_minute)
                 .and_then(|over| starts.get(usize::try_from(over).ok()?));
@@ -53,7 +54,7 @@ impl Starts {
         all
     }
 
-    /// Counts deliveries that were started.
+    /// Records one start per element.
     pub(super) fn record(&mut self, webhooks: &[WebhookId], monotonic_ms: u64) {
         for webhook in webhooks {
             if let Some(starts) = self.each.get_mut(webhook) {

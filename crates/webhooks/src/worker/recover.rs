@@ -1,5 +1,5 @@
-//! Deliveries that nobody works on any more although they stand as if: after a crash, a lost lease, a
-//! sealed vault, a deletion. Each gets back into the queue, or to its end when it was tried too often.
+//! Recovers deliveries that are marked as running or waiting without reason: after a crash, a lost lease, a
+//! sealed vault or a deletion. Each is queued again, or fails if it has used up its attempts.
 
 use super::slots::Slots;
 use super::{backoff, settle};
@@ -11,12 +11,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many old deliveries get their target in one go.
+/// Maximum number of deliveries per write that get a target.
 const UNTARGETED: i64 = 200;
 
-/// At the start of a node: what was stored and never queued, and what an earlier life was working on.
-/// Where nodes share the database, an earlier life cannot be told from another node; its leases are
-/// seen to stand still, and end by that.
+/// Runs at startup: queues received deliveries and, on SQLite, requeues those that the previous process was
+/// running. In a shared database, leases of a previous process cannot be distinguished from those of other
+/// nodes. They expire because they are no longer renewed.
 pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let now = inner.now();
     inner
@@ -36,8 +36,8 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     revive(inner).await
 }
 
-/// Deliveries of an earlier version get their target from their configuration. One that cannot be read counts as an
-/// agent's turn, which fails and says so.
+/// Sets the target of deliveries from earlier versions, based on their configuration. If the configuration
+/// cannot be parsed, the delivery counts as an agent turn, which fails with an error.
 async fn fill_targets(inner: &Arc<Inner>) -> Result<(), StoreError> {
     loop {
         let read = inner.store.read(|conn| {
@@ -67,7 +67,7 @@ async fn fill_targets(inner: &Arc<Inner>) -> Result<(), StoreError> {
     }
 }
 
-/// Returns what these leases held, unless somebody renewed or finished it meanwhile.
+/// Requeues or fails the deliveries of lost leases, unless a lease was renewed or ended in the meantime.
 pub(super) async fn return_lost(
     inner: &Arc<Inner>,
     leases: Vec<LeaseRow>,
@@ -79,8 +79,8 @@ pub(super) async fn return_lost(
     let max_attempts = i64::from(settings.max_attempts.max(1));
     let base = Duration::from_millis(settings.retry_base_ms);
     let now = inner.now();
-    // The second crash may have been its fault: the others should have a chance to end before it
-    // comes again.
+    // From the second attempt on, this delivery may have caused the crash. The delay lets others finish
+    // first.
     let plans: Vec<(LeaseRow, Timestamp)> = leases
         .into_iter()
         .map(|lease| {
@@ -153,8 +153,8 @@ async fn return_each(
     Ok(returned)
 }
 
-/// Deliveries that stand as this node's and that no run has: the answer to a claim got lost, or the
-/// run died.
+/// Requeues deliveries that are leased to this node but have no run: the result of a claim was lost, or the
+/// run panicked.
 pub(super) async fn return_orphans(
     inner: &Arc<Inner>,
     orphans: Vec<DeliveryId>,
@@ -174,7 +174,8 @@ pub(super) async fn return_orphans(
     return_lost(inner, mine).await
 }
 
-/// The last thing a node does: claims that it made and never began go back, uncounted.
+/// Requeues deliveries that were claimed but not started, without counting the attempt. Runs last at
+/// shutdown.
 pub(super) async fn return_unstarted(
     inner: &Arc<Inner>,
     slots: &Arc<Slots>,
@@ -183,7 +184,7 @@ pub(super) async fn return_unstarted(
     let running: HashSet<DeliveryId> = slots.ids().into_iter().collect();
     inner
         .store
-        // As a write, so that it comes after a claim that is still under way.
+        // A write runs after a claim that is still in progress.
         .write_queue(move |conn| {
             Box::pin(async move {
                 for lease in conn.list_leases().await? {
@@ -199,7 +200,7 @@ pub(super) async fn return_unstarted(
         .await
 }
 
-/// Deliveries that wait for nothing any more get their place in the queue.
+/// Makes deliveries due again that no longer have a reason to wait.
 pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     let now = inner.now();
     let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
@@ -220,7 +221,7 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What waited for the vault may run, once it is open: some of it, and whether there may be more.
+/// Makes some deliveries due that waited for the vault, if it is unlocked. Returns whether there may be more.
 pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, StoreError> {
     if inner.secrets.status() == Status::Sealed {
         return Ok(false);
@@ -247,7 +248,7 @@ pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, Store
     Ok(true)
 }
 
-/// Ends runs of webhooks that were deleted, also by another node.
+/// Cancels the runs of deleted webhooks, including those that another node deleted.
 pub(super) async fn cancel_removed(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let removed = inner
         .store

@@ -1,4 +1,5 @@
-//! Leases: this node's are renewed each third of their length, and those of nodes that died are taken.
+//! Renews this node's leases every third of their duration, and requeues deliveries whose leases other nodes
+//! no longer renew.
 
 use super::{Worker, recover};
 use gatehouse_domain::DeliveryId;
@@ -6,7 +7,7 @@ use gatehouse_store::StoreError;
 use std::time::Duration;
 
 impl Worker {
-    /// Renews this node's leases, and returns what other nodes have lost.
+    /// Renews this node's leases when due, and requeues deliveries with expired leases of other nodes.
     pub(super) async fn keep_leases(&mut self) -> Result<(), StoreError> {
         let lease = self.inner.lease();
         let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
@@ -32,7 +33,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Extends what this node works on, and puts right what it only believes to work on.
+    /// Renews the leases of running deliveries. Resolves differences between the slots and the database.
     async fn renew(&self, lease: Duration) -> Result<(), StoreError> {
         let before = self.slots.ids();
         let owner = self.inner.node.clone();
@@ -44,11 +45,12 @@ impl Worker {
                 Box::pin(async move { conn.renew_leases(&owner, until).await })
             })
             .await?;
-        // Somebody else has it, or it is deleted: what this run would write changes nothing any more.
+        // Another node has the lease, or the delivery was canceled or deleted. This run can no longer store
+        // its result.
         for id in before.iter().filter(|id| !mine.contains(id)) {
             self.slots.cancel(id);
         }
-        // Claimed, and the answer got lost, or the run died.
+        // The result of the claim was lost, or the run panicked.
         let orphans: Vec<DeliveryId> = mine.into_iter().filter(|id| !before.contains(id)).collect();
         recover::return_orphans(&self.inner, orphans, &self.slots).await
     }

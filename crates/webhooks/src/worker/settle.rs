@@ -1,4 +1,4 @@
-//! What follows from the end of a run: what is written, and what is told of it once that is written.
+//! Decides how to store the end of a run, and announces it after the write.
 
 use super::attempt::Ended;
 use super::backoff;
@@ -16,31 +16,32 @@ use gatehouse_store::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a delivery waits that needed the vault in the moment when it was opened.
+/// The delay before a retry if the vault was unlocked while the run failed for lack of it.
 const VAULT_PAUSE: Duration = Duration::from_secs(5);
-/// How long one waits whose account was disabled after it was claimed.
+/// The delay before a retry if the account was disabled after the claim.
 const DISABLED_PAUSE: Duration = Duration::from_secs(1);
-/// How many characters of an error are kept.
+/// Maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 1000;
 
-/// Where a delivery goes after a run.
+/// The change to a delivery after a run.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Finish(DeliveryFinish),
     Requeue(DeliveryRequeue),
 }
 
-/// One write of the end of a run.
+/// The data to store at the end of a run.
 #[derive(Debug)]
 pub(super) struct Ending {
     attempt: Attempt,
     next: Next,
-    /// The message that is stored with it.
+    /// The inbox message to store in the same transaction.
     inbox: Option<PreparedInbox>,
 }
 
 impl Ending {
-    /// Whether the lease was still ours to end. If not, nothing is changed, and its message must not be stored.
+    /// Stores the end of the run. Returns `false` if the lease was lost: then nothing is changed, and the
+    /// caller must not store the message.
     pub(super) async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
         let (id, attempt) = &self.attempt;
         match &self.next {
@@ -49,13 +50,13 @@ impl Ending {
         }
     }
 
-    /// The message that is stored with it.
+    /// The inbox message to store in the same transaction.
     pub(super) fn inbox(&self) -> Option<PreparedInbox> {
         self.inbox.clone()
     }
 }
 
-/// A run that ended and is to be written. Its slot is free once this is dropped.
+/// An ended run to store. Dropping it frees the slot.
 #[derive(Debug)]
 pub(super) struct Settled {
     pub(super) ending: Arc<Ending>,
@@ -67,7 +68,7 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    /// Decides what is to be written.
+    /// Decides what to store.
     pub(super) fn of(inner: &Inner, ended: Ended) -> Self {
         let ended_at = ended
             .row
@@ -93,12 +94,12 @@ impl Settled {
         &self.ending.attempt
     }
 
-    /// Whether it waits for the vault, as far as it could know.
+    /// Whether the delivery is parked for the vault.
     pub(super) fn waits_for_vault(&self) -> bool {
         matches!(&self.ending.next, Next::Requeue(requeue) if requeue.next_attempt_at.is_none())
     }
 
-    /// The same end with nothing in it that a database could refuse.
+    /// Replaces the result with a failure without values that a database could refuse.
     pub(super) fn reduce(&mut self, now: Timestamp) {
         let why = "The end of this delivery could not be stored; the log says why.";
         self.ending = Arc::new(Ending {
@@ -114,7 +115,7 @@ impl Settled {
         self.actions = Vec::new();
     }
 
-    /// Counts and tells what is on disk now.
+    /// Updates metrics and publishes events after the write.
     pub(super) fn tell(mut self, inner: &Inner, was_ours: bool) {
         if !was_ours {
             tracing::info!(delivery = %self.row.id, "the run of a delivery ended after its lease");
@@ -139,7 +140,7 @@ impl Settled {
     }
 }
 
-/// Back to the queue as if nobody had touched it.
+/// Requeues a delivery without counting the attempt.
 pub(super) const fn untouched(now: Timestamp) -> DeliveryRequeue {
     DeliveryRequeue {
         next_attempt_at: Some(now),
@@ -238,12 +239,12 @@ fn finish(
         input_tokens: trace.tokens.map(|(read, _)| tokens(read)),
         output_tokens: trace.tokens.map(|(_, written)| tokens(written)),
         error: error.map(bounded),
-        // Plain fields of text always make JSON.
+        // Actions consist of plain fields, which always serialize.
         response_actions: serde_json::to_string(&trace.actions).unwrap_or_else(|_| "[]".to_owned()),
     }
 }
 
-/// A few words of it; PostgreSQL cannot hold NUL.
+/// Truncates an error and replaces NUL, which PostgreSQL cannot store.
 fn bounded(why: &str) -> String {
     let shown = why.chars().take(MAX_ERROR_CHARS);
     shown
@@ -257,7 +258,7 @@ fn bounded(why: &str) -> String {
         .collect()
 }
 
-/// A delivery reached a status outside a run: counts and tells.
+/// Updates metrics and publishes an event after a change of status outside a run.
 pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: DeliveryStatus) {
     if let Some(row) = find(inner, id).await {
         if let Some(webhook) = inner.live.find_by_id(&row.webhook_id) {
@@ -267,7 +268,7 @@ pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: Delive
     }
 }
 
-/// The delivery as it stands. That nobody hears of a change is no reason to wait for the database.
+/// Reads a delivery. Returns `None` on a database error, because announcing a change is best effort.
 async fn find(inner: &Inner, id: &DeliveryId) -> Option<DeliveryRow> {
     let id = id.clone();
     let row = inner

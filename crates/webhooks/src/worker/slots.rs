@@ -1,4 +1,4 @@
-//! Which deliveries this node works on right now. In memory only; the database has the leases.
+//! The slots of running deliveries. They are in memory only; the database contains the leases.
 
 use gatehouse_domain::{DeliveryId, WebhookId};
 use std::collections::HashMap;
@@ -6,20 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// One attempt at a delivery. A lease belongs to an attempt: the same node may lose one and get the next.
+/// A delivery and the number of the attempt. A lease belongs to one attempt: a node may lose the lease of one
+/// and get that of the next.
 pub(crate) type Attempt = (DeliveryId, i64);
 
-/// Which workers a delivery needs.
+/// The pool of slots that a delivery uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pool {
-    /// Those that run agents.
+    /// Agent turns.
     Agent,
-    /// Those that send to channels.
+    /// Channel sends.
     Send,
 }
 
 impl Pool {
-    /// The pool of a target; that of an agent's turn is empty.
+    /// Returns the pool of a target. Agent turns have an empty target.
     pub(crate) const fn of(target: &str) -> Self {
         if target.is_empty() {
             Self::Agent
@@ -29,18 +30,18 @@ impl Pool {
     }
 }
 
-/// What a run takes up.
+/// The resources of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Occupied {
     pub(crate) pool: Pool,
-    /// The webhook, unless its runs are not limited.
+    /// `None` if the limit per webhook does not apply.
     pub(crate) webhook: Option<WebhookId>,
-    /// The channel account, unless its sends are not limited.
+    /// The channel account; `None` if the limit per account does not apply.
     pub(crate) account: Option<Arc<str>>,
     pub(crate) cancel: CancellationToken,
 }
 
-/// How much is taken.
+/// The number of runs per pool, webhook and account.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     pub(crate) agent: usize,
@@ -49,14 +50,14 @@ pub(crate) struct Load {
     pub(crate) accounts: HashMap<Arc<str>, usize>,
 }
 
-/// The runs in progress.
+/// The running deliveries of this node.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     taken: Mutex<HashMap<Attempt, Occupied>>,
     freed: Notify,
 }
 
-/// One run's place; free again when this is dropped, also by a panic.
+/// The slot of a run. Dropping it, also in a panic, frees the slot.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Arc<Slots>,
@@ -87,7 +88,7 @@ impl Slots {
         self.lock().len()
     }
 
-    /// What is taken, without the runs that have ended and are only to be written.
+    /// Returns the current load without the runs in `ended`, which only have to be stored.
     pub(crate) fn load(&self, ended: &[Attempt]) -> Load {
         let mut load = Load::default();
         let taken = self.lock();
@@ -114,7 +115,7 @@ impl Slots {
         self.lock().keys().any(|(taken, _)| taken == id)
     }
 
-    /// Stops the runs of one delivery.
+    /// Cancels the runs of a delivery.
     pub(crate) fn cancel(&self, id: &DeliveryId) {
         let taken = self.lock();
         for (_, occupied) in taken.iter().filter(|((taken, _), _)| taken == id) {
@@ -122,7 +123,7 @@ impl Slots {
         }
     }
 
-    /// Until a run ends.
+    /// Waits until a slot is freed.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;
     }

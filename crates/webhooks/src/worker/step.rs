@@ -1,4 +1,4 @@
-//! One transaction of the worker: what ended is written, and what the free slots allow is claimed.
+//! One step of the worker: a transaction that stores ended runs and claims deliveries for the free slots.
 
 use super::attempt::{self, Ended, Start};
 use super::look::Look;
@@ -11,18 +11,18 @@ use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a step leaves.
+/// The result of a step.
 pub(super) struct Stepped {
-    /// Whether there is more to do now.
+    /// Whether there is more work now.
     pub(super) has_more: bool,
-    /// How long nothing more will be, as far as a look knows.
+    /// How long until more may be claimed, if known.
     pub(super) next: Option<Duration>,
-    /// Whether the queue is empty, on all nodes.
+    /// Whether no delivery in the database has a due time and this node runs none.
     pub(super) is_idle: bool,
 }
 
 impl Worker {
-    /// Notes that a run ended.
+    /// Takes over the result of an ended run.
     pub(super) fn take_in(&mut self, ended: Ended) {
         self.note_answer(&ended);
         self.settled.push(Settled::of(&self.inner, ended));
@@ -34,7 +34,7 @@ impl Worker {
         }
     }
 
-    /// What the outcome says of the account.
+    /// Updates the circuit of the account.
     fn note_answer(&self, ended: &Ended) {
         let Some(account) = &ended.account else {
             return;
@@ -61,9 +61,9 @@ impl Worker {
         }
     }
 
-    /// Writes what ended and claims what there are slots for.
+    /// Stores ended runs and claims deliveries for the free slots.
     pub(super) async fn step(&mut self) -> Result<Stepped, StoreError> {
-        // Runs that are about to end share the write.
+        // Let runs that are about to end share the write.
         tokio::task::yield_now().await;
         self.take_in_all();
         let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
@@ -92,7 +92,7 @@ impl Worker {
         })
     }
 
-    /// Writes what ended, and claims nothing.
+    /// Stores ended runs without claiming.
     pub(super) async fn write_ended(&mut self) -> Result<(), StoreError> {
         self.take_in_all();
         if self.settled.is_empty() {
@@ -101,8 +101,8 @@ impl Worker {
         self.write(&[]).await.map(drop)
     }
 
-    /// All in one transaction; where the database refuses that for good, each in one of its own. What is not
-    /// acknowledged stays in `settled`.
+    /// Stores and claims in one transaction. If the database refuses it permanently, uses a transaction per
+    /// run and per line. Runs that are not acknowledged stay in `settled`.
     async fn write(&mut self, takes: &[Take]) -> Result<Claims, StoreError> {
         let endings: Vec<_> = self
             .settled
@@ -118,7 +118,7 @@ impl Worker {
                     settled.tell(&self.inner, was_ours);
                 }
                 if must_release {
-                    // The vault may have been opened between the refusal and the write.
+                    // The vault may have been unlocked between the refusal and the write.
                     self.tidy_at = 0;
                 }
                 Ok(claims)
@@ -164,8 +164,8 @@ impl Worker {
         write.await
     }
 
-    /// Whether the other nodes are to look at the queue, because this one leaves work in it. At most once per
-    /// [`SHARED_POLL_MS`].
+    /// Returns whether to notify the other nodes, because this node leaves work in the queue. At most once
+    /// per [`SHARED_POLL_MS`].
     fn may_call_nodes(&mut self) -> bool {
         let monotonic = self.inner.clock.monotonic_ms();
         let is_due = self.calls_nodes && monotonic >= self.call_at;
@@ -188,7 +188,7 @@ impl Worker {
         }
     }
 
-    /// What the database refuses for good ends as failed, with a record that it cannot refuse.
+    /// Stores ended runs one by one. If the database permanently refuses a result, stores a reduced one.
     async fn write_each(&mut self) -> Result<(), StoreError> {
         while let Some(settled) = self.settled.last() {
             let ending = Arc::clone(&settled.ending);
@@ -204,7 +204,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The last of `settled`, with nothing in it that a database could refuse.
+    /// Stores the last run of `settled` as failed, without values that a database could refuse.
     async fn write_reduced(&mut self, refused: &StoreError) -> Result<bool, StoreError> {
         let now = self.inner.now();
         let Some(settled) = self.settled.last_mut() else {
@@ -230,7 +230,7 @@ impl Worker {
         }
     }
 
-    /// Line by line: one that the database refuses does not take the others with it.
+    /// Claims line by line, so an error in one line does not affect the others.
     async fn claim_each(&mut self, takes: &[Take]) -> Result<Claims, StoreError> {
         let mut all = Claims::default();
         for take in takes {
@@ -293,7 +293,7 @@ impl Worker {
         );
         self.runs.spawn(async move {
             let ended = attempt::run_claimed(&inner, start, &stop).await;
-            // The loop takes them in until every run has ended.
+            // The loop receives these until every run has ended.
             drop(ending.send(ended).await);
         });
     }

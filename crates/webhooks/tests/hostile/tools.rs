@@ -131,10 +131,10 @@ fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
     for (result, (tool, _)) in results.iter().zip(made) {
         let text = result["content"].as_str().unwrap();
         let wanted = match expected(tool, admitted) {
-            "denied" => "may not be used here",
+            "denied" => "is not allowed here",
             "ok" => "42",
             _ if admitted.contains(&tool.as_str()) => "",
-            _ => "no tool of this name",
+            _ => "no tool with this name",
         };
         assert!(text.contains(wanted), "{tool}: {text}");
     }
