@@ -246,8 +246,7 @@ const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, ev
          $21)
      ON CONFLICT DO NOTHING";
 
-const INSERT_PAYLOAD: &str =
-    "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
+const INSERT_PAYLOAD: &str = "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
 
 impl Conn {
     /// Stores deliveries. Returns for each whether it was stored: one is not if its webhook has an accepted
@@ -268,7 +267,10 @@ impl Conn {
             .zip(&stored)
             .filter(|(_, is_stored)| **is_stored)
             .filter_map(|(row, _)| {
-                let payload = row.payload.as_deref().filter(|text| is_stored_apart(text))?;
+                let payload = row
+                    .payload
+                    .as_deref()
+                    .filter(|text| is_stored_apart(text))?;
                 Some(vec![row.id.as_str().into(), payload.into()])
             })
             .collect();
