@@ -227,8 +227,7 @@ const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, ev
          $21)
      ON CONFLICT DO NOTHING";
 
-const INSERT_PAYLOAD: &str =
-    "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
+const INSERT_PAYLOAD: &str = "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";
 
 impl Conn {
     /// Stores deliveries and returns for each whether it was stored. A delivery is skipped if its webhook has
@@ -249,7 +248,10 @@ impl Conn {
             .zip(&stored)
             .filter(|(_, is_stored)| **is_stored)
             .filter_map(|(row, _)| {
-                let payload = row.payload.as_deref().filter(|text| is_stored_apart(text))?;
+                let payload = row
+                    .payload
+                    .as_deref()
+                    .filter(|text| is_stored_apart(text))?;
                 Some(vec![row.id.as_str().into(), payload.into()])
             })
             .collect();

@@ -5,7 +5,7 @@ use crate::sql::{Value, query};
 use crate::{Conn, NewDelivery, StoreError};
 use gatehouse_domain::Timestamp;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Selects the configuration of a delivery. Earlier versions stored it in the row.
@@ -15,18 +15,20 @@ pub(crate) const CONFIG: &str = "COALESCE(config, (SELECT known.config \
 /// Minimum interval between updates of `used_at`, in milliseconds.
 const USED_AT_STEP_MS: i64 = 3_600_000;
 
-/// The configurations of some new deliveries with their keys.
+/// The keys of new deliveries' configurations, by the address of the text. The deliveries of a webhook share one
+/// text, which is hashed once.
 #[derive(Debug, Default)]
-pub(crate) struct ConfigKeys<'n>(Vec<(&'n Arc<str>, String)>);
+pub(crate) struct ConfigKeys(HashMap<usize, String>);
 
-impl ConfigKeys<'_> {
+fn address_of(config: &Arc<str>) -> usize {
+    Arc::as_ptr(config).cast::<u8>().addr()
+}
+
+impl ConfigKeys {
     /// Returns the key of a delivery's configuration.
     pub(crate) fn key_of(&self, row: &NewDelivery) -> Option<&str> {
         let config = row.config.as_ref()?;
-        let mut known = self.0.iter();
-        known
-            .find(|(text, _)| Arc::ptr_eq(text, config))
-            .map(|(_, key)| key.as_str())
+        self.0.get(&address_of(config)).map(String::as_str)
     }
 }
 
@@ -39,10 +41,10 @@ fn key_of(config: &str) -> String {
 
 impl Conn {
     /// Stores the configurations of new deliveries, unless they are already stored.
-    pub(crate) async fn insert_delivery_configs<'n>(
+    pub(crate) async fn insert_delivery_configs(
         &mut self,
-        new: &'n [NewDelivery],
-    ) -> Result<ConfigKeys<'n>, StoreError> {
+        new: &[NewDelivery],
+    ) -> Result<ConfigKeys, StoreError> {
         let mut keys = ConfigKeys::default();
         // Ordered by key, so two nodes that store the same configurations do not deadlock.
         let mut used: BTreeMap<String, (&str, Timestamp)> = BTreeMap::new();
@@ -50,12 +52,12 @@ impl Conn {
             let Some(config) = &row.config else {
                 continue;
             };
-            let key = keys.key_of(row).map_or_else(|| key_of(config), str::to_owned);
-            if keys.key_of(row).is_none() {
-                keys.0.push((config, key.clone()));
+            let key = keys.0.entry(address_of(config));
+            let key = key.or_insert_with(|| key_of(config));
+            match used.get_mut(key.as_str()) {
+                Some((_, last)) => *last = row.received_at.max(*last),
+                None => drop(used.insert(key.clone(), (config, row.received_at))),
             }
-            let last = used.entry(key).or_insert((config, row.received_at));
-            last.1 = last.1.max(row.received_at);
         }
         let rows: Vec<Vec<Value<'_>>> = used
             .iter()
