@@ -27,7 +27,7 @@ pub struct Args {
 /// harness's features, which change its size and startup time.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     if !root.join("bench/Cargo.toml").is_file() {
-        bail!("there is no harness yet: bench/ (crate gatehouse-bench) is not in this tree");
+        bail!("bench/ (crate gatehouse-bench) is not in this tree");
     }
     page::build_or_leave_out(root)?;
     let profile = if args.dist { "dist" } else { "release" };

@@ -31,18 +31,18 @@ pub fn run(root: &Path) -> Result<()> {
     let policy = licences::Policy::load(root)?;
     let tree = dependencies::run_time(root)?;
     let results = [
-        ("arrows between rooms", arrows::check(&metadata)),
+        ("dependencies between crates", arrows::check(&metadata)),
         (
-            "libraries in their rooms",
+            "libraries limited to certain crates",
             arrows::check_libraries(&metadata),
         ),
         ("sources", sources::check(root)?),
         ("documented modules and items", documented::check(root)?),
         ("run-time crates", dependencies::check(&tree)),
-        ("licences", licences::check(&policy, &tree, &metadata)),
-        ("packages of the page", page_packages::check(root, &policy)?),
+        ("licenses", licences::check(&policy, &tree, &metadata)),
+        ("npm packages", page_packages::check(root, &policy)?),
         ("links in documents", links::check(root)?),
-        ("promises of docs/SECURITY.md", promises::check(root)?),
+        ("tests named in docs/SECURITY.md", promises::check(root)?),
     ];
     for (name, findings) in &results {
         println!(

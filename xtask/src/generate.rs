@@ -33,7 +33,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     match Page::prepare(root) {
         Ok(page) => client(&page, args.check),
         Err(error) => {
-            eprintln!("\n!!! LEFT OUT the page's client in ui/src/client/generated: {error:#}\n");
+            eprintln!("\n!!! LEFT OUT the web UI's client in ui/src/client/generated: {error:#}\n");
             Ok(())
         }
     }
@@ -63,7 +63,7 @@ pub fn check(root: &Path, binary: Command) -> Result<()> {
 fn write(root: &Path, binary: Command) -> Result<()> {
     let folder = root.join(FOLDER);
     let (old, new) = (read(&folder)?, generated(binary)?);
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {FOLDER}"))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {FOLDER}"))?;
     for (name, content) in &new {
         if old.get(name) != Some(content) {
             std::fs::write(folder.join(name), content)?;
@@ -79,7 +79,7 @@ fn write(root: &Path, binary: Command) -> Result<()> {
 
 /// The binary's current output, by file name.
 fn generated(mut binary: Command) -> Result<BTreeMap<String, Vec<u8>>> {
-    let folder = tempfile::tempdir().context("no temporary folder")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary directory")?;
     run_command(binary.args(["generate", "--out"]).arg(folder.path()))?;
     let files = read(folder.path())?;
     if files.is_empty() {

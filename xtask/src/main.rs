@@ -2,7 +2,7 @@
 //! project rules that the compiler cannot check. No part of the product depends on it.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the bans guard an async server; this is a small synchronous program at a developer's desk"
+    reason = "the bans protect an async server; xtask is a small synchronous program"
 )]
 
 mod bench;

@@ -41,7 +41,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         page.build_if_changed()
     }?;
     if !is_built {
-        eprintln!("ui/dist is what the sources make: nothing to build");
+        eprintln!("ui/dist is up to date");
     }
     Ok(())
 }
@@ -53,12 +53,12 @@ pub fn build_or_leave_out(root: &Path) -> Result<()> {
         Ok(page) => page.build_if_changed().map(|_| ()),
         Err(error) => {
             let instead = if root.join("ui/dist/index.html").is_file() {
-                "what an earlier build left in ui/dist is used, and may be old"
+                "ui/dist from an earlier build is used and may be outdated"
             } else {
-                "the gateway serves a note in its place"
+                "the gateway serves a placeholder instead"
             };
             eprintln!(
-                "\n!!! THE PAGE IS LEFT OUT: {error:#}\n!!! {instead}; everything else works.\n"
+                "\n!!! THE WEB UI IS LEFT OUT: {error:#}\n!!! {instead}; everything else works.\n"
             );
             Ok(())
         }
@@ -93,7 +93,7 @@ impl Page {
         // Hash before the build, so that a file that changes meanwhile triggers the next build.
         let inputs = inputs::digest(&self.root, &self.folder)?;
         self.npm(&["run", "build"])
-            .context("the page does not build")?;
+            .context("the build of the web UI failed")?;
         inputs::write_stamp(&self.folder, &inputs)
     }
 

@@ -112,14 +112,13 @@ impl Session<'_> {
             return None;
         }
         if std::env::var(POSTGRES).is_ok_and(|url| !url.is_empty()) {
-            self.report
-                .engine(&format!("PostgreSQL, the one {POSTGRES} names"));
+            self.report.engine(&format!("PostgreSQL from {POSTGRES}"));
             return None;
         }
         match postgres::start() {
             Ok(server) => {
                 self.report
-                    .engine(&format!("{}, throw-away", server.version));
+                    .engine(&format!("{}, temporary", server.version));
                 self.set(POSTGRES, server.url.clone());
                 Some(server)
             }
@@ -183,9 +182,7 @@ impl Session<'_> {
                 self.report.engine(&programs);
                 self.set(VOICE, folder.to_string_lossy());
             }
-            Err(error) => self
-                .report
-                .left_out("programs that speak and listen", &error),
+            Err(error) => self.report.left_out("voice programs", &error),
         }
     }
 
@@ -198,7 +195,7 @@ impl Session<'_> {
                 self.report.engine(&clients);
                 self.set(OPENAI, folder.to_string_lossy());
             }
-            Err(error) => self.report.left_out("OpenAI's own clients", &error),
+            Err(error) => self.report.left_out("OpenAI's clients", &error),
         }
     }
 
@@ -232,14 +229,17 @@ impl Session<'_> {
     ) -> Result<()> {
         self.step("format", &["fmt", "--all", "--check"]);
         let root = self.root;
-        self.report.step("rules of the house", || check::run(root));
+        self.report.step("repository rules", || check::run(root));
         let deny = ["--", "-D", "warnings"];
         let clippy = ["clippy", "--locked"];
         let all = ["--workspace", "--all-targets"];
         self.step("lints", &[&clippy[..], &all, &deny].concat());
         // With the tests, every crate gets the features that tests enable. Check it without them too.
         let shipped = [&clippy[..], &["--package", "gatehouse"]].concat();
-        self.step("lints as shipped", &[&shipped[..], &deny].concat());
+        self.step(
+            "lints with default features",
+            &[&shipped[..], &deny].concat(),
+        );
         let name = "lints without the features vault and voice";
         let without = ["--no-default-features"];
         self.step(name, &[&shipped[..], &without, &deny].concat());
@@ -283,7 +283,7 @@ impl Session<'_> {
     /// Runs the browser tests of the web UI that the binary serves.
     fn browser(&mut self, folder: &Path, binary: &Path, has_page: bool) {
         if !has_page {
-            let why = anyhow::anyhow!("the page is not built");
+            let why = anyhow::anyhow!("the web UI is not built");
             return self.report.left_out("tests in a browser", &why);
         }
         self.report.step("browser: types", || {

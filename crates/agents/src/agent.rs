@@ -140,7 +140,7 @@ pub struct AgentChanges {
 /// Distinguishes `null`, which clears the field, from an absent field.
 #[expect(
     clippy::option_option,
-    reason = "absent, null and a value are three things here"
+    reason = "absent, null and a value have different meanings"
 )]
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,

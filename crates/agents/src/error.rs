@@ -13,14 +13,14 @@ pub enum AgentsError {
         reason: String,
     },
     /// The text is a noun.
-    #[error("there is no such {0}")]
+    #[error("the {0} does not exist")]
     NotFound(&'static str),
-    #[error("the id is taken")]
+    #[error("the ID is already in use")]
     IdTaken,
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
     /// The session has too many waiting turns, or too many sessions are active.
-    #[error("too many turns wait")]
+    #[error("too many turns are waiting")]
     TooManyWaiting,
     /// The model that should answer a webhook has its key in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
@@ -45,7 +45,7 @@ impl From<AgentsError> for Problem {
         match error {
             AgentsError::Invalid { field, reason } => Self::invalid_params(field, reason),
             AgentsError::NotFound(what) => Self::not_found(what),
-            AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "That id is taken."),
+            AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "This ID is already in use."),
             AgentsError::DefaultAgent => Self::new(
                 ErrorCode::Conflict,
                 "The agent `default` always exists; it can be changed, but not deleted.",

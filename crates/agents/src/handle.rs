@@ -114,7 +114,7 @@ impl Agents {
     /// Registers the speaker of answers. There can be only one: a second is refused and the refusal logged.
     pub fn register_speaker(&self, speaker: Arc<dyn Speaker>) {
         if self.0.speaker.set(speaker).is_err() {
-            tracing::error!("somebody else speaks answers already");
+            tracing::error!("a speaker is already registered; the second was ignored");
         }
     }
 
@@ -143,7 +143,7 @@ impl Agents {
             .await
             .is_err()
         {
-            tracing::warn!("a turn did not end; what it said last may not be stored");
+            tracing::warn!("a turn did not end in time; its last output may not be stored");
         }
     }
 }

@@ -77,7 +77,7 @@ impl Agents {
                     None => (i64::MAX, i64::MAX),
                     Some(id) => {
                         let refused =
-                            || AgentsError::invalid("before", "no message of this session");
+                            || AgentsError::invalid("before", "is not a message of this session");
                         if id.contains('\0') {
                             return Err(refused());
                         }

@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
             _ => return Ok(()),
         };
         if depth > MAX_DEPTH {
-            return at.refuse("lies too deep");
+            return at.refuse("is nested too deeply");
         }
         if let Some(target) = schema.get("$ref").and_then(Value::as_str)
             && let Some(target) = self.find(target)
@@ -93,12 +93,12 @@ impl<'a> Checker<'a> {
         if let Some(parts) = list("anyOf")
             && !parts.iter().any(|part| fits(&part))
         {
-            return at.refuse("fits none of the allowed forms");
+            return at.refuse("matches none of the allowed forms");
         }
         if let Some(parts) = list("oneOf")
             && parts.iter().filter(fits).count() != 1
         {
-            return at.refuse("does not fit exactly one of the allowed forms");
+            return at.refuse("does not match exactly one of the allowed forms");
         }
         Ok(())
     }

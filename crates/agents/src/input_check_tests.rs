@@ -105,7 +105,7 @@ fn references_are_followed_and_circles_end() {
     assert!(is_good(&schema, &json!(1)));
     assert!(!is_good(&schema, &json!("x")));
     let circle = json!({ "$ref": "#/$defs/N", "$defs": { "N": { "$ref": "#/$defs/N" } } });
-    assert_eq!(refused(&circle, &json!(1)), "input lies too deep");
+    assert_eq!(refused(&circle, &json!(1)), "input is nested too deeply");
     assert!(is_good(
         &json!({ "$ref": "https://example.com/x" }),
         &json!(1)

@@ -21,11 +21,14 @@ impl ToolRegistry {
     /// Adds a tool permanently, replacing one with the same name.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "the registry keeps it; who registers a tool has no more use for it"
+        reason = "the registry keeps the tool, and the caller has no further use for it"
     )]
     pub fn register(&self, tool: Arc<dyn Tool>) {
         if !is_name(tool.name()) {
-            tracing::error!(tool = tool.name(), "a tool's name cannot be used");
+            tracing::error!(
+                tool = tool.name(),
+                "a tool has an invalid name and was ignored"
+            );
             return;
         }
         self.groups.rcu(|groups| {
@@ -42,7 +45,11 @@ impl ToolRegistry {
     pub fn replace_group(&self, group: &str, tools: Vec<Arc<dyn Tool>>) {
         let (good, bad): (Vec<_>, Vec<_>) = tools.into_iter().partition(|t| is_name(t.name()));
         for tool in bad {
-            tracing::warn!(group, tool = tool.name(), "a tool's name cannot be used");
+            tracing::warn!(
+                group,
+                tool = tool.name(),
+                "a tool has an invalid name and was ignored"
+            );
         }
         self.groups.rcu(|groups| {
             let mut groups = Groups::clone(groups);

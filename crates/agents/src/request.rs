@@ -88,7 +88,7 @@ fn answer_calls(
             .find(|row| row.tool_call_id.as_deref() == Some(&call.id));
         let text = match answer {
             Some(row) => marked(row, caps.of(row)),
-            None => "The call was broken off before the tool answered.".to_owned(),
+            None => "The call was interrupted before the tool returned.".to_owned(),
         };
         messages.push(ChatMessage::Tool {
             call_id: call.id,
@@ -155,7 +155,7 @@ pub(crate) fn transcript(
     let mut parts = Vec::new();
     let before = summary.map(|summary| {
         let summary = shortened(summary, characters / 2);
-        format!("Summary of what was before: {summary}\n")
+        format!("Summary of the earlier messages: {summary}\n")
     });
     let mut room = characters.saturating_sub(before.as_deref().map_or(0, str::len));
     // Allow about 50 characters per message besides its text.

@@ -39,7 +39,7 @@ fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id)));
     match read {
         Some((at, id)) if !id.contains('\0') => Ok((Timestamp::from_millis(at), id.to_owned())),
-        _ => Err(AgentsError::invalid("cursor", "not one that was given out")),
+        _ => Err(AgentsError::invalid("cursor", "not a cursor of this list")),
     }
 }
 

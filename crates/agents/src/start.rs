@@ -340,7 +340,7 @@ async fn find_audio(
             Some(audio) => Ok(Some(audio.id.to_string())),
             None => Err(AgentsError::invalid(
                 "audio_id",
-                "nothing that was said to this session",
+                "is not a recording of this session",
             )),
         };
     }
@@ -364,7 +364,7 @@ async fn find_or_make(
         return if Source::of(&found.source) == Source::Webhook {
             Ok(found.id)
         } else {
-            let reason = "names a session that no webhook made";
+            let reason = "names a session that was not created by a webhook";
             Err(AgentsError::invalid("session_key", reason))
         };
     }
@@ -386,7 +386,7 @@ pub(crate) async fn choose_agent(
     if let Some(wanted) = wanted {
         return match presets::find(conn, &wanted).await? {
             Some(agent) => Ok(agent.id),
-            None => Err(AgentsError::invalid("agent", "there is no such agent")),
+            None => Err(AgentsError::invalid("agent", "the agent does not exist")),
         };
     }
     Ok(of_session.unwrap_or_else(|| DEFAULT_AGENT.to_owned()))

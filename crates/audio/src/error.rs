@@ -16,7 +16,7 @@ pub enum AudioError {
     #[error("the audio is empty")]
     Empty,
     /// This build has no encoder for the format.
-    #[error("{0} cannot be written here")]
+    #[error("this build cannot encode {0}")]
     NoEncoder(&'static str),
     /// An encoder rejected its input, which is a bug in this crate.
     #[error("the audio could not be encoded")]

@@ -199,6 +199,6 @@ pub(crate) fn measure(bytes: &[u8]) -> Vec<Part> {
         }
         Ok(())
     });
-    debug_assert!(walked.is_ok(), "measuring ends nowhere");
+    debug_assert!(walked.is_ok(), "the callback never stops the walk");
     parts
 }

@@ -14,7 +14,7 @@ pub(crate) const fn is_rate(rate: u32) -> bool {
 /// Rounds to the nearest 16-bit sample. Clips at full scale; NaN becomes silence.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "clamped to the range just before; a float that is no number becomes 0"
+    reason = "clamped to the range above; NaN becomes 0"
 )]
 pub(crate) fn clip(sample: f32) -> i16 {
     sample

@@ -268,7 +268,7 @@ impl Layout {
 /// Scales a float sample to 32 bits. NaN becomes silence.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "a float that does not fit becomes the nearest that does, and what is no number 0"
+    reason = "out-of-range values saturate; NaN becomes 0"
 )]
 fn full_scale(sample: f64) -> i32 {
     (sample * 2_147_483_648.0) as i32

@@ -132,7 +132,7 @@ impl House {
             let value = process.take_auto_unseal_key();
             secrets.auto_unseal(file, value.as_ref()).await;
             for step in AFTER_UNSEAL {
-                tracing::debug!(step, "read when it is used");
+                tracing::debug!(step, "loaded on demand");
             }
         }
         let auth = Auth::open(
@@ -189,7 +189,7 @@ fn report(config: &LiveConfig) {
     }
     if !resolved.shadowed.is_empty() {
         let keys = resolved.shadowed.join(", ");
-        tracing::info!("set elsewhere than in the file, where these do not hold: {keys}");
+        tracing::info!("these settings in the file are overridden: {keys}");
     }
 }
 

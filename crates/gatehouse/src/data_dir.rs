@@ -51,7 +51,9 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     if found.uid() == geteuid().as_raw() && is_ours(path).map_err(fail)? {
         return std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(fail);
     }
-    tracing::warn!("others can reach the data directory (mode {mode:o}): run chmod 700 on it");
+    tracing::warn!(
+        "other users can access the data directory (mode {mode:o}): run chmod 700 on it"
+    );
     Ok(())
 }
 

@@ -41,7 +41,7 @@ impl Logging {
     pub fn apply(&self, log: &Log) {
         let lines = self.lines.reload(lines(log.format, self.no_color));
         if let Err(error) = lines.and_then(|()| self.filter.reload(filter(&log.level))) {
-            tracing::warn!(%error, "the settings of the log could not be changed");
+            tracing::warn!(%error, "the log settings could not be changed");
         }
     }
 }

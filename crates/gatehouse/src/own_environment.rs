@@ -48,7 +48,7 @@ pub fn without_secrets() -> Result<Environment> {
     }
     let error = command.exec();
     Err(error).context(
-        "cannot start anew without the secrets in the environment; remove them from there \
+        "cannot restart without the secrets in the environment; remove them from it \
          (SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE names a file instead)",
     )
 }

@@ -88,7 +88,7 @@ impl App {
         };
         match listener.local_addr() {
             Ok(address) => say(&format!("Listening on {scheme}://{address}")),
-            Err(error) => tracing::warn!(%error, "cannot tell the address"),
+            Err(error) => tracing::warn!(%error, "cannot determine the listening address"),
         }
         let rooms = self.rooms();
         tracing::info!(

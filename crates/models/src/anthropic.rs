@@ -171,7 +171,7 @@ fn tools_of_history(request: &ChatRequest) -> Option<Value> {
     let placeholder = |name| {
         json!({
             "name": name,
-            "description": "Not available any more.",
+            "description": "No longer available.",
             "input_schema": { "type": "object" },
         })
     };

@@ -73,7 +73,7 @@ impl Models {
             if retry == RETRIES || !failure.again || !in_time {
                 return Err(failure.error);
             }
-            tracing::debug!(provider = %endpoint.id, error = %failure.error, "trying again");
+            tracing::debug!(provider = %endpoint.id, error = %failure.error, "retrying");
             retry += 1;
             sleep(wait).await;
         }
@@ -106,7 +106,10 @@ impl Inner {
             let id = &endpoint.id;
             ModelError::not_configured(
                 format!("models.providers.{id}.api_key"),
-                format!("The key of the model provider {id} cannot be sent; enter it again."),
+                format!(
+                    "The key of the model provider {id} contains characters that are not allowed \
+                     in an HTTP header. Enter it again."
+                ),
             )
         })?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

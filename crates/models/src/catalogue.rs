@@ -125,7 +125,9 @@ impl Models {
 pub(crate) fn unknown_provider(id: &str) -> ModelError {
     ModelError::not_configured(
         format!("models.providers.{id}"),
-        format!("There is no model provider {id}; describe it in the settings, or choose another."),
+        format!(
+            "There is no model provider {id}. Define it in the settings or choose another one."
+        ),
     )
 }
 
@@ -155,7 +157,7 @@ impl Inner {
             Err(error) => {
                 let is_fault = !matches!(error, ModelError::NotConfigured { .. });
                 if is_fault {
-                    tracing::warn!(provider = %endpoint.id, %error, "no list of models");
+                    tracing::warn!(provider = %endpoint.id, %error, "cannot list the models of a provider");
                 }
                 Vec::new()
             }

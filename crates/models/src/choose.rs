@@ -7,9 +7,9 @@ use crate::default_model::preferred;
 use crate::handle::{ModelRef, Models};
 use crate::{ModelError, ProviderKind};
 
-const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or describe \
-                    a provider in the settings and enter its key, or run Ollama on this machine and pull a \
-                    model.";
+const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or \
+                    define a provider in the settings and enter its key, or run Ollama on this \
+                    machine and pull a model.";
 
 impl Models {
     /// Chooses a model. `model` may be `provider/model`, but with an explicit `provider` it is a model of

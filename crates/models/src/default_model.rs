@@ -23,7 +23,8 @@ impl Inner {
             ModelError::not_configured(
                 "models.default",
                 format!(
-                    "The model provider {id} names no model; set models.default to {id}/<model>."
+                    "The model provider {id} has no default model. Set models.default to \
+                     {id}/<model>."
                 ),
             )
         };

@@ -27,10 +27,10 @@ pub enum ModelError {
     /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
     ContextTooLong { provider: String },
-    #[error("the provider {provider} took too long")]
+    #[error("the provider {provider} timed out")]
     Timeout { provider: String },
     /// Policy forbids calls to the provider's address.
-    #[error("the address of the provider {provider} is refused")]
+    #[error("the address of the provider {provider} is not allowed")]
     RefusedAddress { provider: String },
     /// The key is in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
@@ -90,17 +90,18 @@ impl From<ModelError> for Problem {
             } => {
                 let message = match status {
                     Some(401 | 403) => {
-                        format!("The model provider {provider} does not accept its key.")
+                        format!("The model provider {provider} rejected the key.")
                     }
                     Some(status) => {
-                        format!("The model provider {provider} answered with status {status}.")
+                        format!("The model provider {provider} responded with status {status}.")
                     }
                     None if retryable => {
-                        format!("The model provider {provider} could not be reached or broke off.")
+                        format!(
+                            "The model provider {provider} could not be reached or closed the \
+                             connection early."
+                        )
                     }
-                    None => format!(
-                        "The model provider {provider} answered in a way that is not understood."
-                    ),
+                    None => format!("The model provider {provider} returned an invalid response."),
                 };
                 failed(provider, retryable, message)
             }
@@ -113,14 +114,14 @@ impl From<ModelError> for Problem {
             }
             ModelError::RefusedAddress { provider } => {
                 let message = format!(
-                    "The address of the model provider {provider} may not be called; change its \
+                    "The address of the model provider {provider} is not allowed. Change its \
                      base_url."
                 );
                 failed(provider, false, message)
             }
             ModelError::Timeout { provider } => Self::new(
                 ErrorCode::Timeout,
-                format!("The model provider {provider} took too long."),
+                format!("The model provider {provider} did not respond in time."),
             ),
             ModelError::Sealed => Self::vault_sealed(),
             ModelError::Secrets(error) => error.into(),
@@ -143,13 +144,13 @@ mod tests {
             (failed(Some(401), false), "PROVIDER_FAILED", "key"),
             (failed(Some(500), true), "PROVIDER_FAILED", "500"),
             (failed(None, true), "PROVIDER_FAILED", "reached"),
-            (failed(None, false), "PROVIDER_FAILED", "not understood"),
+            (failed(None, false), "PROVIDER_FAILED", "invalid response"),
             (
                 ModelError::Timeout {
                     provider: "p".to_owned(),
                 },
                 "TIMEOUT",
-                "too long",
+                "in time",
             ),
             (ModelError::Sealed, "VAULT_SEALED", "sealed"),
             (

@@ -5,7 +5,7 @@
 use crate::chat::{ChatMessage, ToolCall};
 
 /// The result of a call that was never answered.
-const BROKEN_OFF: &str = "There is no result: the turn was broken off before the tool answered.";
+const BROKEN_OFF: &str = "There is no result: the turn was interrupted before the tool returned.";
 
 /// The conversation with complete pairs only, in the same order.
 pub(crate) fn paired(said: &[ChatMessage]) -> Vec<ChatMessage> {

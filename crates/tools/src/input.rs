@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The typed input.
 pub(crate) fn read<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
     serde_json::from_value(input)
-        .map_err(|error| ToolError::new(format!("The input does not fit: {error}.")))
+        .map_err(|error| ToolError::new(format!("The input is not valid: {error}.")))
 }
 
 /// A number within bounds, or the default.

@@ -34,8 +34,8 @@ const ARGUMENTS: &[&str] = &[
 /// Locates ffmpeg. Call it before synthesis, to fail early if the format cannot be encoded.
 pub(crate) fn find(programs: &Programs) -> Result<PathBuf, VoiceError> {
     programs.find(None, FFMPEG).ok_or_else(|| {
-        let hint = "The format aac is made by ffmpeg, which is not installed here; \
-                    install it, or ask for another format.";
+        let hint = "AAC requires ffmpeg, which is not installed. Install ffmpeg or request another \
+                    format.";
         VoiceError::not_configured(FFMPEG, hint)
     })
 }
@@ -58,7 +58,7 @@ pub(crate) async fn aac(programs: &Programs, wav: Bytes) -> Result<Bytes, VoiceE
     };
     let audio = programs.run(job).await?.stdout;
     if audio.is_empty() {
-        return Err(VoiceError::failed(FFMPEG, "gave no audio", false));
+        return Err(VoiceError::failed(FFMPEG, "returned no audio", false));
     }
     Ok(audio)
 }

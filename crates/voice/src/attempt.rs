@@ -70,7 +70,7 @@ impl Tries {
                 attempts: self.attempts,
             },
             Some(first) => first,
-            None => VoiceError::Internal("nobody was asked"),
+            None => VoiceError::Internal("no provider was tried"),
         }
     }
 }

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The instruction for the model when it decides what is spoken.
-const HINT: &str = "Your answers can be heard. To have one spoken, write [[tts]] in it; with [[tts]] before and \
-[[/tts]] behind some of it only that is spoken. The marks themselves are never shown.";
+const HINT: &str = "Your answers can be spoken aloud. To have an answer spoken, write [[tts]] in \
+                    it. To have only a part of it spoken, write [[tts]] before that part and \
+                    [[/tts]] after it. The marks are never shown.";
 
 /// How long a complete answer waits for its audio.
 const TIME_LIMIT: Duration = Duration::from_mins(2);

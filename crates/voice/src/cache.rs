@@ -97,7 +97,7 @@ impl Cache {
         let kept = off_thread(move || Ok(cache.write(&name, &spoken, most)?)).await;
         if let Err(error) = kept {
             let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "speech could not be kept for the next time");
+            tracing::warn!(error, "speech could not be cached");
         }
     }
 

@@ -27,7 +27,8 @@ impl Desk {
         F: FnOnce() -> Result<T, VoiceError> + Send + 'static,
     {
         let place = Arc::clone(&self.0).acquire_owned().await;
-        let place = place.map_err(|_| VoiceError::Internal("there is no place to work"))?;
+        let place =
+            place.map_err(|_| VoiceError::Internal("the semaphore for audio work is closed"))?;
         off_thread(move || {
             let _place = place;
             work()

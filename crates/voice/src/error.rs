@@ -35,7 +35,7 @@ pub enum VoiceError {
     Provider {
         /// The provider's ID.
         provider: &'static str,
-        /// A short phrase such as "refused the key" or "gave no audio". Contains nothing from the vendor's
+        /// A short phrase such as "rejected the key" or "returned no audio". Contains nothing from the vendor's
         /// response.
         reason: &'static str,
         /// The HTTP status, unless it was a success.
@@ -46,7 +46,7 @@ pub enum VoiceError {
         retry_after_seconds: Option<u64>,
     },
     /// Several providers were tried and all failed.
-    #[error("none of {} providers did it", attempts.len())]
+    #[error("all {} providers failed", attempts.len())]
     Attempts {
         /// The error of the first provider.
         first: Box<Self>,
@@ -54,19 +54,19 @@ pub enum VoiceError {
         attempts: Vec<Attempt>,
     },
     /// The provider did not respond in time.
-    #[error("the provider {provider} took too long")]
+    #[error("the provider {provider} timed out")]
     Timeout {
         /// The provider's ID.
         provider: &'static str,
     },
     /// Too many jobs are waiting for a local program.
-    #[error("too many are waiting already")]
+    #[error("too many requests are waiting")]
     Busy,
     /// The input exceeds the size limit.
-    #[error("over the limit of {max_bytes} bytes")]
+    #[error("the audio is over the limit of {max_bytes} bytes")]
     TooLarge { max_bytes: u64 },
     /// The object does not exist. The text is a noun.
-    #[error("there is no such {0}")]
+    #[error("the {0} does not exist")]
     NotFound(&'static str),
     /// The object exists already. The text is a sentence.
     #[error("{0}")]
@@ -194,7 +194,7 @@ impl From<VoiceError> for Problem {
             }
             VoiceError::Timeout { provider } => Self::new(
                 ErrorCode::Timeout,
-                format!("{provider} gave no answer in time."),
+                format!("{provider} did not respond in time."),
             )
             .with("provider", provider),
             VoiceError::Busy => Self::rate_limited(BUSY_RETRY_MS),

@@ -150,5 +150,5 @@ where
 {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| VoiceError::Internal("work on audio was broken off"))?
+        .map_err(|_| VoiceError::Internal("audio work panicked or was canceled"))?
 }

@@ -76,9 +76,9 @@ impl Means {
                 Err(_elapsed) => Err(VoiceError::Timeout { provider }),
                 Ok(Err(error)) => Err(cut(provider, error.into())),
                 Ok(Ok(None)) => return None,
-                Ok(Ok(Some(chunk))) if chunk.len() > MAX_ANSWER_BYTES - read => {
-                    Err(VoiceError::failed(provider, "answered without end", false))
-                }
+                Ok(Ok(Some(chunk))) if chunk.len() > MAX_ANSWER_BYTES - read => Err(
+                    VoiceError::failed(provider, "returned a response that is too large", false),
+                ),
                 Ok(Ok(Some(chunk))) => Ok(chunk),
             };
             Some(match chunk {
@@ -103,7 +103,11 @@ impl Means {
         while let Some(piece) = pieces.next().await {
             let piece = piece?;
             if piece.len() > MAX_TEXT_ANSWER_BYTES - whole.len() {
-                return Err(VoiceError::failed(provider, "answered without end", false));
+                return Err(VoiceError::failed(
+                    provider,
+                    "returned a response that is too large",
+                    false,
+                ));
             }
             whole.extend_from_slice(&piece);
         }
@@ -123,11 +127,11 @@ pub(crate) fn join(base: &Url, path: &str) -> Url {
 fn of(provider: &'static str, error: OutboundError) -> VoiceError {
     let reason = match error {
         OutboundError::Timeout => return VoiceError::Timeout { provider },
-        OutboundError::RefusedAddress => "is at an address that must not be called",
-        OutboundError::BadUrl(_) => "is at an address that cannot be called",
+        OutboundError::RefusedAddress => "has an address that is not allowed",
+        OutboundError::BadUrl(_) => "has an invalid URL",
         OutboundError::Connect => "could not be reached",
-        OutboundError::Interrupted => "broke off",
-        OutboundError::BadResponse => "answered what cannot be read",
+        OutboundError::Interrupted => "closed the connection early",
+        OutboundError::BadResponse => "returned an invalid response",
         OutboundError::Other(_) => "could not be called",
     };
     VoiceError::failed(provider, reason, error.is_retryable())
@@ -145,12 +149,12 @@ fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
 fn refusal(provider: &'static str, response: &Response) -> VoiceError {
     let status = response.status();
     let reason = match status.as_u16() {
-        401 | 403 => "refused the key",
-        402 => "wants to be paid first",
-        404 => "knows no such voice, model or address",
-        413 => "takes no audio of this size",
-        429 => "takes no more requests for now",
-        300..=399 => "is somewhere else",
+        401 | 403 => "rejected the key",
+        402 => "requires payment",
+        404 => "did not find the voice, model or URL",
+        413 => "rejected the request as too large",
+        429 => "reported too many requests",
+        300..=399 => "responded with a redirect",
         400..=499 => "refused the request",
         _ => "failed",
     };
@@ -177,7 +181,7 @@ fn retry_after(response: &Response) -> Option<u64> {
         let at = httpdate::parse_http_date(value).ok()?;
         #[expect(
             clippy::disallowed_methods,
-            reason = "a vendor's date is by the wall clock"
+            reason = "a vendor's date refers to the wall clock"
         )]
         let now = SystemTime::now();
         at.duration_since(now).ok()?.as_secs()

@@ -208,7 +208,7 @@ impl Inner {
             .filter(|_| wanted.borrows);
         let default = || wanted.default_url.and_then(|url| Url::parse(url).ok());
         let base_url = wanted.base_url.or(borrowed).cloned().or_else(default);
-        let base_url = base_url.ok_or(VoiceError::Internal("a provider has no address"))?;
+        let base_url = base_url.ok_or(VoiceError::Internal("a provider has no base URL"))?;
         let key = self.key(state, &wanted, &base_url).await?;
         Ok(Place {
             key: Some(key.ok_or_else(|| wanted.missing("api_key", "key"))?),

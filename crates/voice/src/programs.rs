@@ -144,7 +144,7 @@ impl Programs {
         let _waits = self.queue.try_acquire().map_err(|_| VoiceError::Busy)?;
         let permit = in_time(until, provider, async {
             let permit = permits.acquire_owned().await;
-            permit.map_err(|_closed| VoiceError::Internal("programs have no places"))
+            permit.map_err(|_closed| VoiceError::Internal("the semaphore for programs is closed"))
         });
         let permit = permit.await?;
         Ok(Place { permit, until })
@@ -177,7 +177,7 @@ impl Programs {
         let place = self.place(provider).await?;
         let mut pieces = self.start(place, job);
         let Some(first) = pieces.recv().await else {
-            return Err(VoiceError::failed(provider, "gave no audio", false));
+            return Err(VoiceError::failed(provider, "returned no audio", false));
         };
         let first = stream::iter([Ok(first?)]);
         let rest = stream::unfold(pieces, |mut pieces| async move {
@@ -223,7 +223,7 @@ pub(crate) async fn in_time<T>(
 
 /// The error for a program that is not installed.
 pub(crate) fn not_found(setting: &'static str, name: &str) -> VoiceError {
-    let hint = format!("Install {name}, or set {setting} to where it is.");
+    let hint = format!("Install {name}, or set {setting} to its path.");
     VoiceError::not_configured(setting, hint)
 }
 

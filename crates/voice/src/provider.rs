@@ -43,7 +43,7 @@ macro_rules! providers {
             pub fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
                 Self::find(name).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|id| id.as_str()).collect();
-                    VoiceError::invalid(field, format!("there is no such provider; there are {}", all.join(", ")))
+                    VoiceError::invalid(field, format!("expected one of {}", all.join(", ")))
                 })
             }
         }

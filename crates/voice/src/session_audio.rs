@@ -173,7 +173,9 @@ impl Voice {
         if piece.len() as u64 == length {
             Ok(piece.into())
         } else {
-            Err(VoiceError::Internal("audio is shorter than it was"))
+            Err(VoiceError::Internal(
+                "the stored audio is shorter than recorded",
+            ))
         }
     }
 }
@@ -196,7 +198,7 @@ fn storable(text: &str) -> String {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a negative or endless duration becomes the nearest number"
+    reason = "a negative or infinite duration saturates"
 )]
 fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1000.0).round() as u64

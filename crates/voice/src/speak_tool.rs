@@ -35,10 +35,11 @@ impl Tool for Speak {
         json!({
             "type": "object",
             "properties": {
-                "text": {"type": "string", "minLength": 1, "description": "What to say."},
+                "text": {"type": "string", "minLength": 1, "description": "The text to speak."},
                 "persona": {
                     "type": "string",
-                    "description": "In whose voice: a persona's id. The active one when absent."
+                    "description": "The ID of the persona that speaks. Defaults to the active \
+                                    persona."
                 }
             },
             "required": ["text"],
@@ -105,7 +106,7 @@ impl Speak {
 }
 
 fn passed_over(id: &str) -> String {
-    format!("The persona {id:?} is not there, or speaks through another provider: it was ignored.")
+    format!("The persona {id:?} does not exist or uses another provider. It was ignored.")
 }
 
 impl Voice {

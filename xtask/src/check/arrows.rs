@@ -65,19 +65,19 @@ const LIBRARIES: [Kept; 3] = [
         library: "axum",
         rooms: &["web", "testkit", "bench"],
         for_tests: true,
-        why: "one HTTP door (tests and bench play the vendor)",
+        why: "only `web` serves HTTP (tests and bench act as vendors)",
     },
     Kept {
         library: "rusqlite",
         rooms: &["store"],
         for_tests: false,
-        why: "one room with SQL",
+        why: "only `store` uses SQL",
     },
     Kept {
         library: "tokio-postgres",
         rooms: &["store"],
         for_tests: false,
-        why: "one room with SQL",
+        why: "only `store` uses SQL",
     },
 ];
 
@@ -98,7 +98,7 @@ pub fn check(metadata: &Metadata) -> Findings {
         let Some((_, may)) = ROOMS.iter().find(|(name, _)| *name == room(&package.name)) else {
             findings
                 .wrong
-                .push(format!("{}: the plan has no such room", package.name));
+                .push(format!("{}: not listed in ROOMS", package.name));
             continue;
         };
         for dependency in package
@@ -109,7 +109,7 @@ pub fn check(metadata: &Metadata) -> Findings {
             let dev = dependency.kind.as_deref() == Some("dev");
             if !allowed(room(&package.name), *may, room(&dependency.name), dev) {
                 findings.wrong.push(format!(
-                    "{} must not import {}",
+                    "{} must not depend on {}",
                     package.name, dependency.name
                 ));
             }
@@ -158,7 +158,10 @@ fn foreign_libraries(package: &Package) -> Vec<String> {
                 && !in_test
                 && !kept.rooms.contains(&room(&package.name))
             {
-                wrong.push(format!("{} must not name {found}: {why}", package.name));
+                wrong.push(format!(
+                    "{} must not depend on {found}: {why}",
+                    package.name
+                ));
             }
         }
     }

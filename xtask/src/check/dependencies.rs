@@ -67,7 +67,7 @@ pub fn check(tree: &RunTime) -> Findings {
     let (linked, with_macros) = (tree.linked.len(), tree.with_macros.len());
     let mut findings = Findings::default();
     if linked > CEILING {
-        let decision = "drop one, or raise it by a decision in docs/decisions/";
+        let decision = "remove one, or raise the ceiling with a decision in docs/decisions/";
         findings.wrong.push(format!(
             "{linked} crates, the ceiling is {CEILING}: {decision}"
         ));

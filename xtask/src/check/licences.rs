@@ -89,7 +89,7 @@ pub fn check(policy: &Policy, tree: &RunTime, metadata: &Metadata) -> Findings {
         let Some(license) = package.and_then(|package| package.license.as_deref()) else {
             findings
                 .wrong
-                .push(format!("{name} {version} names no licence"));
+                .push(format!("{name} {version} declares no license"));
             continue;
         };
         match policy.allows(name, license) {
@@ -167,7 +167,7 @@ mod tests {
         .unwrap();
         let expected = [
             "bad 1.0.0 is banned: because",
-            "lost 1.0.0 names no licence",
+            "lost 1.0.0 declares no license",
             "viral 1.0.0: GPL-3.0-only is not allowed",
         ];
         assert_eq!(check(&policy, &tree, &metadata).wrong, expected);

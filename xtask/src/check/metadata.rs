@@ -43,7 +43,7 @@ impl Metadata {
     /// Runs `cargo metadata`.
     pub fn load(root: &Path) -> Result<Self> {
         let text = capture(cargo(root).args(["metadata", "--format-version", "1"]))?;
-        serde_json::from_str(&text).context("cargo metadata is not as expected")
+        serde_json::from_str(&text).context("the output of cargo metadata is not as expected")
     }
 
     /// The workspace crates.

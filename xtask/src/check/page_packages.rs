@@ -124,7 +124,7 @@ fn licence(policy: &Policy, lock: &Lock, path: &str) -> Option<String> {
         .rsplit_once("node_modules/")
         .map_or(path, |(_, name)| name);
     let Some(licence) = &package.license else {
-        return Some(format!("{name} {version} names no licence"));
+        return Some(format!("{name} {version} declares no license"));
     };
     match policy.allows(name, licence) {
         Ok(true) => None,
@@ -200,7 +200,7 @@ mod tests {
             "NOTICE does not name silent, which the page contains",
             "lost is not in ui/package-lock.json",
             "behind 2.0.0: AGPL-3.0-only is not allowed",
-            "silent 3.0.0 names no licence",
+            "silent 3.0.0 declares no license",
         ];
         let found = judge(&policy, &lock, &imported, "- good (https://good.example)\n");
         assert_eq!(found.wrong, expected);

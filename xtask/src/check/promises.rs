@@ -23,13 +23,9 @@ pub fn check(root: &Path) -> Result<Findings> {
         }
     }
     if count == 0 {
-        findings
-            .wrong
-            .push(format!("{DOCUMENT} names no test at all"));
+        findings.wrong.push(format!("{DOCUMENT} names no test"));
     }
-    findings
-        .notes
-        .push(format!("{count} promises with their tests"));
+    findings.notes.push(format!("{count} tests"));
     Ok(findings)
 }
 

@@ -82,7 +82,7 @@ fn check_length(path: &str, lines: usize, findings: &mut Findings) {
         ));
     } else if lines > MANY_LINES {
         findings.notes.push(format!(
-            "{path}: {lines} lines, more than {MANY_LINES}: look again"
+            "{path}: {lines} lines, more than {MANY_LINES}: consider splitting it"
         ));
     }
 }
@@ -110,7 +110,7 @@ fn empty_names(path: &str, text: &str) -> Vec<String> {
     let mut wrong: Vec<String> = files
         .chain(modules)
         .filter(|name| EMPTY_NAMES.contains(&name.to_ascii_lowercase().as_str()))
-        .map(|name| format!("{path}: `{name}` says nothing about what is inside"))
+        .map(|name| format!("{path}: `{name}` does not describe its contents"))
         .collect();
     wrong.dedup();
     wrong

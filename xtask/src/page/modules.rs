@@ -32,7 +32,7 @@ pub fn install(folder: &Path) -> Result<()> {
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--no-audit", "--no-fund"]);
-    run(npm.current_dir(folder)).context("the page's modules cannot be installed")
+    run(npm.current_dir(folder)).context("the npm modules of the web UI cannot be installed")
 }
 
 fn read(file: &Path) -> Result<Lock> {

@@ -10,13 +10,13 @@ use crate::process::{capture, find_program};
 pub fn version() -> Result<String> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {
-            bail!("{program} is not installed: the page needs Node 20.19 or newer, with npm");
+            bail!("{program} is not installed: the web UI needs Node 20.19 or newer, with npm");
         }
     }
     let version = capture(Command::new("node").arg("--version"))?;
     let version = version.trim();
     if !is_new_enough(version) {
-        bail!("Node is {version}, and the page needs 20.19 or newer (of 22: 22.12)");
+        bail!("Node is {version}, but the web UI needs 20.19 or newer (for 22: 22.12)");
     }
     Ok(format!("Node {}", version.trim_start_matches('v')))
 }

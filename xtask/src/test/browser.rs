@@ -24,7 +24,7 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
         found
     } else {
         apt::install(&["chromium"])?;
-        find_chromium().context("installed, and still no chromium")?
+        find_chromium().context("Chromium was installed but not found")?
     };
     node::install(tests, folder)?;
     let version = capture(Command::new(&chromium).arg("--version"))?

@@ -12,11 +12,11 @@ impl Session<'_> {
                 self.report.engine(&page.node);
                 let is_built = self
                     .report
-                    .step("page: build", || page.build_if_changed().map(|_| ()));
+                    .step("web UI: build", || page.build_if_changed().map(|_| ()));
                 is_built.then_some(page)
             }
             Err(error) => {
-                self.report.left_out("the page", &error);
+                self.report.left_out("web UI", &error);
                 None
             }
         }
@@ -25,9 +25,9 @@ impl Session<'_> {
     /// Checks types, formatting, tests, and whether the generated client matches the documents.
     pub fn check_page(&mut self, page: &Page) {
         self.report
-            .step("page: types and format", || page.npm(&["run", "check"]));
-        self.report.step("page: tests", || page.npm(&["test"]));
+            .step("web UI: types and format", || page.npm(&["run", "check"]));
+        self.report.step("web UI: tests", || page.npm(&["test"]));
         self.report
-            .step("page: client", || generate::client(page, true));
+            .step("web UI: client", || generate::client(page, true));
     }
 }

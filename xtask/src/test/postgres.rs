@@ -62,7 +62,7 @@ impl Drop for Server {
         // Our end of the pipe: closing it tells the script to stop.
         drop(self.keeper.stdin.take());
         if let Err(error) = self.keeper.wait() {
-            eprintln!("PostgreSQL may still run: {error}");
+            eprintln!("PostgreSQL may still be running: {error}");
         }
     }
 }
@@ -74,12 +74,12 @@ pub fn start() -> Result<Server> {
     } else {
         apt::forbid_main_cluster()?;
         apt::install(&["postgresql"])?;
-        find_programs().context("installed, and still no initdb")?
+        find_programs().context("PostgreSQL was installed, but initdb was not found")?
     };
     let mut attempt = 1;
     loop {
         match start_once(&programs) {
-            Err(error) if attempt < ATTEMPTS => eprintln!("PostgreSQL: {error:#}; once more"),
+            Err(error) if attempt < ATTEMPTS => eprintln!("PostgreSQL: {error:#}; retrying"),
             done => return done,
         }
         attempt += 1;

@@ -45,7 +45,7 @@ pub fn environment(folder: &Path, requirements: &Path) -> Result<Python> {
 }
 
 fn create(folder: &Path) -> Result<()> {
-    let python = find_program("python3").context("no python3")?;
+    let python = find_program("python3").context("python3 is not installed")?;
     capture(
         Command::new(python)
             .args(["-m", "venv", "--clear"])

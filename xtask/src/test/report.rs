@@ -67,7 +67,7 @@ impl Report {
             bail!("cargo xtask test: {failed} step(s) failed");
         }
         if strict && !self.left_out.is_empty() {
-            bail!("cargo xtask test: CI is set, and something was left out");
+            bail!("cargo xtask test: CI is set, but something was left out");
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Report {
         }
         for (word, lines) in [
             ("on", &self.engines),
-            ("not wanted", &self.declined),
+            ("skipped", &self.declined),
             ("LEFT OUT", &self.left_out),
         ] {
             for line in lines {

@@ -32,7 +32,7 @@ impl Running<'_> {
                     turn = %self.turn.id,
                     code = problem.code.name(),
                     reason = problem.message,
-                    "an answer was not spoken"
+                    "an answer could not be spoken"
                 );
                 self.audio_error = Some(problem);
             }

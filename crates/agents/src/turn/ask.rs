@@ -169,7 +169,7 @@ impl Running<'_> {
         // The turn has already failed; a deleted session changes nothing.
         match self.say(&mut setup.conversation, row).await {
             Ok(()) | Err(TurnFailure::SessionGone) => {}
-            Err(error) => tracing::warn!(%error, "a broken-off answer was not stored"),
+            Err(error) => tracing::warn!(%error, "an interrupted answer could not be stored"),
         }
     }
 }

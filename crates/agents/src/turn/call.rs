@@ -130,12 +130,12 @@ impl Running<'_> {
         };
         let key = CallKey::of(&call.name, &input);
         let Some(tool) = self.inner.tools.find(&call.name) else {
-            let answer = Answer::error("There is no tool of this name.");
+            let answer = Answer::error("There is no tool with this name.");
             return Ok(self.answer_once(key, answer));
         };
         // The offered tools may have changed, and a model may call a tool that it was never offered.
         if !setup.permit.admits(&*tool) {
-            let answer = Answer::denied("This tool may not be used here.");
+            let answer = Answer::denied("This tool is not allowed here.");
             return Ok(self.answer_once(key, answer));
         }
         if let Err(reason) = input_check::check(&tool.parameters(), &input) {
@@ -225,7 +225,7 @@ impl Running<'_> {
             }
             Err(_elapsed) => {
                 let seconds = limit.as_secs_f64();
-                Answer::error(format!("The tool did not answer within {seconds} s."))
+                Answer::error(format!("The tool did not respond within {seconds} s."))
             }
         })
     }
@@ -233,8 +233,8 @@ impl Running<'_> {
 
 fn too_often() -> Answer {
     Answer::error(
-        "Not called: this very call gave the same answer three times. Do something else, or answer \
-         with what you have.",
+        "Not called: the same call returned the same output three times. Try something else, or \
+         answer with what you have.",
     )
 }
 
@@ -249,7 +249,7 @@ fn read_input(arguments: &str) -> Option<Value> {
 
 /// Cuts a tool's output at a character boundary within the limit.
 fn capped(mut text: String) -> String {
-    const NOTE: &str = "\n[… cut: the output is too long]";
+    const NOTE: &str = "\n[… truncated: the output is too long]";
     if text.len() > MAX_OUTPUT_BYTES {
         let end = text.floor_char_boundary(MAX_OUTPUT_BYTES - NOTE.len());
         text.truncate(end);

@@ -15,7 +15,7 @@ pub(crate) enum TurnFailure {
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// Its session was deleted meanwhile.
-    #[error("the session is gone")]
+    #[error("the session was deleted")]
     SessionGone,
     /// Even the agent `default` is missing.
     #[error("there is no agent")]
@@ -56,20 +56,20 @@ impl TurnFailure {
             Self::TimedOut(limit) => Problem::new(
                 ErrorCode::Timeout,
                 format!(
-                    "The turn was stopped after {} seconds (agents.turn_timeout_seconds). What was \
-                     said until then is kept. Raise the setting, or ask for less at once.",
+                    "The turn was stopped after {} seconds (agents.turn_timeout_seconds). The \
+                     output so far is kept. Raise the setting or make a smaller request.",
                     limit.as_secs()
                 ),
             ),
             Self::SessionGone => Problem::not_found("session"),
             Self::TooManySteps(1) => conflict(
-                "The agent may call its model once in a turn (max_turns is 1), and wanted to go on \
-                 with tools. Raise max_turns of the agent."
+                "The agent may call its model only once per turn (max_turns is 1), but the model \
+                 requested tools. Raise max_turns of the agent."
                     .to_owned(),
             ),
             Self::TooManySteps(steps) => conflict(format!(
-                "The agent used all of its {steps} steps (max_turns) without coming to an answer. \
-                 Raise max_turns of the agent, or ask for less at once."
+                "The agent used all of its {steps} steps (max_turns) without reaching an answer. \
+                 Raise max_turns of the agent or make a smaller request."
             ))
             .with("max_turns", steps),
             Self::Model(error) => error.into(),

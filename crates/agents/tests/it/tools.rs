@@ -32,7 +32,7 @@ async fn mistakes_of_the_model_are_told_to_it() {
         .tools()
         .register(TestTool::double("double", Audience::Public));
     for (name, arguments, expected) in [
-        ("nothing", "{}", "no tool of this name"),
+        ("nothing", "{}", "no tool with this name"),
         ("double", "{", "not a JSON object"),
         ("double", "[1]", "not a JSON object"),
         ("double", "{}", "lacks the required field `x`"),
@@ -71,7 +71,7 @@ async fn mistakes_of_the_tool_are_told_to_the_model() {
         ("refuses", "Not today."),
         ("panics", "The tool failed."),
         ("panics_early", "The tool failed."),
-        ("hangs", "did not answer within"),
+        ("hangs", "did not respond within"),
     ] {
         let (status, text) = outcome(&house, name, "{\"x\":1}").await;
         assert_eq!(status, "error", "{name}");

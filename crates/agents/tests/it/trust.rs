@@ -74,10 +74,7 @@ async fn what_was_not_offered_is_not_called() {
             assert_eq!(report.actions[0].status.as_str(), "denied");
             let told = house.model.messages(before + 1).pop().unwrap();
             assert!(
-                told["content"]
-                    .as_str()
-                    .unwrap()
-                    .contains("may not be used"),
+                told["content"].as_str().unwrap().contains("is not allowed"),
                 "{told}"
             );
         }

@@ -114,13 +114,13 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let list = client.list("agents.list", "agents").await?;
             let fields = ["id", "name", "provider", "model", "max_turns"];
             let rows = rows(&list, "agents", &fields);
-            out.table(&list, &fields, rows, "There are none.")?;
+            out.table(&list, &fields, rows, "No agents.")?;
         }
         Command::Create { name, fields } => {
             let mut params = fields.into_params();
             params.insert("name".to_owned(), json!(name));
             let made = client.rpc("agents.create", Value::Object(params)).await?;
-            out.record(&made, || line(format!("Made {}.", field(&made, "id"))))?;
+            out.record(&made, || line(format!("Created {}.", field(&made, "id"))))?;
         }
         Command::Show { id } => {
             let record = client.rpc("agents.get", json!({ "id": id })).await?;
@@ -129,7 +129,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Update { id, name, fields } => {
             let mut params = fields.into_params();
             params.extend(name.map(|name| ("name".to_owned(), json!(name))));
-            anyhow::ensure!(!params.is_empty(), "nothing to change was given");
+            anyhow::ensure!(!params.is_empty(), "no changes were given");
             params.insert("id".to_owned(), json!(id));
             let record = client.rpc("agents.update", Value::Object(params)).await?;
             out.record(&record, || show(&record))?;

@@ -44,12 +44,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 .rpc("audit.list", params)
                 .await?;
             let fields = ["at", "kind", "actor", "client_ip", "detail"];
-            out.table(
-                &page,
-                &fields,
-                rows(&page, "events", &fields),
-                "Nothing happened.",
-            )?;
+            out.table(&page, &fields, rows(&page, "events", &fields), "No events.")?;
             if let (false, Some(Value::String(next))) = (globals.json, page.get("next_cursor")) {
                 note(format!("More: --cursor {next}"));
             }
@@ -62,7 +57,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Result<ExitCode> {
     ensure!(
         globals.given_url(layers)?.is_none(),
-        "the chain is verified on the database itself: leave out --url and SERVICE_URL"
+        "the chain is verified directly in the database; omit --url and unset SERVICE_URL"
     );
     ensure!(offline::has_database(layers)?, "there is no database yet");
     let ground = if let Some(ground) = offline::ground(layers).await? {
@@ -87,7 +82,7 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
                 };
                 let from = if found.after > 0 {
                     format!(
-                        " after row {}, where {} older ones were cut off",
+                        " after row {}, where {} older rows were cut off",
                         found.after, found.cut
                     )
                 } else {
@@ -95,7 +90,7 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
                 };
                 line(format!(
                     "{} {} rows{from}, head {head}",
-                    good("whole:"),
+                    good("intact:"),
                     found.rows
                 ));
             })?;

@@ -135,7 +135,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 &list,
                 &fields,
                 rows(&list, "sessions", &fields),
-                "There are no sessions.",
+                "No sessions.",
             )?;
         }
     }
@@ -145,7 +145,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<()> {
     ensure!(
         globals.given_url(layers)?.is_none(),
-        "the setup code is shown only on the machine of the server: leave out --url and SERVICE_URL"
+        "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
     );
     let house = match offline::house(globals).await? {
         Some(house) => house,
@@ -175,8 +175,9 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
     // A script has to pass `--yes`; a person is asked.
     if !yes && prompt::is_interactive() {
-        let warning = "This removes the password, all passkeys, sessions and API keys, and lets \
-                       everyone in until setup is completed again. The vault and secrets are kept.";
+        let warning = "This removes the password, all passkeys, sessions and API keys, and \
+                       disables authentication until setup is completed again. The vault and \
+                       secrets are kept.";
         prompt::confirm(warning, "reset")?;
     }
     let house = match globals.given_url(layers)? {
@@ -195,7 +196,7 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
         {
             Err(ClientError::Refused(refusal)) if refusal.code == "AUTH_NOT_AUTHENTICATED" => {
                 bail!(
-                    "{}: stop it to reset without a credential, or give --api-key",
+                    "{}: stop it to reset without a credential, or set --api-key",
                     offline::RUNNING
                 )
             }
@@ -203,7 +204,7 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
         },
     };
     out.record(&answer, || {
-        line("All credentials are removed; authentication is disabled until setup is completed.");
+        line("All credentials were removed. Authentication is disabled until setup is completed.");
         line(format!("Kept: {}", field(&answer, "kept")));
     })
 }
@@ -231,16 +232,16 @@ async fn create_key(
     let key = created
         .get("key")
         .and_then(Value::as_str)
-        .context("the answer holds no key")?;
+        .context("the response contains no key")?;
     out.record(&created, || line(precious(key)))?;
     if !globals.json {
-        note("Keep the key now: it is not shown again.");
+        note("Save the key now: it is not shown again.");
     }
     let wanted = store
         || !no_store
             && !globals.json
             && prompt::is_interactive()
-            && prompt::yes("Store it for later commands, readable by you alone?")?;
+            && prompt::yes("Store it for later commands, readable only by you?")?;
     if wanted {
         let path = key_file::store(layers, &SecretString::from(key))?;
         note(format!("Stored in {}.", path.display()));
@@ -281,13 +282,13 @@ async fn create_online(globals: &Globals, layers: &Layers, body: &Value) -> Resu
     }
     ensure!(
         is("has_password"),
-        "there is no password to log in with: make the key on the page, under Security"
+        "there is no password to log in with: create the key in the web UI, under Security"
     );
     let password = prompt::password(QUESTION, layers.process().password_file.as_deref())?;
     let token = client
         .login(&password)
         .await?
-        .context("the server gave no session")?;
+        .context("the server returned no session")?;
     let client = client.with_session(&token);
     let created = client.post(path, body).await;
     // The session was only for this request. If logout fails, it expires.

@@ -77,7 +77,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let list = client.list("channels.list", "channels").await?;
             let fields = ["id", "type", "label", "enabled"];
             let rows = rows(&list, "channels", &fields);
-            out.table(&list, &fields, rows, "There are none but the inbox.")?;
+            out.table(&list, &fields, rows, "No channels except the inbox.")?;
         }
         Command::Types => types(&client, out).await?,
         Command::Create {
@@ -97,7 +97,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let made = client.rpc("channels.create", params).await?;
             out.record(&made, || {
                 let (kind, id) = (field(&made, "type"), field(&made, "id"));
-                line(format!("Made {id}. As a target: {kind}:{id}"));
+                line(format!("Created {id}. As a target: {kind}:{id}"));
             })?;
         }
         Command::Update {
@@ -150,7 +150,7 @@ async fn types(client: &Client, out: &Output) -> Result<()> {
         vec![field(item, "type"), field(item, "label"), names.join(" ")]
     });
     let head = ["type", "label", "fields (* required)"];
-    out.table(&list, &head, shown.collect(), "There are none.")
+    out.table(&list, &head, shown.collect(), "No channel types.")
 }
 
 async fn inbox(client: &Client, out: &Output, limit: u32) -> Result<()> {

@@ -20,12 +20,14 @@ const TIMEOUT: Duration = Duration::from_mins(10);
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No server answered at this address.
-    #[error("no server answers at {url}; start it with `gatehouse serve`, or name it with --url")]
+    #[error(
+        "no server responds at {url}; start it with `gatehouse serve`, or set its URL with --url"
+    )]
     Unreachable { url: Url, source: reqwest::Error },
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The response is not from Gatehouse.
-    #[error("the answer from {url} is not one of Gatehouse ({status})")]
+    #[error("the response from {url} is not from Gatehouse ({status})")]
     Strange { url: Url, status: StatusCode },
 }
 
@@ -44,7 +46,8 @@ pub struct Refusal {
 fn hint(code: &str) -> &'static str {
     match code {
         "AUTH_NOT_AUTHENTICATED" => {
-            "; give --api-key or SERVICE_API_KEY, or make and store a key: gatehouse auth create-key"
+            "; set --api-key or SERVICE_API_KEY, or create and store a key: gatehouse auth \
+             create-key"
         }
         "VAULT_SEALED" => "; run: gatehouse vault unlock",
         _ => "",
@@ -70,7 +73,7 @@ impl Client {
             .or_else(|| layers.process().api_key.clone());
         let key = given.or_else(|| key_file::find(layers));
         if key.is_some() && url.scheme() == "http" && !is_loopback(url) {
-            output::warn(format!("the API key goes to {url} unencrypted"));
+            output::warn(format!("the API key is sent to {url} unencrypted"));
         }
         let bearer = key.map(|key| format!("Bearer {}", key.expose_secret()));
         client.credential = bearer.map(|text| (header::AUTHORIZATION, text.into()));
@@ -240,7 +243,7 @@ fn is_loopback(url: &Url) -> bool {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a command reads one small file and nothing waits"
+    reason = "a command reads one small file and blocks no other task"
 )]
 fn http_client(url: &Url, data_dir: &Path) -> Result<reqwest::Client> {
     let mut builder = reqwest::Client::builder()

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// How long to wait for the database when only showing settings.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
-const WITHOUT: &str = "Without the changes made at run time";
+const WITHOUT: &str = "Changes made at run time are not included";
 
 /// `gatehouse config …`
 #[derive(Debug, clap::Subcommand)]
@@ -54,7 +54,7 @@ fn check(globals: &Globals, out: &Output) -> Result<ExitCode> {
         Ok(layers) => {
             let record = json!({ "ok": true, "file": layers.config_path().display().to_string(), "warnings": layers.warnings() });
             layers.warnings().iter().for_each(warn);
-            out.record(&record, || line(good("The settings hold.")))?;
+            out.record(&record, || line(good("The settings are valid.")))?;
             return Ok(ExitCode::SUCCESS);
         }
         Err(error) => error,
@@ -134,7 +134,7 @@ async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
     match tokio::time::timeout(DATABASE_TIMEOUT, read_settings(layers)).await {
         Ok(Ok(rows)) => return Ok(rows),
         Ok(Err(error)) => note(format!("{WITHOUT}: {error:#}")),
-        Err(_elapsed) => note(format!("{WITHOUT}: the database does not answer")),
+        Err(_elapsed) => note(format!("{WITHOUT}: the database does not respond")),
     }
     Ok(BTreeMap::new())
 }

@@ -44,7 +44,7 @@ async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
     let mut checks = vec![check(
         "server",
         true,
-        &format!("A server answers at {}", client.url()),
+        &format!("A server responds at {}", client.url()),
         None,
     )];
     if let Some(Value::Array(found)) = report.get_mut("checks").map(Value::take) {
@@ -60,7 +60,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     }
     if !offline::has_database(layers)? {
         let message = "There is no database in the data directory yet.";
-        let hint = "Start the server once: gatehouse serve. Or name another --data-dir.";
+        let hint = "Start the server once with `gatehouse serve`, or set another --data-dir.";
         return Ok(Some(vec![check(
             "data_directory",
             false,
@@ -80,7 +80,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     };
     let found = gatehouse_rpc::doctor::checks(&house.rooms, None).await;
     house.close().await;
-    let message = "No server runs here; its files were checked.";
+    let message = "No server is running here; its files were checked.";
     let mut checks = vec![check("server", true, message, None)];
     // Nobody can have unsealed the vault of a stopped server, so do not report it.
     let found = found.into_iter().filter(|check| check.id != "vault");

@@ -55,7 +55,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 &list,
                 &fields,
                 rows(&list, "env_variables", &fields),
-                "There are none.",
+                "No environment variables.",
             )?;
         }
         Command::Set { key, value } => {

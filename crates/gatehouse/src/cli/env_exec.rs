@@ -23,7 +23,7 @@ pub async fn run(
     only: &[String],
     command: &[OsString],
 ) -> Result<ExitCode> {
-    let (program, arguments) = command.split_first().context("no program is named")?;
+    let (program, arguments) = command.split_first().context("no program was given")?;
     let shown: String = program.to_string_lossy().chars().take(256).collect();
     let mut params = json!({ "program": shown });
     if let (Some(fields), false) = (params.as_object_mut(), only.is_empty()) {
@@ -32,7 +32,7 @@ pub async fn run(
     let answer = reveal(client, layers, params).await?;
     for name in texts(&answer, "withheld") {
         warn(format!(
-            "{} is not passed on: a program would run other code by it",
+            "{} is not passed on, because it can make a program run other code",
             plain(name)
         ));
     }
@@ -77,7 +77,7 @@ async fn reveal(client: Client, layers: &Layers, params: Value) -> Result<Value>
     let file = layers.process().password_file.as_deref();
     let password = prompt::password("Password", file)?;
     let token = client.login(&password).await?;
-    let client = client.with_session(&token.context("the server gave no session")?);
+    let client = client.with_session(&token.context("the server returned no session")?);
     let answer = client.rpc("env.reveal", params).await;
     // The session was only for this request. If logout fails, it expires.
     drop(client.post("/api/auth/logout", &json!({})).await);

@@ -19,7 +19,7 @@ pub struct Globals {
         long,
         global = true,
         value_name = "URL",
-        help = "Where the server is [env: SERVICE_URL]"
+        help = "URL of the server [env: SERVICE_URL]"
     )]
     pub url: Option<Url>,
     #[arg(
@@ -33,14 +33,14 @@ pub struct Globals {
         long,
         global = true,
         value_name = "DIR",
-        help = "Where Gatehouse keeps its things [env: SERVICE_DATA_DIR]"
+        help = "Data directory [env: SERVICE_DATA_DIR]"
     )]
     pub data_dir: Option<PathBuf>,
     #[arg(
         long,
         global = true,
         value_name = "FILE",
-        help = "File of settings [env: SERVICE_CONFIG]"
+        help = "Settings file [env: SERVICE_CONFIG]"
     )]
     pub config: Option<PathBuf>,
     #[arg(

@@ -35,7 +35,7 @@ fn read(path: &Path) -> Option<SecretString> {
     let mode = file.metadata().ok()?.permissions().mode();
     if data_dir::is_open_to_others(mode) {
         super::output::warn(format!(
-            "others can read {}: run chmod 600 on it",
+            "other users can read {}: run chmod 600 on it",
             path.display()
         ));
     }
@@ -54,7 +54,7 @@ pub fn store(layers: &Layers, key: &SecretString) -> Result<PathBuf> {
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    Err(failed.unwrap_or_else(|| anyhow::anyhow!("there is no place for it")))
+    Err(failed.unwrap_or_else(|| anyhow::anyhow!("there is no directory for it")))
         .context("the key could not be stored")
 }
 

@@ -52,7 +52,7 @@ pub async fn ensure_same_version(client: &Client) -> Result<()> {
     let version = health.get("version").and_then(Value::as_str);
     ensure!(
         version == Some(env!("CARGO_PKG_VERSION")),
-        "{RUNNING}, and it is of another version than this program: stop it and try again"
+        "{RUNNING}, and its version differs from this program's: stop it and try again"
     );
     Ok(())
 }

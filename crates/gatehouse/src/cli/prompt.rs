@@ -37,7 +37,7 @@ pub fn secret(question: &str) -> Result<SecretString> {
         return Ok(SecretString::from(typed));
     }
     first_line(std::io::stdin().lock()).context(
-        "there is no terminal to ask on, and standard input gave nothing (SERVICE_PASSWORD_FILE \
+        "there is no terminal for a prompt, and standard input is empty (SERVICE_PASSWORD_FILE \
          names a file with the password)",
     )
 }
@@ -83,11 +83,11 @@ pub fn yes(question: &str) -> Result<bool> {
 /// Continues only if `word` is typed.
 pub fn confirm(warning: &str, word: &str) -> Result<()> {
     if !is_interactive() {
-        bail!("{warning} Nobody can be asked here: repeat with --yes.");
+        bail!("{warning} There is no terminal to confirm this on: repeat with --yes.");
     }
     eprintln!("{}", visible::lines(warning).text);
     ensure!(
-        typed(&format!("Type `{word}` to go on: "))?.trim() == word,
+        typed(&format!("Type `{word}` to continue: "))?.trim() == word,
         "not confirmed"
     );
     Ok(())

@@ -68,7 +68,7 @@ fn stop_on_signals(shutdown: &CancellationToken, tasks: &TaskTracker) -> Result<
         tracing::info!("stopping");
         shutdown.cancel();
         either(&mut terminate, &mut interrupt).await;
-        tracing::warn!("stopped at once");
+        tracing::warn!("exiting immediately");
         std::process::exit(1);
     });
     Ok(())

@@ -33,7 +33,7 @@ struct Agent {
 pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> Result<()> {
     ensure!(
         !confirm || prompt::is_interactive(),
-        "there is no terminal to ask on: run the agent in one, or without --confirm"
+        "there is no terminal for a prompt: run the agent in one, or without --confirm"
     );
     // Fails early if no server answers or the API key is missing.
     let keys = client.list("ssh_keys.list", "ssh_keys").await?;
@@ -81,7 +81,7 @@ impl Agent {
             let length = usize::try_from(stream.read_u32().await?)?;
             ensure!(
                 (1..=wire::MAX_BYTES).contains(&length),
-                "no message of an agent"
+                "not an SSH agent message"
             );
             let mut message = vec![0; length];
             stream.read_exact(&mut message).await?;
@@ -103,7 +103,7 @@ impl Agent {
             Request::Sign { key, data, flags } => {
                 let keys = self.keys().await?;
                 let known = keys.iter().find(|known| known.blob == key);
-                let name = &known.context("it asks for a key that is not stored")?.name;
+                let name = &known.context("it requested a key that is not stored")?.name;
                 self.allow(name, program).await?;
                 let params = json!({
                     "name": name, "data": STANDARD.encode(data), "flags": flags, "program": program,
@@ -128,9 +128,9 @@ impl Agent {
             return Ok(());
         };
         let _one_question = asking.lock().await;
-        let question = format!("Let {} use the key {}?", plain(program), plain(name));
+        let question = format!("Allow {} to use the key {}?", plain(program), plain(name));
         let asked = tokio::task::spawn_blocking(move || prompt::yes(&question));
-        ensure!(asked.await??, "the use of the key {name} was refused");
+        ensure!(asked.await??, "the use of the key {name} was denied");
         Ok(())
     }
 }

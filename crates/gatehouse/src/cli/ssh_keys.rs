@@ -64,7 +64,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 &list,
                 &fields,
                 rows(&list, "ssh_keys", &fields),
-                "There are none.",
+                "No SSH keys.",
             )?;
         }
         Command::Generate { name } => {

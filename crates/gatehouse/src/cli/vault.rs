@@ -79,6 +79,6 @@ fn recovery_key(out: &Output, answer: &Value) -> Result<()> {
             "Recovery key: {}",
             precious(&field(answer, "recovery_key"))
         ));
-        note("Keep it now: it is not shown again, and the old one does not work any more.");
+        note("Save it now: it is not shown again, and the old key no longer works.");
     })
 }

@@ -100,7 +100,7 @@ async fn transcribe(client: &Client, out: &Output, asked: Transcribe) -> Result<
     out.record(&heard, || {
         let text = heard.get(shown).and_then(Value::as_str).unwrap_or_default();
         if text.is_empty() {
-            note("Nothing was said.");
+            note("No speech was recognized.");
         }
         for part in text.lines() {
             line(super::output::plain(part));
@@ -158,5 +158,5 @@ async fn providers(client: &Client, out: &Output) -> Result<()> {
         ]
     });
     let head = ["id", "name", "does", "configured"];
-    out.table(&record, &head, rows.collect(), "There are none.")
+    out.table(&record, &head, rows.collect(), "No providers.")
 }

@@ -26,7 +26,8 @@ pub enum Command {
         #[arg(
             long,
             value_name = "PROFILE",
-            help = "Who sends: generic, codehost_a (github), codehost_b (gitlab), payments (stripe), …"
+            help = "The source profile: generic, codehost_a (github), codehost_b (gitlab), \
+                    payments (stripe), …"
         )]
         source_profile: Option<String>,
         #[command(flatten)]
@@ -244,13 +245,13 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 async fn cancel(client: &Client, out: &Output, id: &str) -> Result<()> {
     let params = json!({ "id": id });
     let ended = client.rpc("webhooks.delivery.cancel", params).await?;
-    out.record(&ended, || line(format!("Cancelled {id}.")))
+    out.record(&ended, || line(format!("Canceled {id}.")))
 }
 
 async fn retry(client: &Client, out: &Output, id: &str) -> Result<()> {
     let params = json!({ "id": id });
     let waiting = client.rpc("webhooks.delivery.retry", params).await?;
-    out.record(&waiting, || line(format!("{id} is tried now.")))
+    out.record(&waiting, || line(format!("{id} is being attempted now.")))
 }
 
 async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<()> {
@@ -268,7 +269,7 @@ async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<
         .await?;
     out.record(&done, || {
         let (matched, replayed) = (field(&done, "matched"), field(&done, "replayed"));
-        line(format!("{matched} match; {replayed} were queued again."));
+        line(format!("{matched} matched; {replayed} were queued again."));
     })
 }
 
@@ -291,7 +292,7 @@ async fn list(client: &Client, out: &Output) -> Result<()> {
         "delivery_count",
         "last_delivery_at",
     ];
-    let nothing = "There are none. Make one: gatehouse webhooks create --name NAME";
+    let nothing = "No webhooks. Create one: gatehouse webhooks create --name NAME";
     out.table(&list, &fields, rows(&list, "webhooks", &fields), nothing)
 }
 
@@ -302,7 +303,7 @@ async fn create(client: &Client, out: &Output, mut params: Map<String, Value>) -
         show(&made);
         if made.get("secret").is_some() {
             line(format!("secret: {}", precious(&field(&made, "secret"))));
-            note("The secret is shown this once. Give the URL and the secret to the sender.");
+            note("The secret is shown only once. Give the URL and the secret to the sender.");
         }
     })?;
     if let Some(why) = why {
@@ -320,7 +321,7 @@ async fn update(
     id: &str,
     mut params: Map<String, Value>,
 ) -> Result<()> {
-    anyhow::ensure!(!params.is_empty(), "nothing to change was given");
+    anyhow::ensure!(!params.is_empty(), "no changes were given");
     params.insert("id".to_owned(), json!(id));
     let record = client.rpc("webhooks.update", Value::Object(params)).await?;
     out.record(&record, || show(&record))?;
@@ -359,7 +360,7 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     let made = client.rpc("webhooks.rotate_secret", given(wanted)).await?;
     out.record(&made, || {
         line(format!("secret: {}", precious(&field(&made, "secret"))));
-        note("The secret is shown this once. Give it to the sender.");
+        note("The secret is shown only once. Give it to the sender.");
     })?;
     if made.get("warning").is_some() {
         warn(field(&made, "warning"));
@@ -379,7 +380,7 @@ async fn deliveries(client: &Client, out: &Output, params: Value) -> Result<()> 
         "error",
     ];
     let rows = rows(&page, "deliveries", &fields);
-    out.table(&page, &fields, rows, "There are none.")
+    out.table(&page, &fields, rows, "No deliveries.")
 }
 
 async fn show_delivery(client: &Client, out: &Output, id: &str, payload: bool) -> Result<()> {

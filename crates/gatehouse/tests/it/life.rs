@@ -204,7 +204,7 @@ async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
     // A client without the certificate does not trust it.
     let stranger = Place::new().run(&["vault", "status", "--url", &server.url]);
     assert!(
-        stranger.failed(1).contains("no server answers"),
+        stranger.failed(1).contains("no server responds"),
         "{}",
         stranger.stderr()
     );

@@ -182,7 +182,7 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
     ]);
     said.ok();
     assert!(
-        said.stderr().contains("the file will hold wav"),
+        said.stderr().contains("the file will contain wav"),
         "{}",
         said.stderr()
     );

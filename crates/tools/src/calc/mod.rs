@@ -65,9 +65,9 @@ impl Tool for Calc {
 
     fn description(&self) -> &'static str {
         "Calculates exactly: arithmetic, powers, roots, percentages, trigonometry, logarithms, \
-         combinations, number bases and unit conversions. Decimals have a point; commas only \
-         between thousands. Not there: variables, functions of one's own, statements, dates and \
-         times, currencies, random numbers and bit shifts. Examples: `2^64 - 1`, `15% of 240`, \
+         combinations, number bases and unit conversions. Write decimals with a point; commas only \
+         between thousands. Not supported: variables, user-defined functions, statements, dates \
+         and times, currencies, random numbers and bit shifts. Examples: `2^64 - 1`, `15% of 240`, \
          `1,234.5 * 2`, `sqrt(2) to 10 dp`, `5 ft 11 inches to cm`, `0xff to binary`, `100!/98!`."
     }
 
@@ -77,7 +77,7 @@ impl Tool for Calc {
             "properties": {
                 "expression": {
                     "type": "string",
-                    "description": "What to calculate.",
+                    "description": "The expression to calculate.",
                     "minLength": 1,
                     "maxLength": MAX_CHARACTERS,
                 },

@@ -21,27 +21,27 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
     let no = |what: &str| Err(format!("The expression is refused: {what}."));
     if let Some(c) = expression.chars().find(|c| !is_allowed(*c)) {
         return no(&format!(
-            "the character `{}` has no meaning here",
+            "the character `{}` is not supported",
             c.escape_default()
         ));
     }
     if expression.split(|c| !in_number(c)).any(has_loose_comma) {
         return no(
-            "a comma stands only between groups of three digits, as in 1,234,567; \
-                   decimals are written with a point, as in 1.5",
+            "a comma is allowed only between groups of three digits, as in 1,234,567; decimals are \
+             written with a point, as in 1.5",
         );
     }
     // A lone `=` assigns and `=>` defines a function; functions can recurse without end.
     let without_equality = expression.replace("==", "").replace("!=", "");
     if without_equality.contains('=') {
-        return no("there are no variables or functions here");
+        return no("variables and functions are not supported");
     }
     let word = |c: char| c.is_alphabetic() || c == '_';
     if let Some(found) = expression.split(|c| !word(c)).find(|w| WORDS.contains(w)) {
-        return no(&format!("there is no `{found}` here"));
+        return no(&format!("`{found}` is not supported"));
     }
     if has_dice(expression) {
-        return no("there are no dice here");
+        return no("dice are not supported");
     }
     if depth(expression) > MAX_DEPTH {
         return no("the parentheses are nested too deeply");

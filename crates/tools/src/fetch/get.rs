@@ -36,11 +36,11 @@ pub(super) enum FetchError {
     Outbound(#[from] OutboundError),
     #[error("The page redirects more than {MAX_REDIRECTS} times.")]
     TooManyRedirects,
-    #[error("The page redirects to where it cannot be followed.")]
+    #[error("The page redirects to a URL that cannot be followed.")]
     BadRedirect,
-    #[error("The page redirects from https to http; this is not followed.")]
+    #[error("The page redirects from https to http, which is not followed.")]
     Downgrade,
-    #[error("The server answered with status {0}.")]
+    #[error("The server responded with status {0}.")]
     Status(u16),
     #[error("This is not text, HTML, JSON or XML, so it cannot be read.")]
     NotText,

@@ -59,7 +59,7 @@ impl WebFetch {
         })?;
         let page = timeout(TIME, get(&self.outbound, url)).await.map_err(|_| {
             ToolError::new(format!(
-                "There was no answer within {} seconds.",
+                "There was no response within {} seconds.",
                 TIME.as_secs()
             ))
         })?;
@@ -93,7 +93,7 @@ fn present(page: &Page, article: &Article, max: usize) -> String {
     }
     answer.push('\n');
     if article.text.is_empty() {
-        answer.push_str("(There is no text here.)");
+        answer.push_str("(The page contains no text.)");
     }
     answer.push_str(&article.text);
     if text::cut(&answer, max).1 {
@@ -109,9 +109,10 @@ impl Tool for WebFetch {
     }
 
     fn description(&self) -> &'static str {
-        "Fetches a page of the public web by its URL and returns its readable text. HTML is turned into \
-         plain text, with the targets of links in parentheses behind them; plain text, JSON and XML are returned as they are. It cannot reach private \
-         addresses and sends no cookies or credentials."
+        "Fetches a page of the public web by its URL and returns its readable text. HTML is \
+         converted to plain text, with the target of each link in parentheses after it; plain \
+         text, JSON and XML are returned unchanged. It cannot reach private addresses and sends no \
+         cookies or credentials."
     }
 
     fn parameters(&self) -> Value {
@@ -121,13 +122,13 @@ impl Tool for WebFetch {
             "properties": {
                 "url": {
                     "type": "string",
-                    "description": "The whole URL, beginning with https:// or http://.",
+                    "description": "The complete URL, beginning with https:// or http://.",
                     "minLength": 1,
                     "maxLength": MAX_URL_CHARACTERS,
                 },
                 "max_chars": {
                     "type": "integer",
-                    "description": "How many characters to return at most.",
+                    "description": "The maximum number of characters to return.",
                     "minimum": min,
                     "maximum": max,
                     "default": default,

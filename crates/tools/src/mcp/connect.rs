@@ -30,8 +30,8 @@ pub(super) enum ConnectError {
     #[error("the vault's environment variables cannot be read")]
     Secrets,
     #[error(
-        "the vault has no environment variable {0}, which `env` of this server names; set it with \
-         env.set"
+        "the environment variable {0}, named in `env` of this server, is not in the vault; set it \
+         with env.set"
     )]
     Missing(String),
     #[error(
@@ -43,7 +43,7 @@ pub(super) enum ConnectError {
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
     Url(#[from] gatehouse_outbound::OutboundError),
-    #[error("it does not accept the connection as an MCP server does")]
+    #[error("the MCP handshake failed")]
     Handshake,
 }
 

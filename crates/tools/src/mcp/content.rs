@@ -20,7 +20,7 @@ pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
     };
     if result.is_error == Some(true) {
         Err(ToolError::new(if text.is_empty() {
-            "The tool failed and did not say why.".to_owned()
+            "The tool failed without an error message.".to_owned()
         } else {
             text
         }))

@@ -59,16 +59,20 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<A
     if listed.len() > MAX_TOOLS {
         tracing::warn!(
             server,
-            "an MCP server has more than {MAX_TOOLS} tools: the rest is left out"
+            "an MCP server has more than {MAX_TOOLS} tools: the rest is ignored"
         );
     }
     let (mut names, mut tools) = (BTreeSet::new(), Vec::<Arc<dyn Tool>>::new());
     for raw in listed.into_iter().take(MAX_TOOLS) {
         match usable(server, raw, peer) {
             Ok(tool) if names.insert(tool.name().to_owned()) => tools.push(Arc::new(tool)),
-            Ok(tool) => tracing::warn!(server, tool = tool.name(), "two MCP tools have one name"),
+            Ok(tool) => tracing::warn!(
+                server,
+                tool = tool.name(),
+                "two MCP tools have the same name"
+            ),
             Err((tool, reason)) => {
-                tracing::warn!(server, tool, reason, "an MCP tool's schema cannot be used");
+                tracing::warn!(server, tool, reason, "an MCP tool was ignored");
             }
         }
     }
@@ -88,7 +92,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<RawPage
     let raw = match answer.map_err(|error| error.to_string())? {
         ServerResult::ListToolsResult(list) => serde_json::to_value(list),
         ServerResult::CustomResult(CustomResult(value)) => Ok(value),
-        _ => return Err("an answer to another question".to_owned()),
+        _ => return Err("an unexpected type of response".to_owned()),
     };
     raw.and_then(serde_json::from_value)
         .map_err(|error| error.to_string())
@@ -101,7 +105,8 @@ fn usable(
 ) -> Result<McpTool, (String, &'static str)> {
     let named = raw.get("name").and_then(Value::as_str).unwrap_or_default();
     let name = text::one_line(named, 100);
-    let raw: RawTool = serde_json::from_value(raw).map_err(|_| (name.clone(), "it is no tool"))?;
+    let raw: RawTool =
+        serde_json::from_value(raw).map_err(|_| (name.clone(), "it is not a tool definition"))?;
     if raw.name.is_empty() || raw.name.chars().nth(256).is_some() {
         return Err((name, "its name is empty or too long"));
     }

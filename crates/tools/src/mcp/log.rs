@@ -12,7 +12,7 @@ const MIN_SECRET_BYTES: usize = 6;
 /// Logs a program's standard error until it closes.
 #[expect(
     clippy::disallowed_methods,
-    reason = "it ends with the program, whose task shutdown waits for, and holds nothing else"
+    reason = "it ends with the program, whose task shutdown waits for, and owns nothing else"
 )]
 pub(super) fn follow(server: String, stderr: ChildStderr, secrets: Vec<SecretString>) {
     tokio::spawn(async move {
@@ -27,7 +27,7 @@ pub(super) fn follow(server: String, stderr: ChildStderr, secrets: Vec<SecretStr
                     let text = String::from_utf8_lossy(&line);
                     let text = masked(crate::text::readable(&text), &secrets);
                     if !text.is_empty() {
-                        tracing::debug!(%server, text, "an MCP server says");
+                        tracing::debug!(%server, text, "output of an MCP server");
                     }
                 }
             }

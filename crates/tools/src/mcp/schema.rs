@@ -10,31 +10,31 @@ const MAX_DEPTH: usize = 32;
 /// Returns the schema with its type filled in, or what is wrong with it.
 pub(super) fn checked(schema: &Value) -> Result<Value, &'static str> {
     let Some(object) = schema.as_object() else {
-        return Err("it is no object");
+        return Err("its schema is not an object");
     };
     match object.get("type") {
         None => {}
         Some(Value::String(kind)) if kind == "object" => {}
-        Some(_) => return Err("its type is not object"),
+        Some(_) => return Err("the type of its schema is not object"),
     }
     if !object.get("properties").is_none_or(are_schemas) {
-        return Err("its properties are no schemas");
+        return Err("the properties of its schema are not schemas");
     }
     let names = |list: &Value| {
         list.as_array()
             .is_some_and(|l| l.iter().all(Value::is_string))
     };
     if !object.get("required").is_none_or(names) {
-        return Err("what it requires are no names");
+        return Err("`required` in its schema is not a list of names");
     }
     if !depth_is_fine(schema, MAX_DEPTH) {
-        return Err("it is too deep");
+        return Err("its schema is nested too deeply");
     }
     if schema.to_string().len() > MAX_BYTES {
-        return Err("it is too large");
+        return Err("its schema is too large");
     }
     if refers_outside(schema) {
-        return Err("it refers to another document");
+        return Err("its schema refers to another document");
     }
     let mut object: Map<String, Value> = object.clone();
     object.entry("type").or_insert_with(|| json!("object"));

@@ -42,11 +42,11 @@ pub(super) struct Server {
 pub(super) enum ServerError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    #[error("it did not answer within {} seconds", CONNECT_TIME.as_secs())]
+    #[error("it did not respond within {} seconds", CONNECT_TIME.as_secs())]
     TooSlow,
     #[error("its tools cannot be listed")]
     List,
-    #[error("it ended, or the connection to it did")]
+    #[error("it ended or closed the connection")]
     Ended,
 }
 
@@ -86,7 +86,7 @@ impl Server {
             } else {
                 McpState::Failed
             };
-            tracing::warn!(server = %self.name, %error, "an MCP server is not there");
+            tracing::warn!(server = %self.name, %error, "an MCP server is unavailable");
             self.report(state, 0, Some(error.to_string()));
             let unsealed = self.unsealed(waits_for_vault);
             tokio::select! {
@@ -137,7 +137,7 @@ impl Server {
         let count = tools.len();
         (self.world.publish)(&self.group(), tools);
         self.report(McpState::Connected, count, None);
-        tracing::info!(server = %self.name, tools = count, "an MCP server is there");
+        tracing::info!(server = %self.name, tools = count, "connected to an MCP server");
         Ok(())
     }
 

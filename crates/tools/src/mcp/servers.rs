@@ -39,7 +39,10 @@ pub enum McpVariable {
 }
 
 impl McpVariable {
-    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only servers ask"))]
+    #[cfg_attr(
+        not(feature = "mcp"),
+        expect(dead_code, reason = "used only by servers")
+    )]
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Literal(one), Self::Literal(two)) => one.expose_secret() == two.expose_secret(),
@@ -58,7 +61,10 @@ impl McpServerSettings {
     }
 
     /// Whether the settings are equal, so that the server need not restart.
-    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only servers ask"))]
+    #[cfg_attr(
+        not(feature = "mcp"),
+        expect(dead_code, reason = "used only by servers")
+    )]
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Url(one), Self::Url(two)) => one == two,
@@ -116,7 +122,7 @@ pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 /// What the servers need.
 #[cfg_attr(
     not(feature = "mcp"),
-    expect(dead_code, reason = "only servers need it")
+    expect(dead_code, reason = "needed only for servers")
 )]
 pub(crate) struct World {
     pub(crate) parts: ToolsParts,
@@ -127,7 +133,7 @@ pub(crate) struct World {
 /// The servers that the settings define.
 #[cfg_attr(
     not(feature = "mcp"),
-    expect(dead_code, reason = "only servers need it")
+    expect(dead_code, reason = "needed only for servers")
 )]
 pub(super) struct Wanted {
     pub(super) servers: BTreeMap<String, Arc<McpServerSettings>>,
@@ -221,7 +227,7 @@ impl Mcp {
     #[cfg(not(feature = "mcp"))]
     #[expect(
         clippy::unused_self,
-        reason = "the same call with and without the feature"
+        reason = "the signature is the same without the feature"
     )]
     pub(crate) fn background(&self, _: CancellationToken, _: &TaskTracker) {}
 

@@ -36,9 +36,9 @@ impl McpTool {
         // Dropping the call tells the server that it is cancelled.
         let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
         match answer {
-            Err(_) => Err(self.failed("gave no answer in time")),
+            Err(_) => Err(self.failed("did not respond in time")),
             Ok(Ok(CallToolResponse::Complete(result))) => content::text_of(&result),
-            Ok(Ok(_)) => Err(self.failed("wants to ask back, which is not possible here")),
+            Ok(Ok(_)) => Err(self.failed("requested further input, which is not supported")),
             Ok(Err(ServiceError::McpError(error))) => Err(ToolError::new(format!(
                 "The MCP server {} refused: {}",
                 self.server,
@@ -46,7 +46,7 @@ impl McpTool {
             ))),
             Ok(Err(error)) => {
                 tracing::debug!(server = %self.server, %error, "a call of an MCP tool failed");
-                Err(self.failed("is not there now, or gave no usable answer"))
+                Err(self.failed("is unavailable or returned an invalid response"))
             }
         }
     }

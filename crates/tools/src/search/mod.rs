@@ -189,19 +189,20 @@ impl WebSearch {
             Ok(KeyOfService::Key(key)) => Ok(key),
             Ok(KeyOfService::Absent) => Err(ToolError::new(format!(
                 "web_search is not configured: it has no API key for this provider and address. Set the \
-                 environment variable {variable} in the vault, or tools.web_search.api_key beside \
+                 environment variable {variable} in the vault, or tools.web_search.api_key next to \
                  tools.web_search.provider."
             ))),
             Ok(KeyOfService::Elsewhere(origin)) => Err(ToolError::new(format!(
-                "web_search is not configured: {variable} was entered for {origin}. Set it again with \
-                 env.set for the address that tools.web_search.base_url names now."
+                "web_search is not configured: {variable} was entered for {origin}. Set it again \
+                 with env.set for the current tools.web_search.base_url."
             ))),
             Err(SecretsError::Sealed) => Err(ToolError::new(
-                "web_search cannot run while the vault is sealed: its API key is in there.",
+                "web_search cannot run while the vault is sealed, because its API key is in the \
+                 vault.",
             )),
             Err(error) => {
                 tracing::error!(%error, "the key of web_search cannot be read");
-                Err(ToolError::new("The key of web_search cannot be read now."))
+                Err(ToolError::new("The key of web_search cannot be read."))
             }
         }
     }
@@ -221,13 +222,13 @@ impl WebSearch {
         let response = response.map_err(unreachable)?;
         match response.status() {
             status if status.is_success() => {}
-            StatusCode::UNAUTHORIZED => return Err(failed("it does not accept the API key")),
+            StatusCode::UNAUTHORIZED => return Err(failed("it rejected the API key")),
             StatusCode::TOO_MANY_REQUESTS => {
-                return Err(failed("it has been asked too often; try again later"));
+                return Err(failed("it received too many requests; try again later"));
             }
             status => {
                 return Err(failed(&format!(
-                    "it answered with status {}",
+                    "it responded with status {}",
                     status.as_u16()
                 )));
             }
@@ -237,7 +238,7 @@ impl WebSearch {
             .map_err(unreachable)?;
         match serde_json::from_slice(&body) {
             Ok(answer) if !truncated => Ok(answer),
-            _ => Err(failed("its answer cannot be read")),
+            _ => Err(failed("its response cannot be read")),
         }
     }
 }
@@ -289,13 +290,13 @@ impl Tool for WebSearch {
             "properties": {
                 "query": {
                     "type": "string",
-                    "description": "What to search for.",
+                    "description": "The search query.",
                     "minLength": 1,
                     "maxLength": MAX_QUERY_CHARACTERS,
                 },
                 "count": {
                     "type": "integer",
-                    "description": "How many results to return.",
+                    "description": "The number of results to return.",
                     "minimum": min,
                     "maximum": max,
                     "default": default,

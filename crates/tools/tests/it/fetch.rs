@@ -71,7 +71,7 @@ async fn a_page_without_an_article_comes_whole() {
         assert!(text.contains(word), "{text}");
     }
     let empty = fetch(&open().await, &always("text/html", "").await, None).await;
-    assert!(empty.ends_with("(There is no text here.)"), "{empty}");
+    assert!(empty.ends_with("(The page contains no text.)"), "{empty}");
 }
 
 #[tokio::test]

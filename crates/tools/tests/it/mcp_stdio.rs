@@ -226,8 +226,8 @@ async fn what_cannot_be_started_is_said() {
     house.background();
     for (server, said) in [
         ("missing", "cannot be started"),
-        ("silent", "does not accept"),
-        ("noise", "does not accept"),
+        ("silent", "handshake failed"),
+        ("noise", "handshake failed"),
         ("shell", "cannot be started"),
     ] {
         let failed = until(&house, server, |status| status.state == McpState::Failed).await;

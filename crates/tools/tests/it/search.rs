@@ -93,7 +93,7 @@ async fn brave_is_asked_as_it_wants_to_be() {
         .refusal("web_search", json!({"query": "gate & house"}))
         .await;
     assert!(
-        refusal.contains("does not accept the API key") && !refusal.contains("other"),
+        refusal.contains("rejected the API key") && !refusal.contains("other"),
         "{refusal}"
     );
 }
@@ -171,7 +171,7 @@ async fn searxng_needs_a_url_and_no_key() {
     for (status, said) in [
         (StatusCode::OK, "1. T\n   https://r.example/"),
         (StatusCode::FORBIDDEN, "search.formats"),
-        (StatusCode::TOO_MANY_REQUESTS, "too often"),
+        (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
         (StatusCode::BAD_GATEWAY, "status 502"),
     ] {
         house

@@ -10,7 +10,7 @@ const SAMPLES: usize = 256 * MIB;
 /// For programs.
 const MUST_BE_READ: (Lack, &str) = (
     Lack::UnrecognisedAudio,
-    "it takes WAV only, and that is made here from what is recognised",
+    "it accepts only WAV, and only recognized audio can be converted to WAV",
 );
 
 /// The kinds that `OpenAI`'s transcription and compatible APIs accept.
@@ -55,7 +55,7 @@ impl SttId {
                 lacks: &[
                     (
                         Lack::UsualModel,
-                        "it chooses its model itself when none is wanted",
+                        "it selects the model itself if the request names none",
                     ),
                     HOSTED,
                 ],
@@ -73,8 +73,11 @@ const fn mistral() -> SttCapability {
         accepts: without_m4a,
         max_bytes: 500_000_000,
         lacks: &[
-            (Lack::WordTimes, "its answer has times of segments only"),
-            (Lack::Confidence, "its answer says nothing of it"),
+            (
+                Lack::WordTimes,
+                "its response has timestamps of segments only",
+            ),
+            (Lack::Confidence, "its response does not contain it"),
             HOSTED,
         ],
     }
@@ -85,18 +88,21 @@ const fn voxtral() -> SttCapability {
         accepts: usual,
         max_bytes: 25 * MIB,
         lacks: &[
-            (Lack::WordTimes, "vLLM's answer for it is a text only"),
-            (Lack::SegmentTimes, "vLLM's answer for it is a text only"),
-            (Lack::Confidence, "vLLM's answer for it is a text only"),
-            (Lack::HeardLanguage, "vLLM's answer for it is a text only"),
-            (Lack::Hint, "its instruction has no room for one"),
+            (Lack::WordTimes, "vLLM returns only text for it"),
+            (Lack::SegmentTimes, "vLLM returns only text for it"),
+            (Lack::Confidence, "vLLM returns only text for it"),
+            (Lack::HeardLanguage, "vLLM returns only text for it"),
+            (
+                Lack::Hint,
+                "its instruction is built from audio and language only",
+            ),
             (
                 Lack::UnrecognisedAudio,
-                "what nobody recognises does not go to a server of one's own",
+                "unrecognized audio is not sent to a self-hosted server",
             ),
             (
                 Lack::Key,
-                "a server of one's own has none, and refuses a request that has one",
+                "a self-hosted server has none and refuses a request with one",
             ),
             HOSTED,
         ],
@@ -110,12 +116,12 @@ const fn whisper_cli() -> SttCapability {
         lacks: &[
             (
                 Lack::Confidence,
-                "it tells likelihoods of tokens, and none of the whole",
+                "it reports probabilities of tokens, not of the whole text",
             ),
             NO_MODEL_NAME,
             (
                 Lack::UsualModel,
-                "its model is a file that the settings name",
+                "its model is a file named in the settings",
             ),
             MUST_BE_READ,
             NO_KEY,
@@ -131,13 +137,16 @@ const fn sherpa_onnx() -> SttCapability {
         accepts: none,
         max_bytes: SAMPLES,
         lacks: &[
-            (Lack::SegmentTimes, "its result has times of tokens only"),
-            (Lack::Confidence, "its result says nothing of it"),
-            (Lack::Hint, "its options have none that every model takes"),
+            (
+                Lack::SegmentTimes,
+                "its result has timestamps of tokens only",
+            ),
+            (Lack::Confidence, "its result does not contain it"),
+            (Lack::Hint, "it has no such option that every model accepts"),
             NO_MODEL_NAME,
             (
                 Lack::UsualModel,
-                "its model is a directory that the settings name",
+                "its model is a directory named in the settings",
             ),
             MUST_BE_READ,
             NO_KEY,

@@ -93,19 +93,16 @@ fn is_in(lacks: Lacks, lack: Lack) -> bool {
 }
 
 /// For providers called over HTTP.
-const HOSTED: (Lack, &str) = (
-    Lack::Program,
-    "it is a server, not a process of this machine",
-);
+const HOSTED: (Lack, &str) = (Lack::Program, "it is a server, not a local process");
 /// For programs.
 const NO_HTTP: (Lack, &str) = (
     Lack::Http,
-    "it is a program: it ends well or not, and nothing else",
+    "it is a program and reports only success or failure",
 );
 /// For programs.
-const NO_KEY: (Lack, &str) = (Lack::Key, "a program on this machine takes no key");
+const NO_KEY: (Lack, &str) = (Lack::Key, "a local program needs no key");
 /// For programs.
-const NO_MODEL_NAME: (Lack, &str) = (Lack::Model, "its model is a file that the settings name");
+const NO_MODEL_NAME: (Lack, &str) = (Lack::Model, "its model is a file named in the settings");
 
 #[cfg(test)]
 mod tests;

@@ -26,10 +26,10 @@ const fn elevenlabs() -> TtsCapability {
         lacks: &[
             (
                 Lack::Instructions,
-                "its request has none: of a persona, voice and numbers arrive",
+                "its request has none; it receives only the voice and numbers of a persona",
             ),
-            (Lack::Pitch, "its request has none"),
-            (Lack::SpokenLanguage, "its models hear it from the text"),
+            (Lack::Pitch, "its request has no field for it"),
+            (Lack::SpokenLanguage, "its models detect it from the text"),
             HOSTED,
         ],
     }
@@ -49,12 +49,12 @@ const fn openai() -> TtsCapability {
         max_bytes: usize::MAX,
         speed: Some(0.25..=4.0),
         lacks: &[
-            (Lack::Stability, "its request has none"),
-            (Lack::Pitch, "its request has none"),
-            (Lack::SpokenLanguage, "its models hear it from the text"),
+            (Lack::Stability, "its request has no field for it"),
+            (Lack::Pitch, "its request has no field for it"),
+            (Lack::SpokenLanguage, "its models detect it from the text"),
             (
                 Lack::SpeedLimit,
-                "it takes every speed that a request may have",
+                "it accepts every speed that a request may have",
             ),
             HOSTED,
         ],
@@ -68,15 +68,15 @@ const fn google() -> TtsCapability {
         max_bytes: 5000,
         speed: Some(0.25..=2.0),
         lacks: &[
-            (Lack::Model, "a voice's name says the model, too"),
-            (Lack::Stability, "its request has none"),
+            (Lack::Model, "the name of a voice includes the model"),
+            (Lack::Stability, "its request has no field for it"),
             (
                 Lack::Instructions,
-                "its request has none: of a persona, voice, rate and pitch arrive",
+                "its request has none; it receives only the voice, rate and pitch of a persona",
             ),
             (
                 Lack::Streaming,
-                "its answer is one JSON document, sent when the whole is made",
+                "its response is one JSON document, sent when all the audio is ready",
             ),
             HOSTED,
         ],
@@ -91,10 +91,7 @@ const fn piper() -> TtsCapability {
         max_bytes: usize::MAX,
         speed: Some(0.25..=4.0),
         lacks: &[
-            (
-                Lack::Voice,
-                "its model is one voice, or has speakers by number",
-            ),
+            (Lack::Voice, "its model has one voice or numbered speakers"),
             NO_MODEL_NAME,
             (Lack::Stability, "it has no such option"),
             (Lack::Pitch, "it has no such option"),
@@ -102,11 +99,11 @@ const fn piper() -> TtsCapability {
             (Lack::SpokenLanguage, "its model speaks one language"),
             (
                 Lack::SpeedLimit,
-                "it takes every speed that a request may have",
+                "it accepts every speed that a request may have",
             ),
             (
                 Lack::Container,
-                "bare samples have no header: any bytes are sound",
+                "raw samples have no header, so any bytes are valid audio",
             ),
             NO_KEY,
             NO_HTTP,
@@ -121,16 +118,16 @@ const fn coqui() -> TtsCapability {
         max_bytes: 4000,
         speed: None,
         lacks: &[
-            (Lack::Speed, "its request has none"),
-            (Lack::SpeedLimit, "its request has no speed"),
-            (Lack::Stability, "its request has none"),
-            (Lack::Pitch, "its request has none"),
-            (Lack::Instructions, "its request has none"),
-            (Lack::SpokenLanguage, "the settings have none for it"),
-            (Lack::Streaming, "it answers when the whole is made"),
+            (Lack::Speed, "its request has no field for it"),
+            (Lack::SpeedLimit, "its request has no field for the speed"),
+            (Lack::Stability, "its request has no field for it"),
+            (Lack::Pitch, "its request has no field for it"),
+            (Lack::Instructions, "its request has no field for it"),
+            (Lack::SpokenLanguage, "there is no setting for it"),
+            (Lack::Streaming, "it responds when all the audio is ready"),
             (
                 Lack::Key,
-                "a server of one's own has none, and refuses a request that has one",
+                "a self-hosted server has none and refuses a request with one",
             ),
             HOSTED,
         ],

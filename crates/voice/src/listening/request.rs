@@ -58,7 +58,7 @@ pub(crate) fn check(
     sniffed: Option<Kind>,
 ) -> Result<Checked, VoiceError> {
     if !settings.enabled {
-        let hint = "Listening is switched off: set `voice.stt.enabled` to true.";
+        let hint = "Transcription is switched off: set `voice.stt.enabled` to true.";
         return Err(VoiceError::not_configured("voice.stt.enabled", hint));
     }
     if request.audio.is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn check(
     if kind.is_none() && declared.is_none() {
         return Err(VoiceError::invalid(
             "audio",
-            "is no audio that is known here",
+            "is not audio in a known format",
         ));
     }
     let provider = request.provider.as_deref();

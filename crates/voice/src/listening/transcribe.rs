@@ -146,7 +146,7 @@ async fn fitting(
         None if can.is_lacking(Lack::UnrecognisedAudio) => {
             return Err(VoiceError::invalid(
                 "audio",
-                "is no audio that is known here",
+                "is not audio in a known format",
             ));
         }
         Some(kind) if !(can.accepts)(kind) => {
@@ -181,7 +181,7 @@ fn made_for(can: &SttCapability, audio: &[u8], kind: Kind) -> Result<(Bytes, Kin
 fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
     let reason = match error {
         AudioError::TooLong { max_seconds } => format!("lasts longer than {max_seconds} seconds"),
-        AudioError::Empty => "has no sound in it".to_owned(),
+        AudioError::Empty => "contains no sound".to_owned(),
         _ => format!("cannot be read as {}", kind.as_str()),
     };
     VoiceError::invalid("audio", reason)
@@ -189,7 +189,7 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "milliseconds of at most some days"
+    reason = "at most a few days in milliseconds"
 )]
 fn transcript(id: SttId, heard: Heard, looked: &Looked, attempts: Vec<Attempt>) -> Transcript {
     let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
@@ -208,7 +208,7 @@ fn transcript(id: SttId, heard: Heard, looked: &Looked, attempts: Vec<Attempt>) 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a float becomes the nearest number that there is"
+    reason = "out-of-range values saturate"
 )]
 fn milliseconds(heard: &Heard) -> Option<u64> {
     heard
@@ -217,6 +217,7 @@ fn milliseconds(heard: &Heard) -> Option<u64> {
 }
 
 fn nobody() -> VoiceError {
-    let hint = "Nobody can listen yet: set a provider's key or model below `voice.stt`.";
+    let hint =
+        "No transcription provider is configured. Set a provider's key or model under `voice.stt`.";
     VoiceError::not_configured("voice.stt.provider", hint)
 }

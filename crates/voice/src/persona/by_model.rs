@@ -31,8 +31,8 @@ impl Voice {
         }
         tracing::warn!(
             persona = id,
-            "a model chose a persona of another provider, which is not allowed for it (allow_markup): \
-             the persona was ignored"
+            "a model chose a persona of another provider, which requires allow_markup: the persona \
+             was ignored"
         );
         Ok(None)
     }

@@ -77,7 +77,8 @@ impl JsonSchema for NewPersona {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let id = "Its id: 1 to 64 letters, digits and . _ -; made from the label when absent.";
+        let id = "The persona's ID: 1 to 64 letters, digits and . _ -. Derived from the label if \
+                  absent.";
         schema_with_id(generator, id, "label")
     }
 }
@@ -88,7 +89,7 @@ impl JsonSchema for PersonaChanges {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        schema_with_id(generator, "Which persona.", "id")
+        schema_with_id(generator, "The persona's ID.", "id")
     }
 }
 
@@ -152,7 +153,7 @@ pub(super) fn is_id(id: &str) -> bool {
 
 fn check_id(id: &str) -> Checked<()> {
     if id == NONE {
-        return invalid("id", "none stands for no persona");
+        return invalid("id", "`none` is reserved and means no persona");
     }
     if is_id(id) {
         Ok(())

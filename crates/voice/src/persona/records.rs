@@ -115,7 +115,7 @@ impl Personas {
                 match conn.insert_voice_persona(&persona.row()?).await {
                     Ok(()) => Ok(persona),
                     Err(StoreError::Duplicate(_)) => Err(VoiceError::Conflict(
-                        "There is a persona with this id already.".to_owned(),
+                        "A persona with this ID already exists.".to_owned(),
                     )),
                     Err(error) => Err(error.into()),
                 }

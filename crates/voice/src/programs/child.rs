@@ -32,7 +32,7 @@ pub(super) async fn drive(
     place: OwnedSemaphorePermit,
 ) -> Result<(), VoiceError> {
     let provider = job.provider;
-    let broken = |_error| VoiceError::failed(provider, "broke off", true);
+    let broken = |_error| VoiceError::failed(provider, "failed unexpectedly", true);
     let (mut running, pipes) = Running::start(&job, variables)?;
     let (stdin, mut stdout, stderr) = pipes;
     let input = std::mem::take(&mut job.stdin);
@@ -79,7 +79,7 @@ pub(super) async fn drive(
         "a program ended"
     );
     if !status.success() {
-        return Err(VoiceError::failed(provider, "ended with an error", false));
+        return Err(VoiceError::failed(provider, "exited with an error", false));
     }
     if !said.tail.is_empty() {
         // Start on a new line.
@@ -125,7 +125,7 @@ impl Running {
         let running = Self { child, group, news };
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((running, (stdin, stdout, stderr))),
-            _ => Err(VoiceError::Internal("a program has no pipes")),
+            _ => Err(VoiceError::Internal("a program was started without pipes")),
         }
     }
 
@@ -171,7 +171,7 @@ fn not_started(job: &Job, error: &io::Error) -> VoiceError {
         ErrorKind::NotFound | ErrorKind::PermissionDenied
     );
     if is_not_there || error.raw_os_error() == Some(ENOEXEC) {
-        let hint = "The program is not there, or cannot be executed on this machine.";
+        let hint = "The program does not exist or cannot be executed on this machine.";
         VoiceError::not_configured(job.setting, hint)
     } else {
         VoiceError::failed(job.provider, "could not be started", true)

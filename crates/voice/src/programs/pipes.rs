@@ -47,7 +47,7 @@ impl Output {
     /// Accounts for `read` bytes; 0 is the end.
     pub(super) fn took(&mut self, read: usize) -> Result<(), VoiceError> {
         self.open = read > 0;
-        let endless = VoiceError::failed(self.provider, "answered without end", false);
+        let endless = VoiceError::failed(self.provider, "produced too much output", false);
         self.left = self.left.checked_sub(read).ok_or(endless)?;
         Ok(())
     }

@@ -182,7 +182,7 @@ async fn much_goes_in_and_out_at_once() {
     let mut cat = job("/bin/cat");
     cat.stdin = input.clone();
     cat.most_output = input.len() - 1;
-    assert_eq!(failure(&patient(), cat).await, "answered without end");
+    assert_eq!(failure(&patient(), cat).await, "produced too much output");
     // A program may ignore its input.
     let mut deaf = job("/bin/true");
     deaf.stdin = input;
@@ -210,7 +210,7 @@ async fn a_flood_of_output_is_ended() {
     let place = Place::new();
     let mut flood = place.job("echo $$ >\"$1/pid\"; exec cat /dev/zero");
     flood.most_output = MIB;
-    assert_eq!(failure(&patient(), flood).await, "answered without end");
+    assert_eq!(failure(&patient(), flood).await, "produced too much output");
     assert_gone(place.pid().await).await;
 }
 
@@ -235,7 +235,7 @@ async fn a_program_that_hangs_is_ended() {
 async fn a_program_that_fails_is_a_failure() {
     let place = Place::new();
     let programs = patient();
-    let ended = "ended with an error";
+    let ended = "exited with an error";
     assert_eq!(
         failure(&programs, place.job("echo secret >&2; exit 3")).await,
         ended
@@ -276,7 +276,7 @@ async fn what_comes_is_passed_on_before_the_end_is_known() {
         }
     };
     assert_eq!(said, b"onetwo");
-    assert_eq!(reason(&error), "ended with an error");
+    assert_eq!(reason(&error), "exited with an error");
     assert!(bad.next().await.is_none());
 
     // A failure before the first byte, or no output, is not a stream.
@@ -284,9 +284,12 @@ async fn what_comes_is_passed_on_before_the_end_is_known() {
     let early = async |job| programs.stream(job).await.err().unwrap();
     assert_eq!(
         reason(&early(place.job("exit 1")).await),
-        "ended with an error"
+        "exited with an error"
     );
-    assert_eq!(reason(&early(place.job("exit 0")).await), "gave no audio");
+    assert_eq!(
+        reason(&early(place.job("exit 0")).await),
+        "returned no audio"
+    );
 }
 
 #[tokio::test]

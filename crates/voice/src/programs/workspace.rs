@@ -30,7 +30,8 @@ pub(super) async fn make(
             .tempdir_in(&place)
     };
     let made = tokio::task::spawn_blocking(fresh).await;
-    let directory = made.map_err(|_panic| VoiceError::Internal("a directory was not made"))??;
+    let directory =
+        made.map_err(|_panic| VoiceError::Internal("a directory could not be created"))??;
     let mut options = tokio::fs::OpenOptions::new();
     let options = options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(directory.path().join(name)).await?;
@@ -44,7 +45,7 @@ pub(super) async fn make(
 pub(crate) fn empty(place: &Path) {
     match std::fs::remove_dir_all(place) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            tracing::warn!(%error, "files of programs that spoke or listened could not be removed");
+            tracing::warn!(%error, "work files of voice programs could not be removed");
         }
         _ => {}
     }

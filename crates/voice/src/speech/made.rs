@@ -40,14 +40,18 @@ impl Job {
     async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
         let mut speech = tts::provider(self.id).speak(&state.means, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
-            return Err(VoiceError::Internal("a speaker gave another format"));
+            return Err(VoiceError::Internal("a provider returned another format"));
         }
         let mut audio = BytesMut::new();
         while let Some(piece) = speech.body.next().await {
             audio.extend_from_slice(&piece?);
         }
         if audio.is_empty() {
-            return Err(VoiceError::failed(self.id.as_str(), "gave no audio", true));
+            return Err(VoiceError::failed(
+                self.id.as_str(),
+                "returned no audio",
+                true,
+            ));
         }
         let (audio, kind) = (audio.freeze(), self.format.kind());
         let bytes = audio.clone();
@@ -55,7 +59,7 @@ impl Job {
         let measured = desk.run(move || Ok(duration_ms(&bytes, kind))).await?;
         let warning = measured.is_err().then(|| {
             format!(
-                "What {} gave is not readable as {}.",
+                "The audio from {} cannot be read as {}.",
                 self.id,
                 self.format.as_str()
             )

@@ -48,7 +48,7 @@ impl Voice {
         if text.trim().is_empty() {
             return Err(VoiceError::invalid(
                 "text",
-                "has nothing in it that can be said",
+                "contains nothing that can be spoken",
             ));
         }
         let of_persona = persona.as_ref().and_then(|persona| persona.provider);
@@ -75,7 +75,7 @@ impl Voice {
             Some("none") => Ok(None),
             Some(id) => match self.personas().find(id).await? {
                 Some(persona) => Ok(Some(persona)),
-                None => Err(VoiceError::invalid("persona", "there is no such persona")),
+                None => Err(VoiceError::invalid("persona", "the persona does not exist")),
             },
         }
     }
@@ -159,7 +159,7 @@ impl Job {
             return None;
         }
         let fields = self.ignored.join(", ");
-        Some(format!("{} does not follow {fields} as asked.", self.id))
+        Some(format!("{} does not apply {fields} as requested.", self.id))
     }
 }
 
@@ -236,6 +236,6 @@ fn name(order: &Order, id: TtsId, call: &TtsCall, stamp: &str) -> Name {
 }
 
 fn nobody() -> VoiceError {
-    let hint = "Nobody can speak yet: set a provider's key or model below `voice.tts`.";
+    let hint = "No speech provider is configured. Set a provider's key or model under `voice.tts`.";
     VoiceError::not_configured("voice.tts.provider", hint)
 }

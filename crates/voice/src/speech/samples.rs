@@ -81,7 +81,9 @@ impl Samples {
             Encoding::Wav | Encoding::Native(Format::Wav) => Reader::Wav(WavStream::new()),
             Encoding::Samples { rate } => Reader::Bare(PcmStream::new(), rate),
             Encoding::Native(Format::Pcm) => Reader::Bare(PcmStream::new(), Format::PCM_RATE),
-            Encoding::Native(_) => return Err(VoiceError::Internal("a speaker gave no samples")),
+            Encoding::Native(_) => {
+                return Err(VoiceError::Internal("a provider returned no samples"));
+            }
         };
         self.now = Some(Piece {
             body: speech.body,
@@ -153,13 +155,13 @@ impl Piece {
 
 pub(super) fn broken(id: TtsId, error: &AudioError) -> VoiceError {
     match error {
-        AudioError::Empty => VoiceError::failed(id.as_str(), "gave no audio", true),
+        AudioError::Empty => VoiceError::failed(id.as_str(), "returned no audio", true),
         AudioError::Unreadable | AudioError::TooLong { .. } => {
-            VoiceError::failed(id.as_str(), "answered what is no audio", false)
+            VoiceError::failed(id.as_str(), "returned something other than audio", false)
         }
         AudioError::NoEncoder(_) => VoiceError::not_configured(
             "mp3",
-            "This build writes no MP3; ask for another format, such as opus.",
+            "This build cannot encode MP3. Request another format, such as opus.",
         ),
         AudioError::Encoder => VoiceError::Internal("the audio could not be encoded"),
     }

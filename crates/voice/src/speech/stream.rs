@@ -106,7 +106,7 @@ impl Voice {
             Ok(body) => body.next().await,
             Err(_) => None,
         };
-        let nothing = || VoiceError::failed(id.as_str(), "gave no audio", true);
+        let nothing = || VoiceError::failed(id.as_str(), "returned no audio", true);
         let first = match (body, first) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => Err(error),
             (Ok(_), None) => Err(nothing()),

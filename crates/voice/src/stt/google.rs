@@ -141,7 +141,7 @@ fn declared(call: &SttCall) -> Result<Value, VoiceError> {
             json!({ "encoding": "WEBM_OPUS", "sampleRateHertz": OPUS_RATE })
         }
         _ => {
-            let reason = format!("{PROVIDER} takes no audio of this kind that cannot be read here");
+            let reason = format!("is in an unknown format that {PROVIDER} does not accept");
             return Err(VoiceError::invalid("audio", reason));
         }
     };

@@ -12,7 +12,7 @@ pub(super) fn json<T: DeserializeOwned>(
     answer: &[u8],
 ) -> Result<T, VoiceError> {
     serde_json::from_slice(answer)
-        .map_err(|_| VoiceError::failed(provider, "answered what cannot be read", false))
+        .map_err(|_| VoiceError::failed(provider, "returned an invalid response", false))
 }
 
 /// Parses seconds from a number, a numeric string, or protobuf's `"1.300s"`

@@ -45,7 +45,7 @@ impl Stt for SherpaOnnx {
             let (program, model) = needs(&call.settings, &means.programs)?;
             let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
             let layout = look
-                .map_err(|_panic| VoiceError::Internal("a model was not looked at"))?
+                .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
                 .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
             let place = means.programs.place(ID).await?;
             let directory = means.programs.workspace(AUDIO, &call.audio);
@@ -64,7 +64,7 @@ impl Stt for SherpaOnnx {
             };
             let ran = means.programs.run_at(place, job).await?;
             heard(&ran.stdout, lasts(&call.audio))
-                .ok_or_else(|| VoiceError::failed(ID, "gave no text", false))
+                .ok_or_else(|| VoiceError::failed(ID, "returned no text", false))
         }
         .boxed()
     }

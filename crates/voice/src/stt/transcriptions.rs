@@ -42,7 +42,7 @@ pub(super) async fn transcribe(
 
 /// The vendor's address.
 pub(super) fn address(call: &SttCall) -> Result<&Url, VoiceError> {
-    let missing = VoiceError::Internal("a listener has no address");
+    let missing = VoiceError::Internal("a provider was called without its URL");
     call.base_url.as_ref().ok_or(missing)
 }
 
@@ -72,7 +72,9 @@ pub(super) fn key(
     let Ok(mut value) = value else {
         return Err(VoiceError::not_configured(
             format!("voice.stt.{provider}.api_key"),
-            format!("The key of {provider} has characters that no HTTP header may have."),
+            format!(
+                "The key of {provider} contains characters that are not allowed in an HTTP header."
+            ),
         ));
     };
     value.set_sensitive(true);
@@ -86,7 +88,7 @@ fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, Voi
     let file = Part::stream_with_length(Body::from(call.audio.clone()), length)
         .file_name(format!("audio.{ending}"))
         .mime_str(mime_type)
-        .map_err(|_| VoiceError::Internal("a media type is none"))?;
+        .map_err(|_| VoiceError::Internal("a media type is invalid"))?;
     let form = fields
         .into_iter()
         .fold(Form::new(), |form, (name, value)| form.text(name, value));
@@ -251,7 +253,7 @@ mod tests {
             let VoiceError::Provider { reason, .. } = error.unwrap() else {
                 panic!("{bad}");
             };
-            assert_eq!(reason, "answered what cannot be read");
+            assert_eq!(reason, "returned an invalid response");
         }
     }
 }

@@ -39,7 +39,10 @@ impl Stt for WhisperCli {
         async move {
             let (program, model) = needs(&call.settings, &means.programs)?;
             if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-                return Err(VoiceError::not_configured(MODEL, "There is no such file."));
+                return Err(VoiceError::not_configured(
+                    MODEL,
+                    "The file does not exist.",
+                ));
             }
             let place = means.programs.place(ID).await?;
             let until = place.until;
@@ -89,7 +92,7 @@ fn needs(
 }
 
 fn nothing() -> VoiceError {
-    VoiceError::failed(ID, "gave no text", false)
+    VoiceError::failed(ID, "returned no text", false)
 }
 
 /// Reads the program's output file, which is untrusted.

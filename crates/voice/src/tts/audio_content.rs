@@ -49,7 +49,7 @@ impl Broken {
     pub(super) const fn of(self, id: TtsId) -> VoiceError {
         match self {
             Self::NotAudio => wire::not_audio(id),
-            Self::CutOff => VoiceError::failed(id.as_str(), "broke off", true),
+            Self::CutOff => VoiceError::failed(id.as_str(), "closed the connection early", true),
         }
     }
 }

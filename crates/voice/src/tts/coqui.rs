@@ -42,7 +42,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
         Want::Native(Format::Wav) => Encoding::Native(Format::Wav),
         Want::Native(_) => {
             return Err(VoiceError::Internal(
-                "Coqui was asked for a format that it does not give",
+                "Coqui was called with a format that it does not support",
             ));
         }
     };

@@ -52,7 +52,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     if !is_voice_id(voice) {
         return Err(VoiceError::invalid(
             "voiceId",
-            "an ElevenLabs voice id has letters, digits, hyphens and underscores only",
+            "an ElevenLabs voice ID consists of letters, digits, hyphens and underscores",
         ));
     }
     let path = format!("text-to-speech/{voice}/stream");
@@ -110,7 +110,7 @@ fn output(want: Want) -> Result<(&'static str, Encoding), VoiceError> {
         Want::Native(Format::Pcm) => Ok(("pcm_24000", Encoding::Native(Format::Pcm))),
         Want::Samples => Ok(("pcm_24000", Encoding::Samples { rate: SAMPLE_RATE })),
         Want::Native(Format::Aac | Format::Wav) => Err(VoiceError::Internal(
-            "ElevenLabs was asked for a format that it does not give",
+            "ElevenLabs was called with a format that it does not support",
         )),
     }
 }

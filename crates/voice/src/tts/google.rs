@@ -165,7 +165,7 @@ fn output(want: Want) -> Result<(&'static str, Encoding), VoiceError> {
         Want::Native(Format::Wav) => Ok(("LINEAR16", Encoding::Native(Format::Wav))),
         Want::Samples => Ok(("LINEAR16", Encoding::Wav)),
         Want::Native(Format::Aac | Format::Pcm) => Err(VoiceError::Internal(
-            "Google was asked for a format that it does not give",
+            "Google was called with a format that it does not support",
         )),
     }
 }

@@ -40,7 +40,10 @@ impl Tts for Piper {
             let settings = &call.settings;
             let (program, model) = needs(settings, &means.programs)?;
             if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-                return Err(VoiceError::not_configured(MODEL, "There is no such file."));
+                return Err(VoiceError::not_configured(
+                    MODEL,
+                    "The file does not exist.",
+                ));
             }
             let config = settings.config_path.as_deref().map(absolute);
             let config = config.unwrap_or_else(|| beside(&model));
@@ -120,9 +123,8 @@ struct Inference {
 
 impl Described {
     async fn read(path: &Path) -> Result<Self, VoiceError> {
-        let unreadable = || {
-            VoiceError::not_configured(CONFIG, "The voice's .json file is not there, or not one.")
-        };
+        let unreadable =
+            || VoiceError::not_configured(CONFIG, "The voice's .json file is missing or invalid.");
         let file = open_file(path).await.map_err(|_| unreadable())?;
         let mut text = Vec::new();
         let read = file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).await;

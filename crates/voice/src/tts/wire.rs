@@ -19,7 +19,7 @@ pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 /// The vendor's address.
 pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     call.base_url.as_ref().ok_or(VoiceError::Internal(
-        "a speaker was called without its address",
+        "a provider was called without its URL",
     ))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn key(
     let Ok(mut value) = HeaderValue::from_str(&whole) else {
         return Err(VoiceError::not_configured(
             format!("voice.tts.{id}.api_key"),
-            format!("The key of {id} has characters that no HTTP header may have."),
+            format!("The key of {id} contains characters that are not allowed in an HTTP header."),
         ));
     };
     value.set_sensitive(true);
@@ -67,12 +67,12 @@ pub(super) async fn begun(id: TtsId, mut body: Body) -> Result<Body, VoiceError>
             return Ok(first.chain(body).boxed());
         }
     }
-    Err(VoiceError::failed(id.as_str(), "gave no audio", true))
+    Err(VoiceError::failed(id.as_str(), "returned no audio", true))
 }
 
 /// The error for a response without audio.
 pub(super) const fn not_audio(id: TtsId) -> VoiceError {
-    VoiceError::failed(id.as_str(), "answered what is no audio", false)
+    VoiceError::failed(id.as_str(), "returned something other than audio", false)
 }
 
 fn is_text(response: &Response) -> bool {

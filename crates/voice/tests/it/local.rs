@@ -32,9 +32,7 @@ impl Kit {
     fn find() -> Option<Self> {
         let found = std::env::var_os("GATEHOUSE_TEST_VOICE").filter(|path| !path.is_empty());
         if found.is_none() {
-            println!(
-                "LEFT OUT: programs that speak and listen; set GATEHOUSE_TEST_VOICE, or run cargo xtask test"
-            );
+            println!("LEFT OUT: voice programs; set GATEHOUSE_TEST_VOICE, or run cargo xtask test");
             let strict =
                 std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
             assert!(

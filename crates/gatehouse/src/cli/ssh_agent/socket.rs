@@ -28,11 +28,11 @@ impl Socket {
         };
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(folder);
-        made.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        made.with_context(|| format!("cannot create the directory {}", folder.display()))?;
         let metadata = folder.metadata()?;
         ensure!(
             metadata.uid() == geteuid().as_raw() && metadata.mode() & 0o777 == 0o700,
-            "the folder {} must be yours alone: chmod 700",
+            "the directory {} must belong to you and have mode 0700: run chmod 700 on it",
             folder.display()
         );
         remove_stale(path)?;

@@ -52,9 +52,7 @@ pub fn parse(message: &[u8]) -> Result<Request<'_>> {
 }
 
 fn number(rest: &mut &[u8]) -> Result<u32> {
-    let (number, after) = rest
-        .split_first_chunk()
-        .context("a message that is cut off")?;
+    let (number, after) = rest.split_first_chunk().context("a truncated message")?;
     *rest = after;
     Ok(u32::from_be_bytes(*number))
 }
@@ -63,7 +61,7 @@ fn string<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
     let length = usize::try_from(number(rest)?)?;
     let (string, after) = rest
         .split_at_checked(length)
-        .context("a message that is cut off")?;
+        .context("a truncated message")?;
     *rest = after;
     Ok(string)
 }

@@ -51,7 +51,7 @@ async fn tried(client: &Client) -> Result<Vec<Value>> {
     }
     for id in usable(client, "stt").await? {
         let Some(recording) = &recording else {
-            let message = format!("{id} was not tried: nobody spoke");
+            let message = format!("{id} was not tried: there is no recording");
             checks.push(json!({ "id": id, "ok": true, "message": message }));
             continue;
         };
@@ -88,12 +88,12 @@ async fn chosen(client: &Client, section: &str) -> Result<Value> {
     let id = field(&status, "provider");
     let is_on = status.get("enabled") == Some(&Value::Bool(true));
     let (ok, message) = match (is_on, id.as_str()) {
-        (false, _) => (true, format!("Nobody {does}: switched off")),
-        (true, "") => (true, format!("Nobody {does}: no provider is configured")),
+        (false, _) => (true, format!("No provider {does}: switched off")),
+        (true, "") => (true, format!("No provider {does}: none is configured")),
         (true, id) if is_configured(&status) => (true, format!("{id} {does}")),
         (true, id) => (
             false,
-            format!("{id} is chosen, but what it needs is not set"),
+            format!("{id} is chosen, but its settings are incomplete"),
         ),
     };
     Ok(json!({ "id": section, "ok": ok, "message": message }))

@@ -48,7 +48,7 @@ pub struct Say {
 /// Checks the arguments first: errors are reported as usage errors, like those of clap.
 pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
     let wrong = if say.output.is_none() && !out.is_json() {
-        let message = "name a file for the audio: --output speech.mp3 (or - for standard output)";
+        let message = "set a file for the audio: --output speech.mp3 (or - for standard output)";
         Some((ErrorKind::MissingRequiredArgument, message.to_owned()))
     } else {
         let format = format_of(say.output.as_deref(), say.format.take());
@@ -86,14 +86,14 @@ fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<Stri
             let is_ogg = |format: &str| matches!(format, "opus" | "ogg");
             if is_known && ending != asked && !(is_ogg(&ending) && is_ogg(&asked)) {
                 warn(format!(
-                    "the file will hold {asked}, though its name ends with .{ending}"
+                    "the file will contain {asked}, although its name ends with .{ending}"
                 ));
             }
             Ok(Some(asked))
         }
         None if is_known => Ok(Some(ending)),
         None => Err(format!(
-            "no format ends with .{ending}: the endings are .{} and .oga; or say which by --format",
+            "unknown extension .{ending}: use .{} or .oga, or set --format",
             FORMATS.join(", .")
         )),
     }
@@ -103,7 +103,7 @@ async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
     let to_stdout = say.output.as_deref() == Some(Path::new("-"));
     let stdout = std::io::stdout();
     if to_stdout && (out.is_json() || stdout.is_terminal()) {
-        bail!("standard output is no place for audio here: name a file with --output");
+        bail!("audio cannot be written to standard output here: set a file with --output");
     }
     let text = match say.text {
         Some(text) => text,
@@ -132,8 +132,10 @@ async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
     let audio = audio
         .as_ref()
         .and_then(Value::as_str)
-        .context("no audio came")?;
-    let audio = STANDARD.decode(audio).context("the audio cannot be read")?;
+        .context("the response contains no audio")?;
+    let audio = STANDARD
+        .decode(audio)
+        .context("the audio cannot be decoded")?;
     if to_stdout {
         return Ok(stdout.lock().write_all(&audio)?);
     }

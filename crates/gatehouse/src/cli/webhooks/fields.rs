@@ -64,7 +64,7 @@ pub struct Fields {
     #[arg(
         long,
         value_name = "KEY=VALUE",
-        help = "What the channel needs besides, such as chat_id=42; may be repeated"
+        help = "An extra field of the channel, such as chat_id=42; may be repeated"
     )]
     deliver_extra: Vec<String>,
     /// Maximum deliveries per minute
@@ -80,8 +80,8 @@ pub struct Fields {
         long,
         value_name = "GUARD",
         value_parser = ["key", "bytes"],
-        help = "What tells a repeated delivery: its key, or its verified bytes as well; `create` takes \
-                what the profile proposes when left out"
+        help = "How a repeated delivery is detected: by its key, or also by its verified bytes; \
+                `create` uses the profile's proposal when omitted"
     )]
     replay_guard: Option<String>,
     /// When the sender repeats a failed delivery, run it again, at most 5 times

@@ -57,7 +57,7 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
             }
             Err(ClientError::Unreachable { .. }) => {
                 if !is_away {
-                    warn("the server does not answer; waiting for it");
+                    warn("the server does not respond; waiting for it");
                 }
                 is_away = true;
                 continue;

@@ -29,7 +29,7 @@ struct Client {
 fn clients() -> Vec<Client> {
     let name = "GATEHOUSE_TEST_OPENAI_CLIENTS";
     let Some(folder) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
-        println!("LEFT OUT: OpenAI's own clients; set {name}, or run cargo xtask test");
+        println!("LEFT OUT: OpenAI's clients; set {name}, or run cargo xtask test");
         let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
         assert!(!strict, "GATEHOUSE_TEST_STRICT=1 and there is no {name}");
         return Vec::new();

@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::option_option,
-    reason = "absent, null and a value are three things here"
+    reason = "absent, null and a value have different meanings"
 )]
 
 use super::checks::{
@@ -174,7 +174,7 @@ impl PersonaInput {
         }
         match self.active {
             Some(active) if active != persona.active => {
-                invalid("active", "voice.personas.set_active changes this")
+                invalid("active", "use voice.personas.set_active to change it")
             }
             _ => Ok(()),
         }
@@ -223,13 +223,13 @@ impl BindingInput {
         let voice_id = word("voice_id", self.voice_id)?;
         let voice = word("voice", self.voice)?;
         if matches!((&voice_id, &voice), (Some(one), Some(other)) if one != other) {
-            return invalid("voice", "another name of voice_id, and the two differ");
+            return invalid("voice", "is an alias of voice_id, and the two differ");
         }
         let speed = in_range("speed", self.speed, &SPEED)?;
         let speaking_rate = in_range("speaking_rate", self.speaking_rate, &SPEED)?;
-        #[expect(clippy::float_cmp, reason = "the same number written twice")]
+        #[expect(clippy::float_cmp, reason = "both are parsed from the caller's text")]
         if matches!((speed, speaking_rate), (Some(one), Some(other)) if one != other) {
-            return invalid("speaking_rate", "another name of speed, and the two differ");
+            return invalid("speaking_rate", "is an alias of speed, and the two differ");
         }
         Ok(PersonaBinding {
             provider: TtsId::parse("provider", &self.provider)?,

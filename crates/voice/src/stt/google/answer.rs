@@ -67,7 +67,7 @@ impl Answer {
         let answer: Self = reading::json(provider, answer)?;
         let is_known = |name: &String| BESIDE.contains(&name.as_str());
         if answer.results.is_empty() && !answer.beside.keys().all(is_known) {
-            let reason = "answered what cannot be read";
+            let reason = "returned an invalid response";
             return Err(VoiceError::failed(provider, reason, false));
         }
         Ok(answer)

@@ -56,7 +56,7 @@ impl Layout {
     /// Examines a directory. The error is a message for the person who configured it. Blocking.
     pub(super) fn find(directory: &Path) -> Found {
         let entries = directory.read_dir();
-        let entries = entries.map_err(|_error| "There is no such directory.")?;
+        let entries = entries.map_err(|_error| "The directory does not exist.")?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
@@ -110,7 +110,7 @@ impl Files<'_> {
         });
         let first = all.next();
         if all.next().is_some() {
-            return Err("There are several Whisper models in this directory; it must be one.");
+            return Err("The directory contains several Whisper models; it must contain one.");
         }
         Ok(first)
     }
@@ -162,9 +162,9 @@ impl Files<'_> {
         let model = like("model")
             .or_else(|| like("ctc"))
             .or_else(|| self.model(|_| true));
-        let model = model.ok_or("There is no .onnx file in this directory.")?;
+        let model = model.ok_or("The directory contains no .onnx file.")?;
         let tokens = self.exact("tokens.txt");
-        let tokens = tokens.ok_or("There is no tokens.txt in this directory.")?;
+        let tokens = tokens.ok_or("The directory contains no tokens.txt.")?;
         let option = option(metadata::model_type(&model).as_deref(), self.directory);
         Ok(Layout {
             tokens,

@@ -96,9 +96,9 @@ async fn a_program_that_fails_is_a_failure_without_its_words() {
     let place = Place::new();
     let flood = "head -c 20000000 /dev/zero >&2; ";
     for (script, reason) in [
-        ("echo a secret >&2; exit 7", "ended with an error"),
-        ("echo secret; kill -SEGV $$", "ended with an error"),
-        ("exit 0", "gave no "),
+        ("echo a secret >&2; exit 7", "exited with an error"),
+        ("echo secret; kill -SEGV $$", "exited with an error"),
+        ("exit 0", "returned no "),
     ] {
         let script = format!("{flood}{script}");
         let mut all = vec![speak(place.piper(&script)).await];
@@ -240,7 +240,7 @@ async fn a_result_that_is_no_file_is_none() {
     ] {
         let problem = listen(place.listener(SttId::WhisperCli, script)).await;
         assert_eq!(problem.code, ErrorCode::ProviderFailed, "{problem:?}");
-        assert!(problem.message.contains("gave no text"), "{problem:?}");
+        assert!(problem.message.contains("returned no text"), "{problem:?}");
     }
 }
 

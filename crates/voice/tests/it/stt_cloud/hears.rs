@@ -183,7 +183,7 @@ async fn an_answer_that_lacks_what_the_documents_promise_is_a_failure() {
         let problem = desk.refused(speech()).await;
         assert_eq!(problem.code, ErrorCode::ProviderFailed, "{id} {answer}");
         assert!(
-            problem.message.contains("answered what cannot be read"),
+            problem.message.contains("returned an invalid response"),
             "{problem:?}"
         );
         assert_eq!(problem.details["retryable"], false);

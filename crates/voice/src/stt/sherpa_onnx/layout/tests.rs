@@ -168,5 +168,5 @@ fn what_is_missing_is_said() {
     assert!(of(&["model.onnx"]).contains("tokens.txt"));
     assert!(of(&["a-encoder.onnx", "a-tokens.txt"]).contains("tokens.txt"));
     let error = Layout::find(&directory.join("none")).unwrap_err();
-    assert!(error.contains("no such directory"));
+    assert!(error.contains("directory does not exist"));
 }

@@ -16,7 +16,7 @@ pub async fn an_end_with_1_is_told_without_its_words(id: SttId) {
     assert_eq!(problem.details["provider"], id.as_str());
     assert_eq!(problem.details["retryable"], false);
     assert!(
-        problem.message.contains("ended with an error"),
+        problem.message.contains("exited with an error"),
         "{problem:?}"
     );
     let told = format!("{problem:?}");

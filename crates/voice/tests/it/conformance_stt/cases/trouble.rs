@@ -116,9 +116,9 @@ pub async fn breaking_off_in_the_answer(id: SttId) {
 fn is_unreadable(problem: &Problem, id: SttId) {
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     let reason = if is_program(id) {
-        "gave no text"
+        "returned no text"
     } else {
-        "answered what cannot be read"
+        "returned an invalid response"
     };
     assert!(problem.message.contains(reason), "{problem:?}");
     assert_eq!(problem.details["retryable"], false);

@@ -15,7 +15,7 @@ pub async fn an_end_with_1_is_told_without_its_words(bench: Bench) {
     assert_eq!(problem.details["provider"], bench.id.as_str());
     assert_eq!(problem.details["retryable"], false);
     let message = problem.message;
-    assert!(message.contains("ended with an error"), "{message}");
+    assert!(message.contains("exited with an error"), "{message}");
 }
 
 pub async fn what_it_says_on_standard_error_goes_nowhere(bench: Bench) {

@@ -124,7 +124,7 @@ pub async fn an_empty_answer(bench: Bench) {
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], !bench.is_program());
     assert!(
-        problem.message.contains("gave no audio"),
+        problem.message.contains("returned no audio"),
         "{}",
         problem.message
     );
@@ -135,7 +135,9 @@ async fn is_no_audio(bench: Bench, mood: Mood) {
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], false);
     assert!(
-        problem.message.contains("answered what is no audio"),
+        problem
+            .message
+            .contains("returned something other than audio"),
         "{}",
         problem.message
     );
