@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that the server runs */
+        /** Reports that the server is running */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -195,7 +195,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the page needs first */
+        /** The data that the web UI needs first */
         get: operations["gon"];
         put?: never;
         post?: never;
@@ -212,7 +212,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the page needs next */
+        /** The data that the web UI needs next */
         get: operations["bootstrap"];
         put?: never;
         post?: never;
@@ -263,7 +263,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Its messages */
+        /** The messages of a chat session */
         get: operations["sessions.messages"];
         put?: never;
         post?: never;
@@ -365,7 +365,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is there, what is set up */
+        /** Returns the state of setup and the caller's login */
         get: operations["auth.status"];
         put?: never;
         post?: never;
@@ -401,7 +401,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Logs in by password */
+        /** Logs in with the password */
         post: operations["auth.login"];
         delete?: never;
         options?: never;
@@ -435,7 +435,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Proves that the person is there */
+        /** Confirms with the password or a passkey */
         post: operations["auth.confirm"];
         delete?: never;
         options?: never;
@@ -471,7 +471,7 @@ export interface paths {
         get: operations["auth.sessions.list"];
         put?: never;
         post?: never;
-        /** Ends every other login, and what they made unless `keep_children` is true */
+        /** Revokes every other login, and what they created unless `keep_children` is true */
         delete: operations["auth.sessions.delete_others"];
         options?: never;
         head?: never;
@@ -488,7 +488,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a login, and the keys and devices that it made unless `keep_children` is true */
+        /** Revokes a login, and the keys and devices that it created unless `keep_children` is true */
         delete: operations["auth.sessions.delete"];
         options?: never;
         head?: never;
@@ -505,7 +505,7 @@ export interface paths {
         /** API keys */
         get: operations["auth.api_keys.list"];
         put?: never;
-        /** Makes an API key, shown once */
+        /** Creates an API key, which is shown once */
         post: operations["auth.api_keys.create"];
         delete?: never;
         options?: never;
@@ -523,7 +523,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes an API key, and what it made */
+        /** Revokes an API key and what it created */
         delete: operations["auth.api_keys.delete"];
         options?: never;
         head?: never;
@@ -556,7 +556,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begins to register a passkey */
+        /** Starts registering a passkey */
         post: operations["auth.passkeys.register_begin"];
         delete?: never;
         options?: never;
@@ -590,7 +590,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begins to log in by passkey */
+        /** Starts a login with a passkey */
         post: operations["auth.passkeys.login_begin"];
         delete?: never;
         options?: never;
@@ -607,7 +607,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Logs in by passkey */
+        /** Logs in with a passkey */
         post: operations["auth.passkeys.login_finish"];
         delete?: never;
         options?: never;
@@ -676,7 +676,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the vault for the login password */
+        /** Creates the vault with the login password */
         post: operations["vault.initialize"];
         delete?: never;
         options?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unseals by password */
+        /** Unlocks the vault with the password */
         post: operations["vault.unlock"];
         delete?: never;
         options?: never;
@@ -710,7 +710,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unseals by recovery key */
+        /** Unlocks the vault with the recovery key */
         post: operations["vault.recovery"];
         delete?: never;
         options?: never;
@@ -727,7 +727,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decrypts every secret and goes without a vault */
+        /** Decrypts every secret and disables the vault */
         post: operations["vault.disable"];
         delete?: never;
         options?: never;
@@ -744,7 +744,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Goes with the vault again */
+        /** Enables the vault */
         post: operations["vault.enable"];
         delete?: never;
         options?: never;
@@ -761,7 +761,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Forgets the key */
+        /** Seals the vault */
         post: operations["vault.seal"];
         delete?: never;
         options?: never;
@@ -778,7 +778,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a new key and re-encrypts every secret */
+        /** Creates a new key and re-encrypts every secret */
         post: operations["vault.rotate"];
         delete?: never;
         options?: never;
@@ -795,7 +795,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a new recovery key */
+        /** Creates a new recovery key */
         post: operations["vault.recovery_key"];
         delete?: never;
         options?: never;
@@ -812,7 +812,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Understands a recording and keeps it with the session; the body may also be the audio itself */
+        /** Transcribes a recording and stores it with the session; the body may also be the audio itself */
         post: operations["sessions.audio.create"];
         delete?: never;
         options?: never;
@@ -827,7 +827,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Audio of a session; ranges are given */
+        /** Audio of a session; supports range requests */
         get: operations["sessions.audio.get"];
         put?: never;
         post?: never;
@@ -846,7 +846,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Speaks a text; the audio is handed on as it comes */
+        /** Converts text to speech and streams the audio */
         post: operations["tts.stream"];
         delete?: never;
         options?: never;
@@ -863,7 +863,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Speaks a text, for clients of OpenAI's API */
+        /** Converts text to speech, for clients of OpenAI's API */
         post: operations["openai.speech"];
         delete?: never;
         options?: never;
@@ -880,7 +880,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Understands a recording, for clients of OpenAI's API */
+        /** Transcribes a recording, for clients of OpenAI's API */
         post: operations["openai.transcriptions"];
         delete?: never;
         options?: never;
@@ -895,7 +895,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who speaks and listens, for clients of OpenAI's API */
+        /** Lists the speech providers as models, for clients of OpenAI's API */
         get: operations["openai.models.list"];
         put?: never;
         post?: never;
@@ -912,7 +912,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of them */
+        /** One speech provider as a model, for clients of OpenAI's API */
         get: operations["openai.models.get"];
         put?: never;
         post?: never;
@@ -931,7 +931,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a delivery; each webhook has its own way to verify it */
+        /** Receives a delivery and verifies it as its webhook requires */
         post: operations["webhooks.ingest"];
         delete?: never;
         options?: never;
@@ -947,66 +947,63 @@ export interface components {
             status: string;
             version?: string | null;
         };
-        /** @description Answer of `GET /api/gon`. */
+        /** @description Response of `GET /api/gon`. */
         Gon: {
             /** @description `Gatehouse`. */
             product: string;
-            /** @description Its version. */
+            /** @description The version of Gatehouse. */
             version: string;
-            /** @description Whether stored secrets can be read. */
+            /** @description The state of the vault. */
             vault_status: components["schemas"]["VaultStatus"];
-            /** @description Whether this build speaks and listens. */
+            /** @description Whether this build includes voice. */
             voice_enabled: boolean;
             /** @description Whether a passkey is registered. */
             has_passkeys: boolean;
-            /** @description Whether setup is still to be done. */
+            /** @description Whether setup is incomplete. */
             setup_required: boolean;
-            /** @description Whether everybody is let in. */
+            /** @description Whether authentication is disabled. */
             auth_disabled: boolean;
-            /** @description Who asks. */
+            /** @description The caller's identity. */
             identity: components["schemas"]["IdentityReport"];
         };
-        /** @description The vault's status as callers see it. */
+        /** @description The state of the vault. */
         VaultStatus: "uninitialized" | "sealed" | "unsealed" | "disabled";
-        /** @description Who the caller is, as it is told. */
+        /** @description The caller's identity. */
         IdentityReport: {
-            /** @description How it was recognised: `Loopback`, `Password` or `ApiKey`. */
+            /** @description How the caller was authenticated: `Loopback`, `Password` or `ApiKey`. */
             method: components["schemas"]["AuthMethod"];
-            /** @description What it may do. */
+            /** @description The caller's scopes. */
             scopes: components["schemas"]["ScopeSet"];
-            /** @description The methods and paths that its credential may call; absent when all. */
+            /** @description The methods and paths that the credential may call; absent when it may call all. */
             only?: string[] | null;
         };
-        /** @description How somebody was recognised; the three names of the specification. */
+        /** @description How a caller was authenticated. The three names are from the specification. */
         AuthMethod: "Loopback" | "Password" | "ApiKey";
         ScopeSet: components["schemas"]["Scope"][];
         /** @description One permission of an API key. */
         Scope: "operator.read" | "operator.write" | "operator.admin" | "operator.approvals" | "operator.pairing";
-        /** @description Answer of `GET /api/bootstrap`. */
+        /** @description Response of `GET /api/bootstrap`. */
         Bootstrap: {
-            /** @description The same as `GET /api/gon`. */
+            /** @description The same data as `GET /api/gon`. */
             gon: components["schemas"]["Gon"];
-            /** @description The agents. */
+            /** @description All agents. */
             agents: components["schemas"]["Agent"][];
             /** @description The first page of sessions. */
             sessions: components["schemas"]["Session"][];
-            /** @description The id of the persona that speaks when nobody names another. */
+            /** @description The id of the persona used when a request names none. */
             active_persona?: string | null;
         };
-        /** @description An agent. */
+        /** @description A configured agent. */
         Agent: {
-            /** @description Its id. */
             id: string;
-            /** @description Its name. */
             name: string;
-            /** @description Which provider answers; the first that is configured when absent. */
+            /** @description The provider to use. When absent, the first configured one. */
             provider?: string | null;
-            /** @description Which model answers: a name, or `provider/model`. */
+            /** @description The model to use: a model name, or `provider/model`. */
             model?: string | null;
-            /** @description What it is told first. */
             system_prompt?: string | null;
             /**
-             * @description Which tools it has.
+             * @description The tools it may use.
              * @default {
              *       "allow": [],
              *       "deny": []
@@ -1017,32 +1014,27 @@ export interface components {
             voice_persona_id?: string | null;
             /**
              * Format: double
-             * @description How freely it answers, 0 to 2; the provider's own when absent.
+             * @description Sampling temperature, 0 to 2. When absent, the provider's default applies.
              */
             temperature?: number | null;
             /**
              * Format: uint32
-             * @description How often it may call its model in one turn.
+             * @description How many times it may call its model in one turn.
              * @default 12
              */
             max_turns: number;
-            /** @description When it was made. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
-        /**
-         * @description Which tools are wanted. An entry is an exact name, `*`, or a beginning with `*` behind it
-         *     (`mcp__x__*`).
-         */
+        /** @description A selection of tools. An entry is an exact name, `*`, or a prefix followed by `*` (`mcp__x__*`). */
         ToolPolicy: {
             /**
-             * @description These; empty means all.
+             * @description The allowed tools; empty means all.
              * @default []
              */
             allow: string[];
             /**
-             * @description But never these.
+             * @description The excluded tools. Takes precedence over `allow`.
              * @default []
              */
             deny: string[];
@@ -1051,99 +1043,92 @@ export interface components {
         Timestamp: string;
         /** @description A conversation with an agent. */
         Session: {
-            /** @description Its id. */
             id: components["schemas"]["SessionId"];
-            /** @description Its other name, as unique. */
+            /** @description An alternative id, equally unique. */
             key: string;
-            /** @description What people call it. */
+            /** @description The display name. */
             label: string;
-            /** @description Which agent answers. */
+            /** @description The agent that answers. */
             agent_id: string;
-            /** @description When it began. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When something was last said in it. */
+            /** @description When the last message was stored. */
             updated_at: components["schemas"]["Timestamp"];
-            /**
-             * Format: uint64
-             * @description How many messages it has.
-             */
+            /** Format: uint64 */
             message_count: number;
-            /** @description Who began it. */
+            /** @description What created it. */
             source: components["schemas"]["Source"];
-            /** @description Whether webhook text ever came in: its turns have public tools only, for ever. */
+            /** @description Whether it ever received webhook text. Its turns can then use only public tools, permanently. */
             tainted: boolean;
-            /** @description Its share, when it is shared. */
+            /** @description The id of its share, when it is shared. */
             share_id?: string | null;
-            /** @description Whether an agent answers in it right now, on the node that was asked. */
+            /** @description Whether a turn runs in it now, on the node that handles the request. */
             running: boolean;
         };
         /** @description A chat session. */
         SessionId: string;
-        /** @description Who began a session. */
+        /**
+         * @description What created a session.
+         * @enum {string}
+         */
         Source: "user" | "webhook" | "channel";
         /** @description Result of `sessions.list`. */
         ListResult: {
-            /** @description The sessions. */
+            /** @description The sessions, most recently active first. */
             sessions: components["schemas"]["Session"][];
-            /** @description Where the next page begins; absent on the last. */
+            /** @description The cursor of the next page; absent on the last page. */
             next_cursor?: string | null;
         };
         /** @description Result of `chat.history`. */
         HistoryResult: {
-            /** @description The messages, in the order in which they were said. */
+            /** @description The messages in chronological order. */
             messages: components["schemas"]["Message"][];
-            /** @description The `before` of the older page; absent when there is none. */
+            /** @description The `before` value for the next older page; absent when there is none. */
             next_cursor?: string | null;
-            /** @description The turn that runs in the session now, on the node that was asked; absent when none does. */
+            /** @description The turn that is running in the session on this node; absent when there is none. */
             running?: components["schemas"]["RunningTurn"] | null;
         };
-        /** @description A message. */
+        /** @description A message of a session. */
         Message: {
-            /** @description Its id. */
             id: components["schemas"]["MessageId"];
-            /** @description Its session's id. */
+            /** @description The session's id. */
             session: components["schemas"]["SessionId"];
-            /** @description Its turn's id. */
             turn_id: components["schemas"]["TurnId"];
-            /** @description Who speaks. */
             role: components["schemas"]["Role"];
-            /** @description The text. */
             content: string;
-            /** @description The calls that the agent asks for. */
+            /** @description The calls that the agent requests. */
             tool_calls?: components["schemas"]["ToolCallRecord"][] | null;
-            /** @description Which call a tool answers. */
+            /** @description The id of the call that a tool replies to. */
             tool_call_id?: string | null;
-            /** @description Which tool answers. */
+            /** @description The name of the tool that replies. */
             tool?: string | null;
-            /** @description What the model read and wrote for it. */
+            /** @description The tokens that the model read and wrote for it. */
             usage?: components["schemas"]["Usage"] | null;
-            /** @description Which model wrote it. */
+            /** @description The model that wrote it. */
             model?: string | null;
-            /** @description Its audio's id. */
+            /** @description The id of its audio. */
             audio?: string | null;
-            /** @description When it was stored. */
             created_at: components["schemas"]["Timestamp"];
         };
-        /** @description A message of a chat session. */
+        /** @description A message in a chat session. */
         MessageId: string;
-        /** @description One turn of an agent: from a text to its answer. */
+        /** @description One turn of an agent, from input to answer. */
         TurnId: string;
-        /** @description Who speaks. */
+        /** @description The author of a message. */
         Role: "system" | "user" | "assistant" | "tool";
-        /** @description A call that an agent asks for. */
+        /** @description A tool call that an agent requests. */
         ToolCallRecord: {
-            /** @description Its id, as the provider gave it. */
+            /** @description Assigned by the provider. */
             id: string;
-            /** @description The tool. */
+            /** @description The tool's name. */
             name: string;
-            /** @description The input, JSON text as the model wrote it. */
+            /** @description The input: JSON text as the model wrote it. */
             arguments: string;
         };
-        /** @description What an answer cost, as the provider counts; zeros when it does not say. */
+        /** @description Token counts reported by the provider; zero when it reports none. */
         Usage: {
             /**
              * Format: uint64
-             * @description Tokens that were read, those from a cache included.
+             * @description Tokens that were read, including cached ones.
              */
             input_tokens: number;
             /**
@@ -1152,38 +1137,37 @@ export interface components {
              */
             output_tokens: number;
         };
-        /** @description A turn that runs, as callers see it. */
+        /** @description A running turn as callers see it. */
         RunningTurn: {
-            /** @description Its id. */
             turn_id: components["schemas"]["TurnId"];
-            /** @description What was told by `chat.delta` so far of an answer that is not among the messages yet. */
+            /** @description The text sent by `chat.delta` so far for an answer that is not a message yet. */
             text: string;
         };
         /** @description `GET /api/auth/status`. */
         AuthStatus: {
-            /** @description No password and no passkey is stored. */
+            /** @description Whether neither a password nor a passkey is stored. */
             setup_required: boolean;
-            /** @description A password or a passkey is stored. */
+            /** @description Whether a password or a passkey is stored. */
             setup_complete: boolean;
-            /** @description This caller must send the setup code to complete setup. */
+            /** @description Whether this caller must send the setup code to complete setup. */
             setup_code_required: boolean;
-            /** @description A password is stored. */
+            /** @description Whether a password is stored. */
             has_password: boolean;
-            /** @description At least one passkey is stored. */
+            /** @description Whether at least one passkey is stored. */
             has_passkeys: boolean;
-            /** @description This caller is let in. */
+            /** @description Whether this caller is authenticated. */
             authenticated: boolean;
-            /** @description How. */
+            /** @description How this caller is authenticated. */
             auth_method?: components["schemas"]["AuthMethod"] | null;
-            /** @description What they may do. */
+            /** @description What this caller may do. */
             scopes?: components["schemas"]["ScopeSet"] | null;
-            /** @description Everyone is let in until setup is completed. */
+            /** @description Whether every caller is admitted until setup is completed. */
             auth_disabled: boolean;
-            /** @description The connection is local. */
+            /** @description Whether the connection is local. */
             is_local: boolean;
-            /** @description Why it is not; for callers who are let in. */
+            /** @description Why the connection is not local. Only for authenticated callers. */
             locality?: components["schemas"]["LocalityReport"] | null;
-            /** @description The host of this request is a name that passkeys can be bound to. */
+            /** @description Whether the host of this request is a name that passkeys can be bound to. */
             webauthn_available: boolean;
             /** @description `uninitialized`, `sealed`, `unsealed` or `disabled`. */
             vault_status: string;
@@ -1192,28 +1176,31 @@ export interface components {
         LocalityReport: {
             /** @description Whether the connection is local. */
             local: boolean;
-            /** @description The first check that failed, when it is not. */
+            /** @description The first check that failed; absent for a local connection. */
             failed_check?: components["schemas"]["FailedCheck"] | null;
         };
         /** @description The first of the four checks that a remote connection failed. */
         FailedCheck: "behind_proxy" | "forwarding_header" | "host" | "peer_address";
-        /** @description Setup, and a change of the password. */
+        /** @description The response to setup and to a password change. */
         SetupAnswer: {
             /** @description Always true. */
             ok: boolean;
-            /** @description The vault's recovery key, shown this once. */
+            /** @description The vault's recovery key. Returned only once. */
             recovery_key?: string | null;
-            /** @description Settings that a remote caller had changed while auth was disabled: they are as they were before. */
+            /**
+             * @description Settings restored to their previous values, because a remote caller changed them while auth
+             *     was disabled.
+             */
             settings_reverted?: string[];
         };
         /** @description `POST /api/auth/setup`. */
         SetupRequest: {
             /**
-             * @description The first password. Required; read as optional, so that a missing setup code is refused
-             *     before anything is said about the rest of the body.
+             * @description The first password. Required. Parsed as optional, because a missing setup code must be
+             *     refused before the rest of the body is validated.
              */
             password: string;
-            /** @description The setup code; a remote caller must send it. */
+            /** @description The setup code. Required for remote callers. */
             setup_code?: string | null;
         };
         /** @description `{ok: true}`. */
@@ -1223,76 +1210,76 @@ export interface components {
         };
         /** @description `POST /api/auth/login`. */
         LoginRequest: {
-            /** @description The password. */
             password: string;
         };
         /** @description `POST /api/auth/confirm`. */
         ConfirmAnswer: {
             /** @description Always true. */
             ok: boolean;
-            /** @description Until when the confirmation counts. */
+            /** @description When the confirmation expires. */
             valid_until: components["schemas"]["Timestamp"];
         };
-        /** @description `POST /api/auth/confirm`: the password, or a passkey's answer. */
+        /** @description `POST /api/auth/confirm`: the password, or a passkey's response. */
         ConfirmRequest: {
-            /** @description The password. */
             password?: string | null;
             /**
-             * @description The ceremony that `passkey/auth/begin` started.
+             * @description The challenge that `passkey/auth/begin` returned.
              * @default null
              */
             challenge_id: components["schemas"]["ChallengeId"] | null;
             /**
-             * @description The authenticator's answer to it.
+             * @description The authenticator's response to the challenge.
              * @default null
              */
             credential: unknown;
         };
-        /** @description A `WebAuthn` ceremony that waits for its answer. */
+        /** @description A `WebAuthn` ceremony that is waiting for its response. */
         ChallengeId: string;
         /** @description `POST /api/auth/password/change`. */
         PasswordChangeRequest: {
-            /** @description The password so far; required where one is set. */
+            /** @description The current password. Required if one is set. */
             current_password?: string | null;
-            /** @description The password from now on. */
             new_password: string;
-            /** @description The setup code; a remote caller must send it where this completes setup. */
+            /** @description The setup code. Required for remote callers if this request completes setup. */
             setup_code?: string | null;
         };
         /** @description `GET /api/auth/sessions`. */
         SessionList: {
-            /** @description Live logins, the most recently used first. */
+            /** @description Active sessions, most recently used first. */
             sessions: components["schemas"]["SessionItem"][];
         };
-        /** @description One login. */
+        /** @description One login session. */
         SessionItem: {
-            /** @description Its id. */
             id: components["schemas"]["AuthSessionId"];
-            /** @description When it began. */
+            /** @description When the session started. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it was last used. */
+            /** @description When the session was last used. */
             last_seen_at: components["schemas"]["Timestamp"];
-            /** @description When it ends. */
+            /** @description When the session expires. */
             expires_at: components["schemas"]["Timestamp"];
-            /** @description When the person last proved to be there. */
+            /** @description When the password or a passkey was last verified. */
             confirmed_at: components["schemas"]["Timestamp"];
-            /** @description How it began. */
+            /** @description How the user logged in. */
             login_method: components["schemas"]["LoginMethod"];
-            /** @description What the browser called itself. */
+            /** @description The browser's User-Agent header. */
             user_agent?: string | null;
-            /** @description Where it logged in from. */
+            /** @description The client's address at login. */
             client_ip?: string | null;
-            /** @description This is the caller's own. */
+            /** @description Whether this is the caller's own session. */
             current: boolean;
         };
-        /** @description A login session (the cookie's record, never its secret). */
+        /** @description A login session: the id of its record, not the cookie's secret. */
         AuthSessionId: string;
-        /** @description How a session's login went. */
+        /**
+         * @description How a session's user logged in.
+         * @enum {string}
+         */
         LoginMethod: "password" | "passkey";
         /** @description `DELETE /api/auth/sessions` and `/api/auth/sessions/{id}`. */
         EndSessionRequest: {
             /**
-             * @description Whether the API keys and devices that the session made stay; when left out, they end with it.
+             * @description Whether to keep the API keys and devices that the session created. By default, they end with
+             *     it.
              * @default false
              */
             keep_children: boolean;
@@ -1303,94 +1290,92 @@ export interface components {
             ok: boolean;
             /**
              * Format: uint64
-             * @description How many were ended.
+             * @description How many sessions were ended.
              */
             ended: number;
         };
         /** @description `GET /api/auth/api-keys`. */
         ApiKeyList: {
-            /** @description Every key, the newest first. */
+            /** @description All API keys, newest first. */
             api_keys: components["schemas"]["ApiKeyItem"][];
-            /** @description Usual keys for one purpose, to be offered where a key is made. */
+            /** @description Suggested keys to offer when a key is created. */
             presets: components["schemas"]["KeyPreset"][];
         };
         /** @description One API key, without its secret. */
         ApiKeyItem: {
-            /** @description Its id. */
             id: components["schemas"]["ApiKeyId"];
-            /** @description What its owner calls it. */
+            /** @description A name chosen by the owner. */
             label: string;
-            /** @description Its first characters. */
+            /** @description The first characters of the key. */
             prefix: string;
-            /** @description What it may do. */
+            /** @description What the key may do. */
             scopes: components["schemas"]["ScopeSet"];
-            /** @description When it was made. */
+            /** @description When the key was created. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it ends. */
+            /** @description When the key expires; absent if never. */
             expires_at?: components["schemas"]["Timestamp"] | null;
-            /** @description When it was last used. */
+            /** @description When the key was last used. */
             last_used_at?: components["schemas"]["Timestamp"] | null;
-            /** @description Where it may be used from. */
+            /** @description The networks that may use the key; absent if unrestricted. */
             allowed_cidrs?: components["schemas"]["Cidr"][] | null;
-            /** @description The methods and paths that it may call; absent when all. */
+            /** @description The methods and paths that the key may call; absent if unrestricted. */
             only?: string[] | null;
             /**
-             * @description Who made it, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
-             *     `loopback` or `cli`; absent for keys older than this field.
+             * @description The creator, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
+             *     `loopback` or `cli`. Absent for keys created before this field existed.
              */
             made_by?: string | null;
         };
-        /** @description An API key's record. */
+        /** @description An API key. */
         ApiKeyId: string;
         /**
          * @example 10.0.0.0/8
          * @example 2001:db8::/32
          */
         Cidr: string;
-        /** @description A usual key for one purpose. */
+        /** @description A suggested API key for one purpose. */
         KeyPreset: {
-            /** @description Its name, such as `voice`. */
+            /** @description The preset's name, such as `voice`. */
             id: string;
             /** @description What such a key is for. */
             summary: string;
-            /** @description The scopes that it has. */
+            /** @description The scopes of the key. */
             scopes: components["schemas"]["ScopeSet"];
-            /** @description The methods and paths that it may call. */
+            /** @description The methods and paths that the key may call. */
             only: string[];
         };
         /** @description `POST /api/auth/api-keys`. */
         ApiKeyCreated: {
-            /** @description Its id. */
             id: components["schemas"]["ApiKeyId"];
-            /** @description The key itself, shown this once. */
+            /** @description The API key. Returned only once. */
             key: string;
-            /** @description Its first characters. */
+            /** @description The first characters of the key. */
             prefix: string;
-            /** @description What it may do. */
+            /** @description What the key may do. */
             scopes: components["schemas"]["ScopeSet"];
         };
         /** @description `POST /api/auth/api-keys`. */
         CreateApiKeyRequest: {
-            /** @description What its owner calls it. */
+            /** @description A name for the key. */
             label: string;
             /**
-             * @description What it may do; at least one.
+             * @description What the key may do; at least one scope.
              * @default []
              */
             scopes: components["schemas"]["Scope"][];
             /**
-             * @description When it ends; when left out, with the key that makes it, or never.
+             * @description When the key expires. By default, with the key that creates it, or never.
              * @default null
              */
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description Where it may be used from; when left out, where the key that makes it may be, or anywhere.
+             * @description The networks that may use the key. By default, those of the key that creates it, or any.
              * @default null
              */
             allowed_cidrs: components["schemas"]["Cidr"][] | null;
             /**
-             * @description The methods and paths that it may call, such as `tts.*`, `webhooks.deliveries` or
-             *     `/v1/audio/*`; when left out, those of the key that makes it, or all.
+             * @description The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or
+             *     `/v1/audio/*`. By default, those of the key that creates it, or all.
              * @default null
              */
             only: string[] | null;
@@ -1402,66 +1387,66 @@ export interface components {
             /** @description What was not removed. */
             kept: string[];
         };
-        /** @description A ceremony has begun. */
+        /** @description A started ceremony. */
         CeremonyBegun: {
-            /** @description To be sent back with the credential, once, within five minutes. */
+            /** @description Send it back with the credential, once, within five minutes. */
             challenge_id: components["schemas"]["ChallengeId"];
             /** @description For `navigator.credentials`: `{publicKey: …}`. */
             options: unknown;
         };
-        /** @description Begins a registration. */
+        /** @description Starts a registration. */
         RegisterBeginRequest: {
-            /** @description Needed from remote callers while setup is incomplete. */
+            /** @description The setup code. Required for remote callers while setup is incomplete. */
             setup_code?: string | null;
         };
-        /** @description A passkey was registered. */
+        /** @description A registered passkey. */
         PasskeyMade: {
-            /** @description Its id. */
             id: components["schemas"]["PasskeyId"];
-            /** @description Settings that a remote caller had changed while auth was disabled: they are as they were before. */
+            /**
+             * @description Settings restored to their previous values, because a remote caller changed them while auth
+             *     was disabled.
+             */
             settings_reverted?: string[];
         };
-        /** @description A passkey's record. */
+        /** @description A passkey. */
         PasskeyId: string;
-        /** @description Ends a registration. */
+        /** @description Completes a registration. */
         RegisterFinishRequest: {
-            /** @description From the beginning. */
+            /** @description The id returned when the registration started. */
             challenge_id: components["schemas"]["ChallengeId"];
-            /** @description What the owner calls the passkey. */
+            /** @description A name for the passkey. */
             name: string;
             /** @description `PublicKeyCredential.toJSON()`. */
             credential: unknown;
-            /** @description Needed from remote callers while setup is incomplete. */
+            /** @description The setup code. Required for remote callers while setup is incomplete. */
             setup_code?: string | null;
         };
-        /** @description Ends a login. */
+        /** @description Completes a login. */
         LoginFinishRequest: {
-            /** @description From the beginning. */
+            /** @description The id returned when the login started. */
             challenge_id: components["schemas"]["ChallengeId"];
             /** @description `PublicKeyCredential.toJSON()`. */
             credential: unknown;
         };
         /** @description Every passkey. */
         PasskeyList: {
-            /** @description The oldest first. */
+            /** @description Oldest first. */
             passkeys: components["schemas"]["PasskeyItem"][];
         };
         /** @description One passkey. */
         PasskeyItem: {
-            /** @description Its id. */
             id: components["schemas"]["PasskeyId"];
-            /** @description What the owner calls it. */
+            /** @description A name chosen by the owner. */
             name: string;
-            /** @description The host on which it works. */
+            /** @description The host for which the passkey works. */
             rp_id: string;
-            /** @description When it was registered. */
+            /** @description When the passkey was registered. */
             created_at: components["schemas"]["Timestamp"];
-            /** @description When it last logged in. */
+            /** @description When the passkey was last used to log in. */
             last_used_at?: components["schemas"]["Timestamp"] | null;
         };
         /** @description Renames a passkey. */
         RenameRequest: {
-            /** @description The new name. */
             name: string;
         };
         /** @description `GET /api/auth/vault/status`. */
@@ -1469,18 +1454,17 @@ export interface components {
             /** @description `uninitialized`, `sealed`, `unsealed` or `disabled`. */
             status: string;
         };
-        /** @description Most of the vault's operations. */
+        /** @description The response to most vault operations. */
         VaultAnswer: {
             /** @description Always true. */
             ok: boolean;
             /** @description `uninitialized`, `sealed`, `unsealed` or `disabled`. */
             status: string;
-            /** @description The vault's recovery key, shown this once. */
+            /** @description The vault's recovery key. Returned only once. */
             recovery_key?: string | null;
         };
-        /** @description A request that the vault's password must come with. */
+        /** @description A vault request that requires the password. */
         VaultPassword: {
-            /** @description The password. */
             password: string;
         };
         /** @description `POST /api/auth/vault/recovery`. */
@@ -1492,14 +1476,14 @@ export interface components {
         VaultDisableAnswer: {
             /** @description Always true. */
             ok: boolean;
-            /** @description `disabled`. */
+            /** @description Always `disabled`. */
             status: string;
-            /** @description Always true: what runs may still hold what it read earlier. */
+            /** @description Always true: the running process may still have secrets in memory that it read earlier. */
             restart_advised: boolean;
-            /** @description What was decrypted. */
+            /** @description How many secrets were decrypted. */
             report: components["schemas"]["VaultDisableReport"];
         };
-        /** @description How many records were decrypted. */
+        /** @description How many secrets of each kind were decrypted. */
         VaultDisableReport: {
             /**
              * Format: uint64
@@ -1527,170 +1511,172 @@ export interface components {
              */
             provider_keys: number;
         };
-        /** @description A request that the vault's password may come with. */
+        /** @description A vault request with an optional password. */
         VaultOptionalPassword: {
-            /** @description The password. */
             password?: string | null;
         };
         /** @description `POST /api/auth/vault/recovery-key`. */
         VaultRecoveryKeyAnswer: {
             /** @description Always true. */
             ok: boolean;
-            /** @description The new recovery key, shown this once. */
+            /** @description The new recovery key. Returned only once. */
             recovery_key: string;
         };
-        /** @description What a user said to a session, understood and kept. */
+        /** @description A user's spoken message, transcribed and stored with its session. */
         HeardAudio: {
-            /** @description Its id, for `audio_id` of `chat.send`. */
+            /** @description The audio ID, to pass as `audio_id` to `chat.send`. */
             audio_id: components["schemas"]["AudioId"];
             /** @description The text. */
             text: string;
-            /** @description The language that was heard, else the one that was asked for, else `und`. */
+            /** @description The recognized language, else the requested one, else `und`. */
             language: string;
             /**
              * Format: double
-             * @description How sure the provider is, 0 to 1.
+             * @description The provider's confidence, 0 to 1.
              */
             confidence?: number | null;
             /**
              * Format: double
-             * @description How long the audio lasts; 0 when that could not be measured.
+             * @description The duration of the audio; 0 if it could not be measured.
              */
             durationSeconds: number;
-            /** @description Each word, where the provider gives times. */
+            /** @description The words, if the provider returns timestamps. */
             words: components["schemas"]["Word"][];
-            /** @description Each sentence or so, where the provider gives times. */
+            /** @description The segments, about a sentence each, if the provider returns timestamps. */
             segments: components["schemas"]["Segment"][];
-            /** @description Who listened. */
+            /** @description The provider that transcribed the audio. */
             provider: components["schemas"]["SttId"];
-            /** @description Who was asked, in order. */
+            /** @description The providers tried, in order. */
             attempts: components["schemas"]["Attempt"][];
         };
-        /** @description Something that was said aloud in a chat session. */
+        /** @description A spoken recording in a chat session. */
         AudioId: string;
-        /** @description A word and when it was said, in seconds. */
+        /** @description A word with its timestamps in seconds. */
         Word: {
             /** @description The word. */
             word: string;
             /**
              * Format: double
-             * @description When it begins.
+             * @description The start in seconds.
              */
             start: number;
             /**
              * Format: double
-             * @description When it ends.
+             * @description The end in seconds.
              */
             end: number;
         };
-        /** @description Some words and when they were said, in seconds. */
+        /** @description A segment of speech, about a sentence, with its timestamps in seconds. */
         Segment: {
-            /** @description The words. */
+            /** @description The text. */
             text: string;
             /**
              * Format: double
-             * @description When they begin.
+             * @description The start in seconds.
              */
             start: number;
             /**
              * Format: double
-             * @description When they end.
+             * @description The end in seconds.
              */
             end: number;
         };
-        /** @description Who listens. */
+        /** @description A speech-to-text provider. */
         SttId: "stt_cloud_1" | "stt_cloud_2" | "stt_cloud_3" | "stt_cloud_4" | "stt_cloud_5" | "stt_local_1" | "stt_local_2" | "stt_local_3";
-        /** @description That a provider was asked, to speak or to listen. */
+        /** @description One attempt to use a provider for speech or transcription. */
         Attempt: {
-            /** @description Its id. */
+            /** @description The provider's ID. */
             provider: string;
-            /** @description Whether it did it. */
+            /** @description Whether the attempt succeeded. */
             ok: boolean;
-            /** @description Why it did not: the code. */
+            /** @description The error code, if the attempt failed. */
             code?: string | null;
-            /** @description Why it did not: a sentence. */
+            /** @description The error message, if the attempt failed. */
             message?: string | null;
         };
-        /** @description A recording in a form; or the body is the recording, and the rest stands in the query. */
+        /**
+         * @description A form with a recording. Alternatively the body is the recording, and the other fields are query
+         *     parameters.
+         */
         AudioForm: {
             /**
              * Format: binary
-             * @description The recording, at most 25 MiB; `audio` is taken as well.
+             * @description The recording, at most 25 MiB; `audio` is accepted as well.
              */
             file: string;
-            /** @description Its language: ISO 639-1. */
+            /** @description The language, as an ISO 639-1 code. */
             language?: string | null;
-            /** @description Who listens. */
+            /** @description The provider's id or vendor name. */
             provider?: string | null;
-            /** @description What it is about. */
+            /** @description Context for the recognition. */
             prompt?: string | null;
         };
         /** @description Params of `tts.convert`. */
         ConvertParams: {
-            /** @description The text; Markdown is left out of what is said. */
+            /** @description The text. Markdown markup is not spoken. */
             text: string;
-            /** @description Who speaks, by id or vendor's name; the persona's or the chosen one when absent. */
+            /** @description The provider's id or vendor name; the persona's or the configured one by default. */
             provider?: string | null;
-            /** @description The persona's id, or `none`; the active one when absent. */
+            /** @description The persona's id, or `none`; the active persona by default. */
             persona?: string | null;
-            /** @description The voice, by its name or id at the provider. */
+            /** @description The provider's name or id of the voice. */
             voiceId?: string | null;
             /** @description The model. */
             model?: string | null;
-            /** @description `mp3` when absent; `opus`, `ogg`, `aac`, `pcm` or `wav`. */
+            /** @description `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`. */
             format?: string | null;
             /**
              * Format: double
-             * @description 1 is as usual.
+             * @description The speaking speed; 1 is normal.
              * @default null
              */
             speed: number | null;
             /**
              * Format: double
-             * @description How even.
+             * @description The stability of the voice; higher is more even.
              * @default null
              */
             stability: number | null;
             /**
              * Format: double
-             * @description How close to the original voice.
+             * @description The similarity to the original voice.
              * @default null
              */
             similarityBoost: number | null;
         };
-        /** @description What `OpenAI` takes; members that are not known here are not looked at. */
+        /** @description The request body of `OpenAI`'s API. Unknown members are ignored. */
         SpeechBody: {
             /**
-             * @description A model of `OpenAI`'s, which means whoever is chosen here; a provider's id or alias; or both, as
-             *     `provider/model`.
+             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+             *     both, as `provider/model`.
              */
             model?: string | null;
-            /** @description The text. */
+            /** @description The text to speak. */
             input: string;
-            /** @description A voice of `OpenAI`'s, which only `OpenAI` listens to; or a voice of the provider's. */
+            /** @description One of `OpenAI`'s voices, which other providers ignore, or a voice of the provider. */
             voice?: components["schemas"]["VoiceName"] | null;
-            /** @description mp3, opus, aac, wav or pcm; mp3 when absent. */
+            /** @description mp3, opus, aac, wav or pcm; mp3 by default. */
             response_format?: string | null;
             /**
              * Format: double
-             * @description 0.25 to 4.
+             * @description The speaking speed, 0.25 to 4.
              */
             speed?: number | null;
-            /** @description How to speak, in words. */
+            /** @description Instructions on how to speak. */
             instructions?: string | null;
-            /** @description `audio`, the only one. */
+            /** @description Only `audio` is supported. */
             stream_format?: string | null;
         };
-        /** @description A voice by its name, or one of one's own by its id. */
+        /** @description A voice by name, or a custom voice by id. */
         VoiceName: string | {
             id: string;
         };
-        /** @description The answer in JSON; the other formats are texts. */
+        /** @description The JSON response. The other formats are plain text. */
         Transcription: {
-            /** @description What was understood. */
+            /** @description The recognized text. */
             text: string;
         };
-        /** @description The form; fields that are not known here are not looked at. */
+        /** @description The form. Unknown fields are ignored. */
         TranscriptionForm: {
             /**
              * Format: binary
@@ -1698,27 +1684,27 @@ export interface components {
              */
             file: string;
             /**
-             * @description A model of `OpenAI`'s, which means whoever is chosen here; a provider's id or alias; or both, as
-             *     `provider/model`.
+             * @description One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+             *     both, as `provider/model`.
              */
             model?: string | null;
-            /** @description ISO 639-1. */
+            /** @description The language, as an ISO 639-1 code. */
             language?: string | null;
-            /** @description What it is about. */
+            /** @description Context for the recognition. */
             prompt?: string | null;
-            /** @description json, text, srt, `verbose_json` or vtt; json when absent. */
+            /** @description json, text, srt, `verbose_json` or vtt; json by default. */
             response_format?: string | null;
             /**
              * Format: double
-             * @description 0 to 1; not looked at.
+             * @description 0 to 1; ignored.
              */
             temperature?: number | null;
-            /** @description word, segment: with `verbose_json`; segment when absent. */
+            /** @description word or segment, with `verbose_json`; segment by default. */
             "timestamp_granularities[]"?: string[] | null;
-            /** @description Only `false`. */
+            /** @description Only `false` is supported. */
             stream?: boolean | null;
         };
-        /** @description All models. */
+        /** @description The list of models. */
         ModelList: {
             /** @description `list` */
             object: string;
@@ -1727,29 +1713,29 @@ export interface components {
         };
         /** @description A model. */
         Model: {
-            /** @description What to write as `model`. */
+            /** @description The value for `model` in requests. */
             id: string;
             /** @description `model` */
             object: string;
             /**
              * Format: int64
-             * @description When it was made, in seconds since 1970; not known here, so 0.
+             * @description The creation time in Unix seconds; always 0, because it is unknown.
              */
             created: number;
-            /** @description Whose it is. */
+            /** @description The owner of the model. */
             owned_by: string;
         };
-        /** @description What a sender is told. */
+        /** @description The response to a delivery. */
         Answer: {
             /** @description `accepted`, `filtered` or `deduplicated`. */
             status: string;
-            /** @description The delivery; of a duplicate, the first one. */
+            /** @description The delivery's id. For a duplicate, the id of the first delivery. */
             delivery_id: components["schemas"]["DeliveryId"];
         };
         /** @description One delivery to a webhook. */
         DeliveryId: string;
         Error: {
-            /** @description A sentence for a person. */
+            /** @description A message for people. */
             error: string;
             /** @enum {string} */
             code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE";
@@ -1785,7 +1771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1812,7 +1798,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1839,7 +1825,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1866,7 +1852,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1895,7 +1881,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1924,7 +1910,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1951,7 +1937,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1978,7 +1964,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2005,7 +1991,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2032,7 +2018,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2061,7 +2047,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2090,7 +2076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Gon"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2119,7 +2105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Bootstrap"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2134,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListResult"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2179,7 +2165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2210,7 +2196,7 @@ export interface operations {
                     "application/json": components["schemas"]["HistoryResult"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2237,7 +2223,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2264,7 +2250,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2291,7 +2277,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2311,14 +2297,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Speaks JSON-RPC 2.0 from here. */
+            /** @description Switching to JSON-RPC 2.0 over a WebSocket. */
             101: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2338,14 +2324,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Speaks JSON-RPC 2.0 from here. */
+            /** @description Switching to JSON-RPC 2.0 over a WebSocket. */
             101: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2374,7 +2360,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthStatus"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2407,7 +2393,7 @@ export interface operations {
                     "application/json": components["schemas"]["SetupAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2440,7 +2426,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2469,7 +2455,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2502,7 +2488,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfirmAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2535,7 +2521,7 @@ export interface operations {
                     "application/json": components["schemas"]["SetupAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2564,7 +2550,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2597,7 +2583,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndedAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2632,7 +2618,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2661,7 +2647,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2694,7 +2680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2725,7 +2711,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2754,7 +2740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResetAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2787,7 +2773,7 @@ export interface operations {
                     "application/json": components["schemas"]["CeremonyBegun"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2820,7 +2806,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyMade"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2849,7 +2835,7 @@ export interface operations {
                     "application/json": components["schemas"]["CeremonyBegun"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2882,7 +2868,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2911,7 +2897,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyList"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2942,7 +2928,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2977,7 +2963,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3006,7 +2992,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultStatusAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3039,7 +3025,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3072,7 +3058,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3105,7 +3091,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3138,7 +3124,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultDisableAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3171,7 +3157,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3200,7 +3186,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3233,7 +3219,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3266,7 +3252,7 @@ export interface operations {
                     "application/json": components["schemas"]["VaultRecoveryKeyAnswer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3301,7 +3287,7 @@ export interface operations {
                     "application/json": components["schemas"]["HeardAudio"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3324,7 +3310,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The bytes. */
+            /** @description The file or audio. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3333,7 +3319,7 @@ export interface operations {
                     "audio/*": unknown;
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3357,7 +3343,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The bytes. */
+            /** @description The file or audio. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3366,7 +3352,7 @@ export interface operations {
                     "audio/*": unknown;
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3390,7 +3376,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The bytes. */
+            /** @description The file or audio. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3399,7 +3385,7 @@ export interface operations {
                     "audio/*": unknown;
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3432,7 +3418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transcription"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3461,7 +3447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3492,7 +3478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3523,7 +3509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Answer"];
                 };
             };
-            /** @description Refused or failed. */
+            /** @description The request was refused or failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
