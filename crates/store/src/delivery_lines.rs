@@ -5,6 +5,7 @@ use crate::delivery_configs::CONFIG;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
+use std::sync::LazyLock;
 
 /// A line with at least one delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,32 +44,50 @@ impl FromRow for UntargetedDelivery {
     }
 }
 
-/// Reads three index entries per line, regardless of the lengths of the lines.
-pub(crate) const LINES: &str = "WITH RECURSIVE lines (target, webhook_id) AS (
-        SELECT (SELECT target FROM webhook_deliveries
-                WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                    AND (target, webhook_id) > ($1, $2)
-                ORDER BY target, webhook_id LIMIT 1),
-            (SELECT webhook_id FROM webhook_deliveries
-                WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                    AND (target, webhook_id) > ($1, $2)
-                ORDER BY target, webhook_id LIMIT 1)
-        UNION ALL
-        SELECT (SELECT target FROM webhook_deliveries
-                WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                    AND (target, webhook_id) > (lines.target, lines.webhook_id)
-                ORDER BY target, webhook_id LIMIT 1),
-            (SELECT webhook_id FROM webhook_deliveries
-                WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                    AND (target, webhook_id) > (lines.target, lines.webhook_id)
-                ORDER BY target, webhook_id LIMIT 1)
-        FROM lines WHERE lines.target IS NOT NULL
+/// The condition of the index over lines, word for word: SQLite draws no conclusions.
+const HAS_PLACE: &str =
+    "status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL";
+
+/// A column of the line after the line of `target` and `webhook`.
+///
+/// The columns are compared one by one. SQLite reads every index entry that equals a row value which it compares with
+/// `>`, which are all deliveries of the line.
+fn next(column: &str, target: &str, webhook: &str) -> String {
+    format!(
+        "COALESCE(
+            (SELECT {column} FROM webhook_deliveries
+                WHERE {HAS_PLACE} AND target = {target} AND webhook_id > {webhook}
+                ORDER BY webhook_id LIMIT 1),
+            (SELECT {column} FROM webhook_deliveries
+                WHERE {HAS_PLACE} AND target > {target}
+                ORDER BY target, webhook_id LIMIT 1))"
     )
-    SELECT target, webhook_id, (SELECT next_attempt_at FROM webhook_deliveries AS waiting
-            WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                AND waiting.target = lines.target AND waiting.webhook_id = lines.webhook_id
-            ORDER BY next_attempt_at LIMIT 1) AS due
-    FROM lines WHERE target IS NOT NULL LIMIT $3";
+}
+
+/// Reads a few index entries per line, regardless of the lengths of the lines.
+pub(crate) static LINES: LazyLock<String> = LazyLock::new(|| {
+    let line = |target, webhook| {
+        let (next_target, next_webhook) = (
+            next("target", target, webhook),
+            next("webhook_id", target, webhook),
+        );
+        format!("SELECT {next_target}, {next_webhook}")
+    };
+    format!(
+        "WITH RECURSIVE lines (target, webhook_id) AS (
+            {first}
+            UNION ALL
+            {following} FROM lines WHERE lines.target IS NOT NULL
+        )
+        SELECT target, webhook_id, (SELECT next_attempt_at FROM webhook_deliveries AS waiting
+                WHERE {HAS_PLACE}
+                    AND waiting.target = lines.target AND waiting.webhook_id = lines.webhook_id
+                ORDER BY next_attempt_at LIMIT 1) AS due
+        FROM lines WHERE target IS NOT NULL LIMIT $3",
+        first = line("$1", "$2"),
+        following = line("lines.target", "lines.webhook_id"),
+    )
+});
 
 impl Conn {
     /// Lists up to `limit` lines after `after`, ordered by target and webhook. Parked deliveries are not
@@ -78,7 +97,7 @@ impl Conn {
         after: Option<&DeliveryLine>,
         limit: i64,
     ) -> Result<Vec<DeliveryLine>, StoreError> {
-        let query = query(LINES)
+        let query = query(LINES.as_str())
             .bind(after.map_or(String::new(), |line| line.target.clone()))
             .bind(after.map_or(String::new(), |line| line.webhook_id.as_str().to_owned()));
         self.list(query.bind(limit)).await

@@ -266,14 +266,16 @@ impl Worker {
         Duration::from_millis(self.renew_at.saturating_sub(now).max(10))
     }
 
-    /// Updates the count of queued deliveries at most once per second, because counting a long queue is
-    /// expensive.
+    /// Updates the count of queued deliveries, at most once per second. Counting a long queue is expensive, so at
+    /// most a twentieth of the time goes into it.
     async fn gauge(&mut self) -> Result<(), StoreError> {
         let monotonic = self.inner.clock.monotonic_ms();
         self.gauge_is_stale = monotonic < self.gauge_at;
         if !self.gauge_is_stale {
-            self.gauge_at = monotonic.saturating_add(GAUGE_MS);
             self.depth = self.inner.queue_depth().await?;
+            let now = self.inner.clock.monotonic_ms();
+            let took = now.saturating_sub(monotonic);
+            self.gauge_at = now.saturating_add(took.saturating_mul(20).max(GAUGE_MS));
         }
         Ok(())
     }
