@@ -8,6 +8,7 @@ mod links;
 mod metadata;
 mod page_packages;
 mod promises;
+mod prose;
 mod sources;
 
 use std::path::Path;
@@ -43,6 +44,7 @@ pub fn run(root: &Path) -> Result<()> {
         ("npm packages", page_packages::check(root, &policy)?),
         ("links in documents", links::check(root)?),
         ("tests named in docs/SECURITY.md", promises::check(root)?),
+        ("phrases that docs/STYLE.md rules out", prose::check(root)?),
     ];
     for (name, findings) in &results {
         println!(

@@ -34,7 +34,7 @@ macro_rules! ids {
                 Self(named($prefix, new_uuid(clock, random)))
             }
 
-            /// Wraps text from a caller without validation. A lookup simply does not find an invalid id.
+            /// Wraps text from a caller without validation. A lookup does not find an invalid ID.
             pub fn from_text(text: impl Into<String>) -> Self {
                 Self(text.into())
             }

@@ -35,8 +35,10 @@ impl ConfigKeys {
 /// Returns the first 128 bits of the text's SHA-256 in hex.
 fn key_of(config: &str) -> String {
     let digest = Sha256::digest(config.as_bytes());
-    let half = digest.iter().take(16);
-    half.map(|byte| format!("{byte:02x}")).collect()
+    let half = digest
+        .first_chunk()
+        .map_or(0, |half| u128::from_be_bytes(*half));
+    format!("{half:032x}")
 }
 
 impl Conn {

@@ -93,7 +93,7 @@ async fn output_is_cut_at_64_kib() {
     for (length, is_cut) in [(65_536, false), (65_537, true)] {
         let (status, text) = outcome(&house, "long", &json!({ "x": length }).to_string()).await;
         assert_eq!(
-            (status.as_str(), text.contains("cut")),
+            (status.as_str(), text.contains("truncated")),
             ("ok", is_cut),
             "{length}"
         );
