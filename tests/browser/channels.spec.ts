@@ -69,7 +69,7 @@ test('a secret can be entered after the vault is unlocked, and input survives th
   await page.getByRole('button', { name: 'Add channel' }).click();
   await page.getByRole('main').getByRole('alert').getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
-  await unlock.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
   await page.getByRole('button', { name: 'Add channel' }).click();
   await expect(page.getByRole('heading', { name: 'Family', level: 1 })).toBeVisible();

@@ -109,7 +109,7 @@ test('a tool that needs approval is denied, then allowed', async ({ home: _, pag
   // The request is also shown in a window opened later, and the list marks the conversation that waits.
   const other = await context.newPage();
   await other.goto(new URL(page.url()).pathname);
-  await expect(other.getByRole('link', { name: /Fetch it Needs your answer/ })).toBeVisible();
+  await expect(other.getByRole('link', { name: /Fetch it Needs approval/ })).toBeVisible();
   await other.getByRole('button', { name: 'Deny' }).click();
   await expect(messages(page).getByText('Then not.')).toBeVisible();
   await expect(messages(page).getByText('Denied', { exact: true })).toBeVisible();

@@ -99,7 +99,7 @@ test('a second window follows; after a restart the vault is sealed, and new valu
   const second = variables(page).getByRole('listitem').filter({ hasText: 'SECOND' });
   await expect(second).toContainText('Plaintext');
   await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
-  await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(second).toContainText('Encrypted');
 });

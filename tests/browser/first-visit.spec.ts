@@ -11,13 +11,13 @@ test('local first visit: from a password to a webhook that an agent answers', as
   await expect(page.getByLabel('Setup code')).toHaveCount(0);
 
   // The page shows the password rules while typing, and reports errors at the fields.
-  await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
-  await page.getByLabel('Password', { exact: true }).fill('too short');
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toBeFocused();
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('too short');
   await expect(page.getByText('(3 to go)')).toBeVisible();
   await press(page, 'Set password');
   await expect(page.getByText('Use at least 12 characters.')).toBeVisible();
-  await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toBeFocused();
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await expect(page.getByText('At least 12 characters: done')).toBeVisible();
   await page.getByLabel('Confirm password', { exact: true }).fill('something else');
   await press(page, 'Set password');
@@ -133,13 +133,13 @@ test.describe('from another machine', () => {
     complaints.allowDowntime();
     await page.goto('/');
     await page.getByLabel('Setup code').fill(gateway.setupCode);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
     await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
     await gateway.stop('SIGKILL');
     await press(page, 'Set password');
     await expect(page.getByText('The gateway is not responding.')).toBeVisible();
     await gateway.run();
-    await expect(page.getByLabel('Password', { exact: true })).toHaveValue(PASSWORD);
+    await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toHaveValue(PASSWORD);
     await page.getByLabel('Setup code').fill(gateway.setupCode);
     await press(page, 'Set password');
     await storeRecoveryKey(page);
@@ -189,10 +189,10 @@ test('a reload during setup continues at the same step', async ({ gateway, page 
   await page.reload();
   await expect(heading(page, 'Did you save your recovery key?')).toBeVisible();
   await isSound(page, 'recovery-again');
-  await page.getByLabel('Password', { exact: true }).fill('something wrong');
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('something wrong');
   await press(page, 'Create a new recovery key');
   await expect(page.getByText('Incorrect password.')).toBeVisible();
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await press(page, 'Create a new recovery key');
   await expect(page.getByText(KEY)).toBeVisible();
   expect(await page.getByText(KEY).textContent()).not.toBe(first);
@@ -222,7 +222,7 @@ test('a reload during setup continues at the same step', async ({ gateway, page 
 test('the gateway restarts during the first visit', async ({ gateway, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/onboarding');
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await gateway.stop();
   await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await press(page, 'Set password');
@@ -238,14 +238,14 @@ test('the gateway restarts during the first visit', async ({ gateway, page, comp
   await expect(page.getByText('The vault is sealed')).toBeVisible();
   await isSound(page, 'sealed-step');
   await press(page, 'Unlock');
-  await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByRole('radio', { name: 'OpenAI' })).toBeVisible();
 });
 
 test('keyboard-only setup', async ({ gateway, page }) => {
   await page.goto('/onboarding');
-  await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toBeFocused();
   await page.keyboard.type(PASSWORD);
   await reach(page, page.getByLabel('Confirm password', { exact: true }));
   await page.keyboard.type(PASSWORD);

@@ -12,7 +12,7 @@ test('a passkey alone is enough; a page opened by IP address says why passkeys a
   await presence(false);
   await context.clearCookies();
   await page.goto('/chat');
-  await expect(page.getByLabel('Password', { exact: true })).toHaveCount(0);
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toHaveCount(0);
   await isSound(page, 'login-passkey');
   await presence(true);
   await press(page, 'Log in with a passkey');
@@ -66,7 +66,7 @@ test('login: a wrong password, the return to the requested page, a revoked sessi
   await context.clearCookies();
   await page.goto('/settings/vault?from=mail');
   await expect(heading(page, 'Log in to Gatehouse')).toBeVisible();
-  const field = page.getByLabel('Password', { exact: true });
+  const field = page.getByRole('textbox', { name: 'Password', exact: true });
   await expect(field).toBeFocused();
   await press(page, 'Log in');
   await expect(page.getByText('Enter your password.')).toBeVisible();
@@ -116,7 +116,7 @@ test('login: too many attempts start a countdown, and a restart does not reset i
   await context.clearCookies();
   await page.clock.install();
   await page.goto('/chat');
-  const field = page.getByLabel('Password', { exact: true });
+  const field = page.getByRole('textbox', { name: 'Password', exact: true });
   const button = page.getByRole('button', { name: 'Log in', exact: true });
   for (let tries = 0; tries < 5; tries++) {
     await logInByPassword(page, `wrong ${tries}`);
@@ -147,7 +147,7 @@ test('login: the gateway restarts, and the password unlocks the sealed vault', a
   complaints.allowDowntime();
   await context.clearCookies();
   await page.goto('/chat');
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await home.stop();
   await press(page, 'Log in');
   await expect(page.getByText('What you typed is kept')).toBeVisible();
@@ -156,7 +156,7 @@ test('login: the gateway restarts, and the password unlocks the sealed vault', a
   await expect(page.getByText('What you typed is kept')).toHaveCount(0);
   await expect(page.getByText('Logging in with the password unlocks it')).toBeVisible();
   await isSound(page, 'login-sealed');
-  await expect(page.getByLabel('Password', { exact: true })).toHaveValue(PASSWORD);
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toHaveValue(PASSWORD);
   await press(page, 'Log in');
   await isLive(page);
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);

@@ -61,7 +61,7 @@ test('while the connection is lost, and when a toast appears', async ({ home, pa
   await home.run();
   await isLive(page);
   await page.getByRole('button', { name: 'Unlock' }).first().click();
-  await dialog(page).getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(/unlocked|open/i)).toBeVisible();
   await movesUnlessUnwanted(page, /rise/);

@@ -24,7 +24,7 @@ const step = (page: Page, name: string): Promise<void> =>
   expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeFocused();
 
 async function choosePassword(page: Page): Promise<void> {
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await press(page, 'Set password');
   await step(page, 'Save your recovery key');
@@ -106,7 +106,7 @@ test('on the same machine: from an empty gateway to a signed delivery that an ag
   // The user can find the logout and log in again.
   await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await press(page, 'Log in');
   await expect(page.getByRole('link', { name: /Delivery ….*From a webhook/ })).toBeVisible();
   await model.close();

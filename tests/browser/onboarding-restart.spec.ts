@@ -13,7 +13,7 @@ const url = (page: Page) => page.getByLabel('URL', { exact: true });
 async function unlockHere(page: Page): Promise<void> {
   await alert(page).getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
-  await unlock.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
 }
 

@@ -83,10 +83,10 @@ test('a key is refused while the vault is sealed after a restart, and saved afte
   await dialog.getByRole('button', { name: 'Save key' }).click();
   await dialog.getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
-  await unlock.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+  await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
   await dialog.getByRole('button', { name: 'Save key' }).click();
-  await expect(row(page, 'Anthropic').getByText(/Key …1234 is stored/)).toBeVisible();
+  await expect(row(page, 'Anthropic').getByText(/Key …1234 stored/)).toBeVisible();
   await row(page, 'Anthropic').getByRole('button', { name: 'Actions for Anthropic' }).click();
   await page.getByRole('menuitem', { name: 'Remove key' }).click();
   const confirm = page.getByRole('dialog', { name: 'Remove API key' });

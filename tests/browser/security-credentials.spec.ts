@@ -93,7 +93,7 @@ test('the only passkey cannot be removed; the first password creates the vault',
   await page.keyboard.press('Escape');
 
   await section(page, 'Password').getByRole('button', { name: 'Set a password' }).click();
-  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await dialog(page).getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await dialog(page).getByRole('button', { name: 'Set a password' }).click();
   const shown = dialog(page).getByText(/^([A-Z2-9]{4}-){7}[A-Z2-9]{4}$/);
@@ -132,7 +132,7 @@ test('the password is changed: rules are shown while typing, and other sessions 
   await expect(told(page, 'Password changed')).toBeVisible();
   // The other window shows the login without navigating.
   await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toHaveCount(0);
-  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
+  await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
   const login = (password: string) => other.request.post(`${home.origin}/api/auth/login`, { data: { password } });
   expect((await login(PASSWORD)).status()).toBe(401);
   expect((await login('another long password')).status()).toBe(200);

@@ -104,7 +104,7 @@ test('a device: the gateway is down when it is paired, and again while the token
   await pair.click();
   await dialog(page).getByRole('alert').getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
-  await unlock.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
   const token = await dialog(page).locator('code').first().innerText();
   // The token stays visible while the gateway restarts.

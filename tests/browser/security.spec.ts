@@ -20,7 +20,7 @@ test('logging out a session logs out its window, and a restart neither restores 
   await expect(its).toContainText('127.0.0.1');
   await its.getByRole('button', { name: /^Log out/ }).click();
   await expect(its).toHaveCount(0);
-  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
+  await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
   // Log in again, then log out all other sessions.
   await logIn(other, home, PASSWORD);
   await otherPage.reload();
@@ -28,13 +28,13 @@ test('logging out a session logs out its window, and a restart neither restores 
   await sessions.getByRole('button', { name: 'Log out all others' }).click();
   await dialog(page).getByRole('button', { name: 'Log out' }).click();
   await expect(told(page, '1 session logged out')).toBeVisible();
-  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
+  await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
   await home.restart('SIGKILL');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
   await otherPage.reload();
-  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
+  await expect(otherPage.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
   await other.close();
 });
 
@@ -186,14 +186,14 @@ test('an old confirmation is requested again, only for sensitive changes', async
   await expect(dialog(page).getByText('controls this gateway')).toBeVisible();
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
-  await asked.getByLabel('Password', { exact: true }).fill('wrong');
+  await asked.getByRole('textbox', { name: 'Password', exact: true }).fill('wrong');
   await asked.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(asked.getByRole('alert')).toBeVisible();
   // Without confirmation, nothing changes.
   await page.keyboard.press('Escape');
   await expect(dialog(page).getByRole('alert')).toContainText('Confirm with the password or a passkey');
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
-  await asked.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await asked.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await asked.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
   await dialog(page).getByLabel('I’ve saved it').check();
@@ -264,7 +264,7 @@ test('all authentication is removed, the page explains the effects, and it is se
   });
   expect(response.status).toBe(200);
   await expect(page.getByRole('heading', { name: 'Authentication is off' })).toHaveCount(0);
-  await expect(page.getByLabel('Password', { exact: true })).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Password', exact: true })).toBeVisible();
 });
 
 test('the audit log describes each change, filters, and loads more', async ({ home, page }) => {

@@ -27,7 +27,7 @@ test('the page reports a stopped gateway and recovers automatically', async ({ h
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   // The vault is sealed after a restart and can be unlocked from the current page.
   await page.getByRole('button', { name: 'Unlock' }).click();
-  await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
 });
@@ -55,7 +55,7 @@ test('a visitor whose session ended gets the login, with no API call but the sta
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.reload();
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   expect(asked).toContain('/api/auth/status');
   expect(asked.filter((path) => /^\/(api\/(?!auth\/)|ws\/)/.test(path))).toEqual([]);
   await page.getByRole('button', { name: 'Log in', exact: true }).click();

@@ -25,7 +25,7 @@ async function unlock(page: Page, way: 'password' | 'recovery key', secret: stri
 /** Opens a dialog that asks for the password, and submits it. */
 async function byPassword(page: Page, open: string, action: string, password = PASSWORD): Promise<void> {
   if (!(await dialog(page).isVisible())) await page.getByRole('button', { name: open, exact: true }).click();
-  await dialog(page).getByLabel('Password', { exact: true }).fill(password);
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill(password);
   await dialog(page).getByRole('button', { name: action, exact: true }).click();
 }
 
@@ -128,10 +128,10 @@ test('the vault is turned off with a report, and on again', async ({ home, page 
   await page.getByRole('button', { name: 'Turn off…' }).click();
   await dialog(page).getByLabel('Type turn off the vault to confirm').fill('turn off the vault');
   await expect(action).toBeDisabled();
-  await dialog(page).getByLabel('Password', { exact: true }).fill('not the password at all');
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill('not the password at all');
   await action.click();
   await expect(dialog(page).getByRole('alert')).toBeVisible();
-  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await action.click();
   await expect(state(page, OFF)).toBeVisible();
 });
@@ -168,7 +168,7 @@ test('after a restart: sealed, reported on every page, unlocked in place', async
   await expect(state(page, OPEN)).toBeVisible();
   // A restart while a dialog waits for the password: it stays open, reports what happened, and works afterwards.
   await page.getByRole('button', { name: 'Rotate the key' }).click();
-  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await home.stop('SIGKILL');
   await dialog(page).getByRole('button', { name: 'Rotate', exact: true }).click();
   await expect(dialog(page).getByRole('alert')).toContainText('may or may not have been');
@@ -183,7 +183,7 @@ test('after a restart: sealed, reported on every page, unlocked in place', async
   await home.restart();
   await page.goto('/settings/security');
   await page.getByRole('button', { name: 'Unlock', exact: true }).click();
-  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog(page).getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await home.stop();
   await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(dialog(page).getByRole('alert')).toBeVisible();
@@ -272,7 +272,7 @@ test('accessibility in both themes, no horizontal scroll, sealing and unlocking 
   await looks('sealed');
   await page.getByRole('button', { name: 'Unlock the vault' }).focus();
   await page.keyboard.press('Enter');
-  await expect(dialog(page).getByLabel('Password', { exact: true })).toBeFocused();
+  await expect(dialog(page).getByRole('textbox', { name: 'Password', exact: true })).toBeFocused();
   await looks('unlocking');
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');

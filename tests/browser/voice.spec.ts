@@ -36,7 +36,7 @@ async function clean(page: Page): Promise<void> {
 
 async function unlock(page: Page, button: Locator): Promise<void> {
   await button.click();
-  await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
 }
 
@@ -131,7 +131,7 @@ test('providers: setup, saving and removing a key, selection, fallback, turning 
   await expect.poll(() => vendor.spoken.at(-1)?.voice).toBe('nova');
 
   await page.getByRole('button', { name: 'Change ElevenLabs' }).click();
-  await expect(dialog.getByText(/A key that ends in \S*1234 is stored for/)).toBeVisible();
+  await expect(dialog.getByText(/A key ending in \S*1234 is stored for/)).toBeVisible();
   await dialog.getByRole('button', { name: 'Remove the stored key' }).click();
   await expect(dialog.getByText('Stored by the gateway')).toBeVisible();
   await page.keyboard.press('Escape');

@@ -194,7 +194,7 @@ test('the gateway restarts while the form is filled in: no input is lost', async
   await create.click();
   // The vault is sealed after a restart: it is unlocked from here, and the webhook is created immediately.
   await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
   const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');

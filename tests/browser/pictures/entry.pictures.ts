@@ -8,7 +8,7 @@ const heading = (page: Page, name: string | RegExp) => expect(page.getByRole('he
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
 async function choosePassword(page: Page): Promise<void> {
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill(PASSWORD);
   await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await press(page, 'Set password');
 }
@@ -72,7 +72,7 @@ test('empty pages, and login', async ({ home, page, context }) => {
   await page.goto('/deliveries');
   await heading(page, 'Log in to Gatehouse');
   await take(page, 'login');
-  const field = page.getByLabel('Password', { exact: true });
+  const field = page.getByRole('textbox', { name: 'Password', exact: true });
   for (let tries = 0; tries < 5; tries++) {
     await field.fill(`wrong ${tries}`);
     await field.press('Enter');
