@@ -147,7 +147,7 @@ test('validation errors are shown at their fields', async ({ home, page }) => {
   await create.click();
   await expect(field('Name')).toBeFocused();
   await expect(field('Name')).toHaveAccessibleDescription(/Enter a name\./);
-  await expect(page.getByLabel('Allowed IP addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an address/);
+  await expect(page.getByLabel('Allowed IP addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an IP address/);
   await expect(page.getByRole('textbox', { name: /^Secret header/ })).toHaveAccessibleDescription(
     /Not a valid HTTP header name/,
   );
