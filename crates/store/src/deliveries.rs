@@ -20,14 +20,13 @@ pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payl
     FROM delivery_payloads AS apart WHERE apart.delivery_id = webhook_deliveries.id) \
     ELSE payload END AS payload";
 
-/// Larger payloads, in bytes, are stored in `delivery_payloads`. This is also the maximum size of a preview,
-/// so a row contains the payload or a preview of it, never both. PostgreSQL moves values over 2 kB out of the
-/// row anyway (TOAST).
-const INLINE_BYTES: usize = 2048;
+/// Maximum size of a preview, in bytes. Larger payloads are stored in `delivery_payloads`; a smaller one stays in the
+/// row. PostgreSQL moves values over 2 kB out of the row as well (TOAST).
+pub const PREVIEW_BYTES: usize = 2048;
 
 /// Whether a payload is stored in `delivery_payloads`.
 const fn is_stored_apart(payload: &str) -> bool {
-    payload.len() > INLINE_BYTES
+    payload.len() > PREVIEW_BYTES
 }
 
 /// A delivery without its payload and configuration.

@@ -63,7 +63,15 @@ impl Conn {
         }
         let rows: Vec<Vec<Value<'_>>> = used
             .iter()
-            .map(|(key, (config, at))| vec![key.into(), (*config).into(), at.as_millis().into()])
+            .map(|(key, (config, at))| {
+                let at = at.as_millis();
+                vec![
+                    key.into(),
+                    (*config).into(),
+                    at.into(),
+                    USED_AT_STEP_MS.into(),
+                ]
+            })
             .collect();
         if !rows.is_empty() {
             self.run_each(INSERT, &rows).await?;
@@ -91,4 +99,4 @@ impl Conn {
 
 const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at) VALUES ($1, $2, $3)
     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at
-        WHERE delivery_configs.used_at < excluded.used_at - 3600000";
+        WHERE delivery_configs.used_at < excluded.used_at - $4";

@@ -78,7 +78,7 @@ pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
 pub use chat_shares::ChatShareRow;
 pub use conn::Conn;
 pub use credential_limits::MadeRow;
-pub use deliveries::{DeliveryRow, NewDelivery};
+pub use deliveries::{DeliveryRow, NewDelivery, PREVIEW_BYTES};
 pub use delivery_claim::{ClaimRequest, Claims, DeliveryWork, Take};
 pub use delivery_control::CANCELLED;
 pub use delivery_keys::{KeyHolder, RepeatRow};

@@ -5,19 +5,16 @@
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, DeliveryWork, NewDelivery, ReplayFilter, Store, StoreError, Take,
+    ClaimRequest, DeliveryWork, NewDelivery, PREVIEW_BYTES, ReplayFilter, Store, StoreError, Take,
 };
 use std::sync::Arc;
-
-/// The largest payload that is stored in the delivery's row, in bytes.
-const INLINE: usize = 2048;
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
 fn delivery(n: u32, payload: &str, config: &Arc<str>) -> NewDelivery {
-    let preview = payload.get(..INLINE).unwrap_or(payload);
+    let preview = payload.get(..PREVIEW_BYTES).unwrap_or(payload);
     NewDelivery {
         id: DeliveryId::from_text(format!("del_{n:012x}")),
         webhook_id: WebhookId::from_text("hook_1"),
@@ -109,7 +106,7 @@ async fn a_payload_is_read_back_at_the_limit_of_the_row_and_one_past_it() {
     for database in databases().await {
         let store = database.open().await;
         let config = Arc::from("{}");
-        let texts = [1, INLINE, INLINE + 1, 1 << 20].map(|bytes| "x".repeat(bytes));
+        let texts = [1, PREVIEW_BYTES, PREVIEW_BYTES + 1, 1 << 20].map(|bytes| "x".repeat(bytes));
         let new: Vec<NewDelivery> = (1..)
             .zip(&texts)
             .map(|(n, text)| delivery(n, text, &config))
@@ -144,10 +141,10 @@ async fn a_payload_goes_with_its_delivery_and_is_not_stored_for_a_duplicate() {
     for database in databases().await {
         let store = database.open().await;
         let config = Arc::from("{}");
-        let first = delivery(1, &"x".repeat(INLINE + 1), &config);
+        let first = delivery(1, &"x".repeat(PREVIEW_BYTES + 1), &config);
         let duplicate = NewDelivery {
             unique_key: first.unique_key.clone(),
-            ..delivery(2, &"y".repeat(INLINE + 1), &config)
+            ..delivery(2, &"y".repeat(PREVIEW_BYTES + 1), &config)
         };
         assert_eq!(
             insert(&store, vec![first.clone(), duplicate]).await,
@@ -168,7 +165,7 @@ async fn a_replay_gets_the_payload_wherever_it_is() {
     for database in databases().await {
         let store = database.open().await;
         let config = Arc::from("{}");
-        let texts = ["{}".to_owned(), "x".repeat(INLINE + 1)];
+        let texts = ["{}".to_owned(), "x".repeat(PREVIEW_BYTES + 1)];
         insert(
             &store,
             (1..)
@@ -242,7 +239,7 @@ async fn a_configuration_is_stored_once_and_kept_while_it_is_needed() {
 async fn deliveries_of_an_earlier_version_keep_payload_and_configuration_in_their_row() {
     for database in databases().await {
         let store = database.open().await;
-        let big = "x".repeat(INLINE + 1);
+        let big = "x".repeat(PREVIEW_BYTES + 1);
         let insert = format!(
             "INSERT INTO webhook_deliveries (id, webhook_id, status, session_key, received_at,
                  next_attempt_at, headers, body_size, body_preview, payload, config, target)

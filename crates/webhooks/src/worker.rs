@@ -23,6 +23,7 @@ mod attempt;
 mod backoff;
 pub(crate) mod circuit;
 mod fair;
+mod gauge;
 mod holds;
 mod leases;
 mod look;
@@ -39,6 +40,7 @@ use attempt::Ended;
 use fair::Served;
 use gatehouse_secrets::Status;
 use gatehouse_store::{DeliveryLine, StoreError};
+use gauge::QueueGauge;
 use leases::LeaseWatch;
 use pace::Starts;
 pub(crate) use recover::revive;
@@ -65,8 +67,6 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 const TIDY_MS: u64 = 15_000;
 /// The same while the queue is empty.
 const IDLE_TIDY_MS: u64 = 60_000;
-/// Minimum interval between counts of the queue.
-const GAUGE_MS: u64 = 1000;
 /// Capacity of the channel for ended runs.
 const ENDED: usize = 2048;
 
@@ -142,16 +142,11 @@ struct Worker {
     /// When to renew leases and check waiting deliveries next, in milliseconds of the monotonic clock.
     renew_at: u64,
     tidy_at: u64,
-    /// When to count the queue next, and whether a count was skipped.
-    gauge_at: u64,
-    gauge_is_stale: bool,
-    /// The last count of queued deliveries.
-    depth: i64,
-    /// Whether, at the last iteration, no delivery in the database had a due time and this node ran none.
+    gauge: QueueGauge,
+    /// Whether, at the last iteration, no delivery was queued and this node ran none.
     is_idle: bool,
-    /// Whether to notify the other nodes of work in the queue, and the earliest time to do so.
-    calls_nodes: bool,
-    call_at: u64,
+    /// When the other nodes may be notified next, by the monotonic clock.
+    notify_at: u64,
 }
 
 impl Worker {
@@ -172,12 +167,9 @@ impl Worker {
             lines_after: None,
             renew_at: 0,
             tidy_at: 0,
-            gauge_at: 0,
-            gauge_is_stale: false,
-            depth: 0,
+            gauge: QueueGauge::default(),
             is_idle: false,
-            calls_nodes: false,
-            call_at: 0,
+            notify_at: 0,
         }
     }
 
@@ -238,23 +230,23 @@ impl Worker {
         let tidied = self.tidy().await;
         kept?;
         let (stepped, has_more) = (stepped?, tidied?);
+        if !stepped.is_idle {
+            self.gauge.expire();
+        }
         if stepped.has_more || has_more {
             return Ok(None);
         }
-        // An idle queue contains no new deliveries, and parked ones were counted before.
-        if !stepped.is_idle || self.depth > 0 {
-            self.gauge().await?;
-        }
-        let poll = match (self.inner.store.engine().is_shared(), stepped.is_idle) {
+        self.count_queue().await?;
+        self.is_idle = stepped.is_idle && self.gauge.is_zero();
+        let poll = match (self.inner.store.engine().is_shared(), self.is_idle) {
             (true, false) => SHARED_POLL,
             (true, true) => IDLE_POLL,
             (false, _) => LONE_POLL,
         };
-        self.is_idle = stepped.is_idle;
         let rest = poll
             .min(self.until_renewal())
             .min(stepped.next.unwrap_or(poll));
-        Ok(Some(if self.gauge_is_stale {
+        Ok(Some(if self.gauge.is_out_of_date() {
             rest.min(SHARED_POLL)
         } else {
             rest
@@ -266,16 +258,13 @@ impl Worker {
         Duration::from_millis(self.renew_at.saturating_sub(now).max(10))
     }
 
-    /// Updates the count of queued deliveries, at most once per second. Counting a long queue is expensive, so at
-    /// most a twentieth of the time goes into it.
-    async fn gauge(&mut self) -> Result<(), StoreError> {
-        let monotonic = self.inner.clock.monotonic_ms();
-        self.gauge_is_stale = monotonic < self.gauge_at;
-        if !self.gauge_is_stale {
-            self.depth = self.inner.queue_depth().await?;
-            let now = self.inner.clock.monotonic_ms();
-            let took = now.saturating_sub(monotonic);
-            self.gauge_at = now.saturating_add(took.saturating_mul(20).max(GAUGE_MS));
+    /// Counts the queued deliveries if that is due.
+    async fn count_queue(&mut self) -> Result<(), StoreError> {
+        let began = self.inner.clock.monotonic_ms();
+        if self.gauge.is_due(began) {
+            let depth = self.inner.queue_depth().await?;
+            self.gauge
+                .set(depth, began, self.inner.clock.monotonic_ms());
         }
         Ok(())
     }
@@ -291,6 +280,8 @@ impl Worker {
         recover::cancel_removed(&self.inner).await?;
         let has_more = recover::release_from_vault(&self.inner).await?;
         if !has_more {
+            // Other nodes may have parked deliveries.
+            self.gauge.expire();
             let interval = if self.is_idle { IDLE_TIDY_MS } else { TIDY_MS };
             self.tidy_at = monotonic.saturating_add(interval);
         }

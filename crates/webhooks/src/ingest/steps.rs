@@ -13,13 +13,10 @@ use crate::rules::{OnLimit, ReplayGuard};
 use crate::secret::SHORT_BYTES;
 use crate::verify::{self, Proof, VerifyInput};
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
-use gatehouse_store::{NewDelivery, StoreError};
+use gatehouse_store::{NewDelivery, PREVIEW_BYTES, StoreError};
 use http::HeaderMap;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Maximum size of a stored preview, in bytes.
-pub(crate) const PREVIEW_BYTES: usize = 2048;
 
 /// A verified and parsed request.
 pub(super) struct Arrived<'a> {

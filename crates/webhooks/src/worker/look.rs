@@ -23,6 +23,8 @@ pub(super) struct Look {
     pub(super) next: Option<Duration>,
     /// Whether no delivery in the database has a due time and this node runs none.
     pub(super) is_idle: bool,
+    /// Whether due deliveries stay in the queue because this node has no slots for them.
+    pub(super) leaves_work: bool,
 }
 
 impl Look {
@@ -38,12 +40,14 @@ impl Worker {
         let load = self.slots.load(ended);
         let mut look = Look::default();
         if load.agent >= limits.agent && load.send >= limits.send {
+            look.leaves_work = true;
             return Ok(look);
         }
         let lines = self.read_lines(&mut look).await?;
         look.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
         let candidates = self.judge(lines, &mut look).await?;
         look.takes = fair::plan(&candidates, limits, load, &self.served);
+        look.leaves_work = look.takes.len() < candidates.len();
         Ok(look)
     }
 

@@ -75,6 +75,7 @@ impl Worker {
             }
         };
         if self.settled.is_empty() && look.takes.is_empty() {
+            self.notify_nodes(look.leaves_work).await?;
             return Ok(Stepped {
                 has_more: false,
                 next: look.next,
@@ -83,8 +84,9 @@ impl Worker {
         }
         let claims = self.write(&look.takes).await?;
         let has_more = claims.more || !claims.claimed.is_empty();
-        self.calls_nodes |= claims.more;
+        let leaves_work = claims.more || look.leaves_work;
         self.start_all(claims, &look);
+        self.notify_nodes(leaves_work).await?;
         Ok(Stepped {
             has_more,
             next: look.next,
@@ -139,7 +141,6 @@ impl Worker {
     ) -> Result<(Vec<bool>, Claims), StoreError> {
         let owner = self.inner.node.clone();
         let want = (!takes.is_empty()).then(|| self.claim_request(takes));
-        let calls_nodes = self.may_call_nodes();
         let write = self.inner.store.write_queue(move |conn| {
             Box::pin(async move {
                 let (mut written, mut messages) = (Vec::with_capacity(endings.len()), Vec::new());
@@ -155,25 +156,23 @@ impl Worker {
                     Some(want) => conn.claim_deliveries(want).await?,
                     None => Claims::default(),
                 };
-                if calls_nodes {
-                    conn.notify_nodes().await?;
-                }
                 Ok::<_, StoreError>((written, claims))
             })
         });
         write.await
     }
 
-    /// Returns whether to notify the other nodes, because this node leaves work in the queue. At most once
-    /// per [`SHARED_POLL_MS`].
-    fn may_call_nodes(&mut self) -> bool {
-        let monotonic = self.inner.clock.monotonic_ms();
-        let is_due = self.calls_nodes && monotonic >= self.call_at;
-        if is_due {
-            self.calls_nodes = false;
-            self.call_at = monotonic.saturating_add(SHARED_POLL_MS);
+    /// Wakes the other nodes if this one leaves work in the queue, at most once per [`SHARED_POLL_MS`].
+    async fn notify_nodes(&mut self, leaves_work: bool) -> Result<(), StoreError> {
+        let store = &self.inner.store;
+        let now = self.inner.clock.monotonic_ms();
+        if !leaves_work || !store.engine().is_shared() || now < self.notify_at {
+            return Ok(());
         }
-        is_due
+        self.notify_at = now.saturating_add(SHARED_POLL_MS);
+        store
+            .write_queue(|conn| Box::pin(async move { conn.notify_nodes().await }))
+            .await
     }
 
     fn claim_request(&mut self, takes: Vec<Take>) -> ClaimRequest {

@@ -1,12 +1,15 @@
 //! The slots for agents and channels, and how they are allocated.
 
 use super::house::{House, everywhere, settings};
+use super::model::FakeModel;
 use super::retries::Receiver;
 use gatehouse_channels::NewAccount;
 use gatehouse_domain::{Actor, DeliveryStatus};
-use gatehouse_store::WebhookRow;
+use gatehouse_store::testing::postgres;
+use gatehouse_store::{Store, WebhookRow};
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// A server that accepts connections but never responds, and an account that sends to it.
@@ -152,4 +155,34 @@ async fn a_long_queue_ends_with_each_delivery_once() {
         house.stop().await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_node_without_free_slots_notifies_the_others() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let model = FakeModel::start().await;
+    let wanted = WebhooksSettings {
+        drain_seconds: 0,
+        send_workers: 1,
+        ..settings()
+    };
+    let house = House::open_with(&database, &model, wanted).await;
+    let (_listener, hanging) = hanging_account(&house, "hanging").await;
+    let stuck = json!({ "deliver_only": true, "deliver_to": hanging });
+    let stuck = house.webhook("stuck", stuck).await;
+    let other = Store::open(&database.location).await.unwrap();
+    let mut notified = other.notified();
+    // The first change means that the connection listens.
+    notified.changed().await.unwrap();
+    house.work();
+    house.worker_has_looked().await;
+    many(&house, &stuck, 1..3).await;
+    house.webhooks.wake();
+    let heard = tokio::time::timeout(Duration::from_secs(10), notified.changed());
+    heard.await.unwrap().unwrap();
+    assert_eq!(count(&house, 1..3, DeliveryStatus::Queued).await, 1);
+    other.close().await;
+    house.stop().await;
 }
