@@ -7,11 +7,7 @@ use gatehouse_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum AgentsError {
     #[error("invalid {field}: {reason}")]
-    Invalid {
-        field: &'static str,
-        /// Human-readable.
-        reason: String,
-    },
+    Invalid { field: &'static str, reason: String },
     /// The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),

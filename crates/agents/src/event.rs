@@ -129,9 +129,7 @@ pub struct Failure(pub Problem);
 #[schemars(rename = "Failure")]
 #[expect(dead_code, reason = "only its schema is used")]
 struct FailureShape {
-    /// For programs.
     code: String,
-    /// For people.
     message: String,
     /// The extra fields of this code.
     #[schemars(flatten)]

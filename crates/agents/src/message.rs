@@ -15,7 +15,6 @@ pub enum Role {
     System,
     /// A person or a webhook.
     User,
-    /// The agent.
     Assistant,
     /// A tool, replying to the agent.
     Tool,

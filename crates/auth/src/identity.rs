@@ -38,7 +38,6 @@ impl AuthMethod {
 pub struct AuthIdentity {
     pub method: AuthMethod,
     pub scopes: ScopeSet,
-    /// The credential.
     pub subject: Subject,
 }
 

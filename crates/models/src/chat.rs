@@ -24,7 +24,6 @@ pub struct ChatRequest {
 pub enum ChatMessage {
     /// A person, or a program in that role.
     User { text: String },
-    /// The model.
     Assistant {
         /// May be empty when there are tool calls.
         text: String,

@@ -19,7 +19,6 @@ pub struct Check {
     pub id: &'static str,
     /// Whether the check passed.
     pub ok: bool,
-    /// The finding.
     pub message: String,
     /// The suggested fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

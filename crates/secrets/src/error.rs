@@ -117,11 +117,7 @@ impl From<VaultError> for Problem {
 pub enum SecretsError {
     /// The caller's input is invalid.
     #[error("invalid {field}: {reason}")]
-    Invalid {
-        field: &'static str,
-        /// For people.
-        reason: String,
-    },
+    Invalid { field: &'static str, reason: String },
     /// The passphrase does not open the imported key.
     #[error("the passphrase does not decrypt the key")]
     WrongPassphrase,

@@ -252,7 +252,6 @@ pub struct Webhook {
     /// Template of the text sent to the channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
-    /// The channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver_to: Option<String>,
     /// Extra fields for the channel; values are templates.

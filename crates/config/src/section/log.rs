@@ -50,7 +50,6 @@ impl Log {
 /// The format of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
     Text,
     /// One JSON object per line.
     Json,

@@ -35,9 +35,7 @@ pub enum ClientError {
 #[derive(Debug, thiserror::Error)]
 #[error("{message} ({code}){}", hint(code))]
 pub struct Refusal {
-    /// For people.
     pub message: String,
-    /// For programs.
     pub code: String,
     /// The extra fields of this code.
     pub details: Map<String, Value>,

@@ -73,7 +73,6 @@ pub struct Answer {
     pub session_key: String,
     /// The turn's id.
     pub turn_id: TurnId,
-    /// The answer.
     pub text: String,
     /// The id of the spoken answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -71,7 +71,6 @@ impl ConnectParams {
 pub struct ConnectResult {
     /// The protocol version.
     pub protocol: u32,
-    /// The server.
     pub server: ServerInfo,
     /// The client's identity.
     pub identity: IdentityReport,

@@ -63,9 +63,7 @@ pub struct RevealParams {
 /// A variable with its value.
 #[derive(Serialize, JsonSchema)]
 pub struct RevealedVariable {
-    /// The name.
     pub key: String,
-    /// The value.
     pub value: String,
 }
 
@@ -94,7 +92,6 @@ pub struct ListResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetParams {
-    /// The name.
     key: String,
     /// The value, at most 64 KiB.
     #[schemars(with = "String")]
@@ -105,7 +102,6 @@ pub struct SetParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// The name.
     key: String,
 }
 

@@ -115,7 +115,6 @@ pub struct ConvertParams {
     /// The provider's name or id of the voice.
     #[serde(rename = "voiceId", alias = "voice_id")]
     voice_id: Option<String>,
-    /// The model.
     model: Option<String>,
     /// `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`.
     format: Option<String>,

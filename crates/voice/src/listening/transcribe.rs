@@ -22,7 +22,6 @@ const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
-    /// The text.
     pub text: String,
     /// The recognized language, else the requested one, else `und`.
     pub language: String,

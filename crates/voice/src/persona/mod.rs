@@ -25,7 +25,6 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Persona {
     /// The ID.
     pub id: String,
-    /// The name.
     pub label: String,
     /// The purpose; may be empty.
     pub description: String,
@@ -103,14 +102,12 @@ pub struct PersonaBinding {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PersonaBinding")]
 struct ShownBinding {
-    /// The provider.
     provider: TtsId,
     /// The provider's name or ID of the voice.
     voice_id: Option<String>,
     /// An alias of `voice_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     voice: Option<String>,
-    /// The model.
     model: Option<String>,
     /// The speed, 0.25 to 4; 1 is normal.
     speed: Option<f64>,

@@ -80,7 +80,6 @@ pub(crate) struct Heard {
 /// A word with its timestamps in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Word {
-    /// The word.
     pub word: String,
     /// The start in seconds.
     pub start: f64,
@@ -91,7 +90,6 @@ pub struct Word {
 /// A segment of speech, about a sentence, with its timestamps in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
-    /// The text.
     pub text: String,
     /// The start in seconds.
     pub start: f64,

@@ -1114,7 +1114,7 @@ export interface components {
         /** @description One turn of an agent, from input to answer. */
         TurnId: string;
         /** @description The author of a message. */
-        Role: "system" | "user" | "assistant" | "tool";
+        Role: "assistant" | "system" | "user" | "tool";
         /** @description A tool call that an agent requests. */
         ToolCallRecord: {
             /** @description Assigned by the provider. */
@@ -1526,7 +1526,6 @@ export interface components {
         HeardAudio: {
             /** @description The audio ID, to pass as `audio_id` to `chat.send`. */
             audio_id: components["schemas"]["AudioId"];
-            /** @description The text. */
             text: string;
             /** @description The recognized language, else the requested one, else `und`. */
             language: string;
@@ -1553,7 +1552,6 @@ export interface components {
         AudioId: string;
         /** @description A word with its timestamps in seconds. */
         Word: {
-            /** @description The word. */
             word: string;
             /**
              * Format: double
@@ -1568,7 +1566,6 @@ export interface components {
         };
         /** @description A segment of speech, about a sentence, with its timestamps in seconds. */
         Segment: {
-            /** @description The text. */
             text: string;
             /**
              * Format: double
@@ -1621,7 +1618,6 @@ export interface components {
             persona?: string | null;
             /** @description The provider's name or id of the voice. */
             voiceId?: string | null;
-            /** @description The model. */
             model?: string | null;
             /** @description `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`. */
             format?: string | null;

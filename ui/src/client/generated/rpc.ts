@@ -79,7 +79,7 @@ export type MessageId = string;
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Role".
  */
-export type Role = 'system' | 'user' | 'assistant' | 'tool';
+export type Role = 'assistant' | 'system' | 'user' | 'tool';
 /**
  * The turns that may use a tool.
  *
@@ -399,9 +399,6 @@ export interface Interface {
      */
     'env.set': {
       params: {
-        /**
-         * The name.
-         */
         key: string;
         /**
          * The value, at most 64 KiB.
@@ -415,9 +412,6 @@ export interface Interface {
      */
     'env.delete': {
       params: {
-        /**
-         * The name.
-         */
         key: string;
       };
       result: Done;
@@ -1638,9 +1632,6 @@ export interface Interface {
          * The provider's name or id of the voice.
          */
         voiceId?: string | null;
-        /**
-         * The model.
-         */
         model?: string | null;
         /**
          * `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`.
@@ -1979,9 +1970,6 @@ export interface ConnectResult {
    * The protocol version.
    */
   protocol: number;
-  /**
-   * The server.
-   */
   server: ServerInfo;
   /**
    * The client's identity.
@@ -2144,9 +2132,6 @@ export interface Check {
    * Whether the check passed.
    */
   ok: boolean;
-  /**
-   * The finding.
-   */
   message: string;
   /**
    * The suggested fix, if any.
@@ -2409,13 +2394,7 @@ export interface RevealResult {
  * via the `definition` "RevealedVariable".
  */
 export interface RevealedVariable {
-  /**
-   * The name.
-   */
   key: string;
-  /**
-   * The value.
-   */
   value: string;
 }
 /**
@@ -2767,9 +2746,6 @@ export interface Answer {
    * The turn's id.
    */
   turn_id: TurnId;
-  /**
-   * The answer.
-   */
   text: string;
   /**
    * The id of the spoken answer, if there is one.
@@ -2795,13 +2771,7 @@ export interface Answer {
  * via the `definition` "Failure".
  */
 export interface Failure {
-  /**
-   * For programs.
-   */
   code: string;
-  /**
-   * For people.
-   */
   message: string;
   [k: string]: unknown;
 }
@@ -3268,9 +3238,6 @@ export interface Webhook {
    * Template of the text sent to the channel.
    */
   prompt_template?: string | null;
-  /**
-   * The channel.
-   */
   deliver_to?: string | null;
   /**
    * Extra fields for the channel; values are templates.
@@ -3461,9 +3428,6 @@ export interface WebhookChanged {
    * Template of the text sent to the channel.
    */
   prompt_template?: string | null;
-  /**
-   * The channel.
-   */
   deliver_to?: string | null;
   /**
    * Extra fields for the channel; values are templates.
@@ -3974,9 +3938,6 @@ export interface SttStatus {
  * via the `definition` "TranscribeResult".
  */
 export interface TranscribeResult {
-  /**
-   * The text.
-   */
   text: string;
   /**
    * The recognized language, else the requested one, else `und`.
@@ -4018,9 +3979,6 @@ export interface TranscribeResult {
  * via the `definition` "Word".
  */
 export interface Word {
-  /**
-   * The word.
-   */
   word: string;
   /**
    * The start in seconds.
@@ -4038,9 +3996,6 @@ export interface Word {
  * via the `definition` "Segment".
  */
 export interface Segment {
-  /**
-   * The text.
-   */
   text: string;
   /**
    * The start in seconds.
@@ -4082,9 +4037,6 @@ export interface Persona {
    * The ID.
    */
   id: string;
-  /**
-   * The name.
-   */
   label: string;
   /**
    * The purpose; may be empty.
@@ -4162,9 +4114,6 @@ export interface PersonaPrompt {
  * via the `definition` "PersonaBinding".
  */
 export interface PersonaBinding {
-  /**
-   * The provider.
-   */
   provider: TtsId;
   /**
    * The provider's name or ID of the voice.
@@ -4174,9 +4123,6 @@ export interface PersonaBinding {
    * An alias of `voice_id`.
    */
   voice?: string | null;
-  /**
-   * The model.
-   */
   model: string | null;
   /**
    * The speed, 0.25 to 4; 1 is normal.
@@ -4250,9 +4196,6 @@ export interface BindingInput {
    * An alias of `voice_id`.
    */
   voice?: string | null;
-  /**
-   * The model.
-   */
   model?: string | null;
   /**
    * The speed; 1 is normal.
@@ -4588,9 +4531,6 @@ export interface PersonaEvent {
    * The ID.
    */
   id: string;
-  /**
-   * The name.
-   */
   label: string;
   /**
    * The purpose; may be empty.

@@ -116,7 +116,6 @@ struct BindingInput {
     voice_id: Option<String>,
     /// An alias of `voice_id`.
     voice: Option<String>,
-    /// The model.
     model: Option<String>,
     /// The speed; 1 is normal.
     #[schemars(range(min = 0.25, max = 4.0))]
