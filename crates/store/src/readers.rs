@@ -80,9 +80,11 @@ impl Threads {
         let permits = Arc::new(Semaphore::new(conns.len()));
         let (jobs, queue) = mpsc::channel::<Job>(READERS);
         let queue = Arc::new(Mutex::new(queue));
+        let closing = Arc::new(Mutex::new(()));
         let running = TaskTracker::new();
         for mut conn in conns {
-            let (queue, runtime, token) = (Arc::clone(&queue), Handle::current(), running.token());
+            let (queue, closing) = (Arc::clone(&queue), Arc::clone(&closing));
+            let (runtime, token) = (Handle::current(), running.token());
             std::thread::spawn(move || {
                 let next = || {
                     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +96,11 @@ impl Threads {
                         job(&runtime, &mut conn);
                     })));
                 }
+                // One connection closes at a time. If two close at once, neither finds itself the last one, and
+                // SQLite leaves its `-wal` and `-shm` files.
+                let turn = closing.lock();
                 drop(conn);
+                drop(turn);
                 drop(token);
             });
         }

@@ -241,6 +241,23 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
     }
 }
 
+/// The order in which the connections close depends on the scheduler, so the test closes many times.
+#[tokio::test]
+async fn a_clean_stop_leaves_only_the_database_file() {
+    let database = sqlite();
+    for _ in 0..200 {
+        let store = database.open().await;
+        // Each connection has to be used, or closing it does nothing.
+        futures_util::future::join_all((0..20).map(|_| count(&store))).await;
+        store.close().await;
+        let left: Vec<_> = std::fs::read_dir(database.directory())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["gatehouse.db"]);
+    }
+}
+
 /// Passes while this session exists.
 fn while_there(n: i64) -> Guard {
     Guard::new(move |conn| {
