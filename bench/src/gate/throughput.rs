@@ -1,7 +1,8 @@
-//! A trivial route with all layers compared with the same route without them. Both run in separate processes
-//! and are loaded alternately.
+//! A trivial route with all layers compared with the same route without them, and a route that reads the
+//! database. Gateway and baseline run in separate processes and are loaded alternately.
 
 use super::Site;
+use crate::bare::VAULT_STATUS;
 use crate::figures::median;
 use crate::gateway::Server;
 use crate::http1::request;
@@ -12,29 +13,35 @@ use std::time::Duration;
 
 const CONNECTIONS: usize = 64;
 const ROUNDS: usize = 7;
-const PATH: &str = "/api/sessions";
+/// A route that reads the database.
+const SESSIONS: &str = "/api/sessions";
 
 /// Measures with cookies and with keys.
 pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<()> {
     let (gateway, bare) = (site.gateway()?, Server::bare()?);
-    let each = |header: &dyn Fn(usize) -> (&'static str, String)| -> Vec<Vec<u8>> {
+    let each = |path, header: &dyn Fn(usize) -> (&'static str, String)| -> Vec<Vec<u8>> {
         let made = (0..CONNECTIONS).map(|number| {
             let (name, value) = header(number);
-            request("GET", PATH, &[(name, &value)], None)
+            request("GET", path, &[(name, &value)], None)
         });
         made.collect()
     };
-    let by_cookie = each(&|number| ("cookie", site.cookie(number * 100)));
-    let by_key = each(&|number| ("authorization", site.bearer(number * 10)));
+    let cookie_of = |number: usize| ("cookie", site.cookie(number * 100));
+    let by_cookie = each(VAULT_STATUS, &cookie_of);
+    let by_key = each(VAULT_STATUS, &|number| {
+        ("authorization", site.bearer(number * 10))
+    });
+    let reading = each(SESSIONS, &cookie_of);
     let length = Duration::from_millis(round_ms);
     // Warms up: the first request creates connections and caches.
     round(&bare, &by_cookie, length / 5).await?;
     round(&gateway, &by_cookie, length / 5).await?;
-    let (mut alone, mut cookie, mut key) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut cookie, mut key, mut read) = (vec![], vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
         alone.push(round(&bare, &by_cookie, length).await?);
         cookie.push(round(&gateway, &by_cookie, length).await?);
         key.push(round(&gateway, &by_key, length).await?);
+        read.push(round(&gateway, &reading, length).await?);
     }
     for (name, rounds) in [("cookie", &cookie), ("key", &key)] {
         let pairs = rounds.iter().zip(&alone);
@@ -44,7 +51,12 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
         let what = format!("throughput behind all layers, by {name}, of the bare route's");
         report.value(what, Aim::AtLeast(0.85), median(&mut ratios), (2, ""));
     }
-    for (name, rounds) in [("bare", &alone), ("by cookie", &cookie), ("by key", &key)] {
+    for (name, rounds) in [
+        ("bare", &alone),
+        ("by cookie", &cookie),
+        ("by key", &key),
+        ("reading the database", &read),
+    ] {
         tell(name, rounds, report);
     }
     gateway.stop()

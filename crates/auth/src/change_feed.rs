@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// The polling interval without notifications.
-pub(crate) const POLL_MS: u64 = 1_250;
+pub(crate) const POLL_MS: u64 = 1_500;
 /// How long memory is trusted after the last successful read.
 const BELIEVED_MS: u64 = 2_000;
 

@@ -41,7 +41,10 @@ impl Auth {
     {
         let tried = self.begin_try(visit)?;
         let work = work(self.0.secrets.clone(), visit.actor());
-        match self.durable(async move { Ok(work.await?) }).await {
+        let work = self.durable(async move { Ok(work.await?) });
+        // Both hash the password, which takes long, so they run at the same time.
+        let (outcome, is_login) = tokio::join!(work, self.is_login_password(visit, &sent));
+        match outcome {
             Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(visit).await),
             outcome => {
                 if let Some(tried) = tried {
@@ -50,7 +53,12 @@ impl Auth {
                 let value = outcome?;
                 // The result may contain a key that is returned only once: nothing may fail after
                 // it.
-                if let Err(error) = self.confirm_by(visit, sent).await {
+                let confirmed = match is_login {
+                    Ok(true) => self.renew_confirmation(visit).await.map(drop),
+                    Ok(false) => Ok(()),
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = confirmed {
                     tracing::warn!(%error, "a confirmation was not recorded");
                 }
                 Ok(value)
@@ -58,26 +66,21 @@ impl Auth {
         }
     }
 
-    /// Renews the confirmation if the request contained the login password. The vault's password
-    /// may differ, after a reset or after a change while it was sealed; it then opens the vault but
-    /// confirms nothing.
-    async fn confirm_by(&self, visit: &Visit, sent: Sent) -> Result<(), AuthError> {
-        let has_session = visit.identity()?.as_session().is_some();
-        let is_login = match sent {
-            Sent::Nothing => false,
-            Sent::Login => true,
-            Sent::Vault(password) => {
-                has_session
-                    && self
-                        .verify_password(visit.client.key, &password)
-                        .await?
-                        .is_some()
-            }
-        };
-        if is_login {
-            self.renew_confirmation(visit).await?;
+    /// Whether the request contains the login password, which counts as a confirmation. The vault's
+    /// password may differ, after a reset or after a change while the vault was sealed; it then
+    /// unlocks the vault but confirms nothing. Only a session can be confirmed.
+    async fn is_login_password(&self, visit: &Visit, sent: &Sent) -> Result<bool, AuthError> {
+        if visit.identity()?.as_session().is_none() {
+            return Ok(false);
         }
-        Ok(())
+        match sent {
+            Sent::Nothing => Ok(false),
+            Sent::Login => Ok(true),
+            Sent::Vault(password) => {
+                let verified = self.verify_password(visit.client.key, password).await?;
+                Ok(verified.is_some())
+            }
+        }
     }
 
     async fn must_be_login_password(

@@ -3,6 +3,7 @@
 
 use crate::sql::{FromRow, Query, Row, Value};
 use crate::{OpenError, StoreError};
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,9 @@ impl SqliteFile {
     pub(crate) fn open(&self, pragmas: &str) -> Result<Connection, StoreError> {
         let flags = self.flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(&self.path, flags)?;
+        // Otherwise SQLite compiles a statement with `LIMIT $1` again at each execution, to plan for the bound
+        // value.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
         db.execute_batch(pragmas)?;
         Ok(db)

@@ -58,7 +58,7 @@ const LAST_WRITES: Duration = Duration::from_millis(1500);
 const SHARED_POLL_MS: u64 = 1000;
 const SHARED_POLL: Duration = Duration::from_millis(SHARED_POLL_MS);
 /// The same while the queue is empty. A node with more work than slots notifies the others.
-const IDLE_POLL: Duration = Duration::from_secs(10);
+const IDLE_POLL: Duration = Duration::from_secs(20);
 /// How often to poll a database of a single node. This corrects the effects of clock changes.
 const LONE_POLL: Duration = Duration::from_secs(15);
 /// Pause after a database error.
