@@ -15,6 +15,10 @@ pub enum StoreError {
     /// The database cannot be reached, read or written now: disk full, read-only, locked or down.
     #[error("the database is unavailable")]
     Unavailable(#[source] Cause),
+    /// PostgreSQL ended the transaction because it and another one waited for each other. It may succeed if
+    /// repeated.
+    #[error("the write waited for another one, and that one for it")]
+    Deadlock(#[source] Cause),
     /// A row with this key already exists.
     #[error("a row with this key exists already")]
     Duplicate(#[source] Cause),
@@ -84,6 +88,8 @@ impl From<tokio_postgres::Error> for StoreError {
                 let refusal = format!("{} ({code})", refusal.message()).into();
                 if code == "23505" {
                     Self::Duplicate(refusal)
+                } else if code == "40P01" {
+                    Self::Deadlock(refusal)
                 } else if is_unavailable_in_postgres(&code) {
                     Self::Unavailable(refusal)
                 } else {
@@ -127,7 +133,7 @@ impl StoreError {
     pub const fn is_unavailable(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::NotCommitted(_) | Self::OutcomeUnknown
+            Self::Unavailable(_) | Self::Deadlock(_) | Self::NotCommitted(_) | Self::OutcomeUnknown
         )
     }
 }
@@ -135,10 +141,12 @@ impl StoreError {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) | StoreError::NotCommitted(_) => Self::new(
-                ErrorCode::StorageUnavailable,
-                "The database is currently unavailable. Nothing was changed.",
-            ),
+            StoreError::Unavailable(_) | StoreError::Deadlock(_) | StoreError::NotCommitted(_) => {
+                Self::new(
+                    ErrorCode::StorageUnavailable,
+                    "The database is currently unavailable. Nothing was changed.",
+                )
+            }
             StoreError::OutcomeUnknown => Self::new(
                 ErrorCode::StorageUnavailable,
                 "The connection to the database was lost during the change. It is not known whether the change \

@@ -1,12 +1,14 @@
 //! The store on every available engine: transactions, groups, migrations and damaged values.
 
 use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
-use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use gatehouse_store::testing::{TestDatabase, databases, postgres, sqlite};
 use gatehouse_store::{
     AuditEntry, AuthSessionRow, Conn, Guard, OpenError, Store, StoreError, inherit,
     migration_versions, unguarded,
 };
 use serde_json::json;
+use std::sync::Arc;
+use tokio::sync::Barrier;
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
@@ -256,6 +258,50 @@ async fn a_clean_stop_leaves_only_the_database_file() {
             .collect();
         assert_eq!(left, ["gatehouse.db"]);
     }
+}
+
+/// Inserts two sessions in one transaction; waits for the other transaction in between.
+async fn insert_both(
+    store: Store,
+    (first, second): (i64, i64),
+    barrier: Arc<Barrier>,
+) -> Result<(), StoreError> {
+    let write = store.write_arrivals(move |conn| {
+        Box::pin(async move {
+            conn.insert_auth_session(&session(first)).await?;
+            barrier.wait().await;
+            conn.insert_auth_session(&session(second)).await
+        })
+    });
+    write.await
+}
+
+#[tokio::test]
+async fn a_deadlock_is_reported_as_one() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (one, other) = (database.open().await, database.open().await);
+    let barrier = Arc::new(Barrier::new(2));
+    let (first, second) = tokio::join!(
+        insert_both(one.clone(), (1, 2), Arc::clone(&barrier)),
+        insert_both(other, (2, 1), barrier),
+    );
+    let is_deadlock = |outcome: &Result<(), StoreError>| {
+        outcome
+            .as_ref()
+            .is_err_and(|error| matches!(error, StoreError::Deadlock(_)) && error.is_unavailable())
+    };
+    assert_eq!(
+        [&first, &second]
+            .map(is_deadlock)
+            .iter()
+            .filter(|it| **it)
+            .count(),
+        1,
+        "{first:?} {second:?}"
+    );
+    assert_eq!(count(&one).await, 2, "the other transaction was not stored");
 }
 
 /// Passes while this session exists.

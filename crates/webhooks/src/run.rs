@@ -213,7 +213,10 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
     match report.error {
         None => Outcome::Completed(trace),
         Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
-        Some(problem) if retry_errors => Outcome::Retry(trace, problem.message, None),
+        // The agent did not fail, and a webhook's tools are read-only.
+        Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
+            Outcome::Retry(trace, problem.message, None)
+        }
         Some(problem) => Outcome::Failed(trace, problem.message),
     }
 }
@@ -252,5 +255,45 @@ fn response_action(action: Action) -> ResponseAction {
         tool: action.tool,
         status: action.status.as_str().to_owned(),
         at: action.at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_agents::Usage;
+    use gatehouse_domain::TurnId;
+
+    fn ended_with(problem: Problem) -> Outcome {
+        let report = TurnReport {
+            session: SessionId::from_text("ses_1"),
+            session_key: String::new(),
+            turn_id: TurnId::from_text("turn_1"),
+            text: String::new(),
+            audio: None,
+            audio_error: None,
+            usage: Usage::default(),
+            duration_ms: 0,
+            actions: Vec::new(),
+            error: Some(problem),
+            cancelled: false,
+        };
+        let running = CancellationToken::new();
+        let stops = Stops {
+            run: &running,
+            house: &running,
+        };
+        after_turn(report, stops, false)
+    }
+
+    #[test]
+    fn a_turn_that_the_database_interrupted_is_retried_and_one_that_the_model_refused_is_not() {
+        let database = Problem::new(
+            ErrorCode::StorageUnavailable,
+            "The database is unavailable.",
+        );
+        assert!(matches!(ended_with(database), Outcome::Retry(..)));
+        let model = Problem::new(ErrorCode::Internal, "The model refused.");
+        assert!(matches!(ended_with(model), Outcome::Failed(..)));
     }
 }

@@ -240,8 +240,12 @@ impl Line {
         let batch = Arc::new(batch);
         match self.write_rows(Arc::clone(&batch)).await {
             Ok(stored) => self.answer(&batch.rows, senders, stored),
-            // One invalid row must not fail the others, so each is written separately.
-            Err(error) if batch.rows.len() > 1 && !error.is_unavailable() => {
+            // One invalid row must not fail the others, so each is written separately. This also resolves a
+            // deadlock with another node that stores the same deliveries in a different order.
+            Err(error)
+                if batch.rows.len() > 1
+                    && (!error.is_unavailable() || matches!(error, StoreError::Deadlock(_))) =>
+            {
                 for (alone, sender) in batch.split().zip(senders) {
                     let alone = Arc::new(alone);
                     match self.write_rows(Arc::clone(&alone)).await {
