@@ -5,8 +5,9 @@ use crate::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
 use gatehouse_domain::{Clock, Random};
-use gatehouse_rpc::{Build, EventBus, LiveConfig, Rooms, Rpc, Ways, WaysError};
+use gatehouse_rpc::Rpc;
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
+use gatehouse_services::{Build, LiveConfig, Services, ServicesError, ServicesParts};
 use gatehouse_store::{Location, Store, StoreError};
 use gatehouse_web::{TlsError, TlsSource, server_config};
 use secrecy::ExposeSecret;
@@ -14,16 +15,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The uses of persisted secrets, in the order of the specification, all after the automatic unseal. Each is
-/// read on demand: variables and MCP settings when `serve` starts the servers, accounts when a message is
-/// sent. There is no cron yet.
-const AFTER_UNSEAL: [&str; 4] = [
-    "environment variables",
-    "MCP configuration",
-    "cron environment",
-    "channel accounts",
-];
 
 /// The injected dependencies.
 #[derive(Debug)]
@@ -64,7 +55,7 @@ pub enum OpenError {
     Tls(#[from] TlsError),
     /// The HTTP clients, the agents or the webhooks.
     #[error(transparent)]
-    Ways(#[from] WaysError),
+    Services(#[from] ServicesError),
 }
 
 /// What every crate needs: the data directory, its lock, the database.
@@ -101,7 +92,7 @@ impl Ground {
 /// The opened crates and their database.
 #[derive(Debug)]
 pub struct House {
-    pub rooms: Arc<Rooms>,
+    pub services: Arc<Services>,
     ground: Ground,
 }
 
@@ -131,9 +122,6 @@ impl House {
             let file = process.auto_unseal_key_file.as_deref();
             let value = process.take_auto_unseal_key();
             secrets.auto_unseal(file, value.as_ref()).await;
-            for step in AFTER_UNSEAL {
-                tracing::debug!(step, "loaded on demand");
-            }
         }
         let auth = Auth::open(
             store.clone(),
@@ -145,21 +133,18 @@ impl House {
         )
         .await?;
         auth.name_targets(gatehouse_web::targets());
-        let ways = Ways::open(&config, &store, &secrets, (&clock, &random)).await?;
-        let rooms = Rooms {
-            ways,
+        let parts = ServicesParts {
             store,
             secrets,
             auth,
             config,
             clock,
             random,
-            events: EventBus::default(),
             build: BUILD,
             started_at_ms,
         };
         Ok(Self {
-            rooms: Arc::new(rooms),
+            services: Arc::new(Services::open(parts).await?),
             ground,
         })
     }
@@ -233,18 +218,18 @@ impl App {
     /// Opens everything that serving needs.
     pub async fn open(layers: Layers, parts: Parts) -> Result<Self, OpenError> {
         let house = House::open(layers, parts, Purpose::Serve).await?;
-        let config = &house.rooms.config;
+        let config = &house.services.config;
         let tls = match tls_source(&config.resolved().settings, config.layers().data_dir()) {
             Some(source) => Some(server_config(&source)?),
             None => None,
         };
-        let rpc = Rpc::new(Arc::clone(&house.rooms));
+        let rpc = Rpc::new(Arc::clone(&house.services));
         Ok(Self(Arc::new(Inner { house, rpc, tls })))
     }
 
     /// The opened crates.
-    pub fn rooms(&self) -> &Arc<Rooms> {
-        &self.0.house.rooms
+    pub fn services(&self) -> &Arc<Services> {
+        &self.0.house.services
     }
 }
 

@@ -29,10 +29,10 @@ impl App {
         limits: ConnectionLimits,
         shutdown: CancellationToken,
     ) {
-        let rooms = self.rooms();
+        let services = self.services();
         let tasks = TaskTracker::new();
         // First, because metrics reported before the recorder exists are lost.
-        let wanted = rooms.config.resolved().settings.metrics.enabled;
+        let wanted = services.config.resolved().settings.metrics.enabled;
         let metrics = wanted.then(install_metrics).and_then(|made| {
             made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
                 .ok()
@@ -42,10 +42,10 @@ impl App {
         }
         self.announce(&listener, &shutdown, &tasks);
         // Subscribes before the first poll for changes of other nodes.
-        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks).await;
-        rooms.auth.background(shutdown.clone(), &tasks);
-        rooms.tools.background(shutdown.clone(), &tasks);
-        rooms.webhooks.background(shutdown.clone(), &tasks);
+        gatehouse_rpc::events::bridge(&self.0.rpc, &shutdown, &tasks).await;
+        services.auth.background(shutdown.clone(), &tasks);
+        services.tools.background(shutdown.clone(), &tasks);
+        services.webhooks.background(shutdown.clone(), &tasks);
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
         let tls = self.0.tls.clone();
@@ -62,9 +62,9 @@ impl App {
 
         shutdown.cancel();
         tasks.close();
-        let settings = rooms.config.resolved();
+        let settings = services.config.resolved();
         let drain = Duration::from_secs(settings.settings.server.drain_seconds);
-        rooms.agents.shutdown(drain).await;
+        services.agents.shutdown(drain).await;
         self.0.rpc.tasks().close();
         let ended = async {
             self.0.rpc.tasks().wait().await;
@@ -90,14 +90,14 @@ impl App {
             Ok(address) => say(&format!("Listening on {scheme}://{address}")),
             Err(error) => tracing::warn!(%error, "cannot determine the listening address"),
         }
-        let rooms = self.rooms();
+        let services = self.services();
         tracing::info!(
-            version = rooms.build.version,
-            engine = rooms.store.engine().name(),
-            vault_status = ?rooms.secrets.status(),
+            version = services.build.version,
+            engine = services.store.engine().name(),
+            vault_status = ?services.secrets.status(),
             "started"
         );
-        let mut code = rooms.auth.setup_code();
+        let mut code = services.auth.setup_code();
         let mut said = code.borrow_and_update().clone();
         if let Some(code) = &said {
             say_code(code);

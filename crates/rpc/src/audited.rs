@@ -39,7 +39,7 @@ impl Note {
             detail.insert("sent".to_owned(), json!(others));
         }
         Some(Self {
-            auth: call.rooms.auth.clone(),
+            auth: call.services.auth.clone(),
             actor: call.actor(),
             kind,
             detail,

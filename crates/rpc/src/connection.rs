@@ -70,7 +70,7 @@ impl Connection {
     /// Creates a connection for an upgrade with this visit. Fails when the client is unauthenticated on a
     /// gated path, or when there are too many unauthenticated sockets; answer the upgrade with the error.
     pub fn open(rpc: Rpc, visit: Visit, path: PathKind) -> Result<Self, Problem> {
-        let now = rpc.rooms().clock.monotonic_ms();
+        let now = rpc.services().clock.monotonic_ms();
         let heartbeat = Heartbeat::begin(now);
         let (state, place) = match &visit.decision {
             Decision::Allowed(identity) => (State::Ready(identity.clone()), None),
@@ -125,7 +125,7 @@ impl Connection {
     /// The maximum message size in the current state.
     pub fn max_message_bytes(&self) -> usize {
         match self.state {
-            State::Ready(_) => self.rpc.rooms().config.max_message_bytes(),
+            State::Ready(_) => self.rpc.services().config.max_message_bytes(),
             _ => MAX_BYTES_BEFORE_AUTH,
         }
     }
@@ -182,12 +182,12 @@ impl Connection {
         let State::Ready(identity) = &self.state else {
             return false;
         };
-        let rooms = self.rpc.rooms();
-        !rooms.auth.is_live(identity)
-            || rooms
+        let services = self.rpc.services();
+        !services.auth.is_live(identity)
+            || services
                 .auth
                 .expires_at(identity)
-                .is_some_and(|at| at <= rooms.clock.now())
+                .is_some_and(|at| at <= services.clock.now())
     }
 
     fn close(&mut self, out: &mut Vec<Output>, code: u16, reason: &'static str) {
@@ -226,7 +226,7 @@ impl Connection {
     }
 
     fn tick(&mut self, out: &mut Vec<Output>) {
-        let now = self.rpc.rooms().clock.monotonic_ms();
+        let now = self.rpc.services().clock.monotonic_ms();
         if let State::Waiting { deadline_ms } = self.state
             && now >= deadline_ms
         {
@@ -296,11 +296,11 @@ impl Connection {
             return self.refuse(out, &id, &problem, "not authenticated");
         };
         self.state = State::Connecting;
-        let (rooms, visit) = (Arc::clone(self.rpc.rooms()), Arc::clone(&self.visit));
+        let (services, visit) = (Arc::clone(self.rpc.services()), Arc::clone(&self.visit));
         out.push(Output::Call(Box::pin(async move {
             Finished(Ending::Connect(
                 id,
-                rooms.auth.socket_login(&visit, auth).await,
+                services.auth.socket_login(&visit, auth).await,
             ))
         })));
     }
@@ -332,7 +332,7 @@ impl Connection {
             let problem = not_authenticated(&self.visit);
             return self.refuse(out, id, &problem, "credential ended");
         }
-        let hello = answer(id, &outcome_of(Ok(hello(self.rpc.rooms(), identity))));
+        let hello = answer(id, &outcome_of(Ok(hello(self.rpc.services(), identity))));
         out.push(Output::Send(hello.into()));
         while let Some((text, held)) = self.queued.pop_front() {
             self.text(text, held, out);

@@ -5,13 +5,15 @@ use crate::audited::Note;
 use crate::budget::{ByteBudget, Holder, Limits, Share};
 use crate::census::SocketCensus;
 use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
-use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method, told};
+use crate::events::EventBus;
+use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;
 use crate::reply::{Answers, Reply};
-use crate::rooms::Rooms;
 use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use gatehouse_secrets::Status;
+use gatehouse_services::Services;
+use gatehouse_services::to_problem;
 use gatehouse_store::Guard;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -21,7 +23,8 @@ use tokio_util::task::TaskTracker;
 /// The entry point for calls. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rpc {
-    rooms: Arc<Rooms>,
+    services: Arc<Services>,
+    events: EventBus,
     census: SocketCensus,
     budget: ByteBudget,
     tasks: TaskTracker,
@@ -39,18 +42,24 @@ pub(crate) struct Admitted {
 }
 
 impl Rpc {
-    pub fn new(rooms: Arc<Rooms>) -> Self {
-        let limits = Limits::for_messages(rooms.config.max_message_bytes());
+    pub fn new(services: Arc<Services>) -> Self {
+        let limits = Limits::for_messages(services.config.max_message_bytes());
         Self {
-            rooms,
+            services,
+            events: EventBus::default(),
             census: SocketCensus::default(),
             budget: ByteBudget::new(limits),
             tasks: TaskTracker::new(),
         }
     }
 
-    pub fn rooms(&self) -> &Arc<Rooms> {
-        &self.rooms
+    pub fn services(&self) -> &Arc<Services> {
+        &self.services
+    }
+
+    /// Publishes events to the connections.
+    pub const fn events(&self) -> &EventBus {
+        &self.events
     }
 
     /// The counter of unauthenticated sockets.
@@ -129,22 +138,22 @@ impl Rpc {
         let mut prepared = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
             let call = Call {
-                rooms: Arc::clone(&self.rooms),
+                services: Arc::clone(&self.services),
                 visit: Arc::clone(visit),
                 identity: identity.clone(),
             };
             prepared.push(prepare(call, item, place < admitted.calls));
         }
         let tasks = self.tasks.clone();
-        let max_bytes = self.rooms.config.max_message_bytes();
+        let max_bytes = self.services.config.max_message_bytes();
         let Admitted {
             held, request_id, ..
         } = admitted;
         let mut answers = Answers::new(held.sibling(), listed, max_bytes);
         let caller = Caller {
-            rooms: Arc::clone(&self.rooms),
+            services: Arc::clone(&self.services),
             identity: identity.clone(),
-            guard: self.rooms.auth.guard(identity, BeforeSetup::AsSet),
+            guard: self.services.auth.guard(identity, BeforeSetup::AsSet),
             request_id,
         };
         let gone = CancellationToken::new();
@@ -197,7 +206,7 @@ struct Prepared {
 
 /// The sender of a message, for the calls in it.
 struct Caller {
-    rooms: Arc<Rooms>,
+    services: Arc<Services>,
     identity: AuthIdentity,
     guard: Guard,
     request_id: Option<RequestId>,
@@ -207,12 +216,16 @@ impl Caller {
     /// Fails when the credential has ended since the message was accepted, for example while the body was
     /// arriving or because of an earlier call in the batch.
     async fn require_live(&self, can_change: bool) -> Result<(), Problem> {
-        let auth = &self.rooms.auth;
+        let auth = &self.services.auth;
         auth.require_live(&self.identity).await?;
         if can_change {
             auth.require_setup_first(&self.identity)?;
             // This node's memory may not reflect a change by another node yet.
-            self.rooms.store.check_guard().await.map_err(told)?;
+            self.services
+                .store
+                .check_guard()
+                .await
+                .map_err(to_problem)?;
         }
         Ok(())
     }
@@ -297,9 +310,9 @@ fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
         return Err(AuthError::OutsideOnly.into());
     }
     if let Some(scope) = method.scope {
-        call.rooms.auth.require_scope(&call.identity, scope)?;
+        call.services.auth.require_scope(&call.identity, scope)?;
     }
-    if method.needs_open_vault && call.rooms.secrets.status() == Status::Sealed {
+    if method.needs_open_vault && call.services.secrets.status() == Status::Sealed {
         return Err(Problem::vault_sealed());
     }
     Ok(())
@@ -307,8 +320,8 @@ fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
 
 impl Prepared {
     async fn finish(self, caller: &Caller, gone: &CancellationToken) -> Option<(Id, Outcome)> {
-        let rooms = &caller.rooms;
-        let began = rooms.clock.monotonic_ms();
+        let services = &caller.services;
+        let began = services.clock.monotonic_ms();
         let (work, can_change) = (self.work, self.can_change);
         let guarded = caller.guard.clone().over(async move {
             caller.require_live(can_change).await?;
@@ -319,21 +332,21 @@ impl Prepared {
         } else {
             guarded.await
         };
-        let outcome =
-            outcome.map_err(|problem| with_request_id(problem, rooms, caller.request_id.as_ref()));
-        let took = rooms.clock.monotonic_ms().saturating_sub(began);
+        let outcome = outcome
+            .map_err(|problem| with_request_id(problem, services, caller.request_id.as_ref()));
+        let took = services.clock.monotonic_ms().saturating_sub(began);
         count(self.method, &outcome, took);
         Some((self.id?, outcome))
     }
 }
 
-fn with_request_id(problem: Problem, rooms: &Rooms, known: Option<&RequestId>) -> Problem {
+fn with_request_id(problem: Problem, services: &Services, known: Option<&RequestId>) -> Problem {
     if problem.code.http_status() < 500 || problem.details.contains_key("request_id") {
         return problem;
     }
     let id = known
         .cloned()
-        .unwrap_or_else(|| RequestId::generate(&*rooms.clock, &*rooms.random));
+        .unwrap_or_else(|| RequestId::generate(&*services.clock, &*services.random));
     tracing::warn!(request_id = %id, code = problem.code.name(), "a call failed");
     problem.with("request_id", id.as_str())
 }

@@ -9,9 +9,9 @@ pub use bridge::bridge;
 
 use crate::envelope::notification;
 use crate::methods::METHODS;
-use crate::vault_status::VaultStatus;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Scope;
+use gatehouse_services::VaultStatus;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;

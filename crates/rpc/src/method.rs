@@ -2,9 +2,9 @@
 //! page's typed client all derive from it.
 
 use crate::envelope::Outcome;
-use crate::rooms::Rooms;
 use gatehouse_auth::{AuthIdentity, Subject, Visit};
 use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
+use gatehouse_services::Services;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,7 @@ impl Method {
 /// A permitted call: the caller, and the services that the call may use.
 #[derive(Clone, Debug)]
 pub struct Call {
-    pub rooms: Arc<Rooms>,
+    pub services: Arc<Services>,
     /// The origin of the call.
     pub visit: Arc<Visit>,
     pub identity: AuthIdentity,
@@ -138,7 +138,7 @@ impl Call {
     pub fn require_person(&self) -> Result<(), Problem> {
         match self.identity.subject {
             Subject::Session(_) | Subject::ApiKey(_) | Subject::SocketPassword { .. } => {
-                self.rooms.auth.require_step_up(&self.identity)
+                self.services.auth.require_step_up(&self.identity)
             }
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => {
                 Err(Problem::new(
@@ -182,27 +182,6 @@ pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
         tracing::error!(%error, "a result could not be serialized");
         Problem::internal()
     })
-}
-
-/// Logs a failure with its causes and returns what the caller may see. Logs at error level only if the
-/// cause is internal.
-pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    let problem: Problem = error.into();
-    match problem.code {
-        ErrorCode::Internal | ErrorCode::StorageUnavailable => {
-            tracing::error!(error = text, "a call failed");
-        }
-        // A provider's failure or missing configuration is not a fault of this server.
-        code if code.http_status() >= 500 => tracing::info!(error = text, "a call failed"),
-        _ => {}
-    }
-    problem
 }
 
 /// Declares one entry of the table: name, summary, scope, then `handler(Params) -> Result`.

@@ -1,10 +1,10 @@
 //! Builds the OpenRPC document (<https://spec.open-rpc.org/>, 1.3.2) from the method table.
 
 use crate::events::EVENTS;
-use crate::gon::PRODUCT;
 use crate::method::Method;
 use crate::methods::METHODS;
 use gatehouse_domain::{ErrorCode, Scope};
+use gatehouse_services::bootstrap::PRODUCT;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};

@@ -170,7 +170,7 @@ impl TestServer {
     /// The current setup code.
     pub fn setup_code(&self) -> String {
         self.app
-            .rooms()
+            .services()
             .auth
             .setup_code()
             .borrow()

@@ -5,9 +5,10 @@ use crate::routes;
 use axum::Router;
 use gatehouse_auth::{Auth, Visit};
 use gatehouse_domain::{Random, RequestId, SeededRandom};
+use gatehouse_rpc::Rpc;
 use gatehouse_rpc::budget::{Holder, Share};
-use gatehouse_rpc::{Rooms, Rpc};
 use gatehouse_secrets::Secrets;
+use gatehouse_services::Services;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -32,7 +33,7 @@ struct Inner {
 impl App {
     /// Creates the application. `shutdown` ends sockets and long responses.
     pub fn new(rpc: Rpc, metrics: Option<PrometheusHandle>, shutdown: CancellationToken) -> Self {
-        let random: &dyn Random = &*rpc.rooms().random;
+        let random: &dyn Random = &*rpc.services().random;
         let request_ids = SeededRandom::new(u64::from_le_bytes(random.bytes()));
         let inner = Inner {
             rpc,
@@ -57,16 +58,16 @@ impl App {
         self.rpc().budget().share(Holder::of(visit))
     }
 
-    pub(crate) fn rooms(&self) -> &Rooms {
-        self.inner.rpc.rooms()
+    pub(crate) fn services(&self) -> &Services {
+        self.inner.rpc.services()
     }
 
     pub(crate) fn auth(&self) -> &Auth {
-        &self.rooms().auth
+        &self.services().auth
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
-        &self.rooms().secrets
+        &self.services().secrets
     }
 
     /// The routes. Created at the first request, because the handlers hold a clone of this handle.
@@ -85,7 +86,7 @@ impl App {
     /// Generates a request id. It must be unique but not secret, so a seeded generator avoids a system call
     /// per request.
     pub(crate) fn new_request_id(&self) -> RequestId {
-        RequestId::generate(&*self.rooms().clock, &self.inner.request_ids)
+        RequestId::generate(&*self.services().clock, &self.inner.request_ids)
     }
 
     pub(crate) fn sockets(&self) -> &TaskTracker {
@@ -98,6 +99,6 @@ impl App {
 
     /// The maximum message size of `/api/rpc` and of authenticated sockets, in bytes.
     pub(crate) fn max_message_bytes(&self) -> usize {
-        self.rooms().config.max_message_bytes()
+        self.services().config.max_message_bytes()
     }
 }

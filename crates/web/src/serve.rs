@@ -102,10 +102,10 @@ pub async fn serve(app: App, options: ServeOptions) {
 /// Whether many clients share this address: a proxy, or other programs on this machine.
 fn is_shared(app: &App, peer: IpAddr) -> bool {
     let peer = canonical_ip(peer);
-    let resolved = app.rooms().config.resolved();
+    let resolved = app.services().config.resolved();
     let proxy = &resolved.settings.proxy;
     let is_trusted = proxy.trusted_cidrs.iter().any(|cidr| cidr.contains(peer));
-    let process = app.rooms().config.layers().process();
+    let process = app.services().config.layers().process();
     let is_unnamed = process.behind_proxy && proxy.trusted_cidrs.is_empty();
     peer.is_loopback() || is_trusted || is_unnamed
 }

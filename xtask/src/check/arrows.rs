@@ -43,6 +43,10 @@ const ROOMS: [(&str, May); 20] = [
         "voice",
         May::Import(&["domain", "store", "secrets", "agents", "outbound", "audio"]),
     ),
+    (
+        "services",
+        May::ImportAllBut(&["vault", "rpc", "web", "gatehouse"]),
+    ),
     ("rpc", May::ImportAllBut(&["vault", "web", "gatehouse"])),
     ("web", May::ImportAllBut(&["gatehouse"])),
     ("gatehouse", May::ImportAllBut(&[])),

@@ -151,7 +151,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         Some(house) => house,
         None => beside(globals, layers).await?,
     };
-    let code = house.rooms.auth.offline_setup_code().await;
+    let code = house.services.auth.offline_setup_code().await;
     house.close().await;
     let code = code.map_err(Problem::from)?;
     out.record(&json!({ "setup_code": code }), || {
@@ -186,7 +186,7 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
     };
     let answer = match house {
         Some(house) => {
-            let answer = house.rooms.auth.offline_reset().await;
+            let answer = house.services.auth.offline_reset().await;
             house.close().await;
             serde_json::to_value(answer.map_err(Problem::from)?)?
         }
@@ -256,7 +256,7 @@ async fn create_offline(
     layers: &Layers,
     request: CreateApiKeyRequest,
 ) -> Result<Value> {
-    let auth = &house.rooms.auth;
+    let auth = &house.services.auth;
     let password = if auth.facts().has_password {
         prompt::password(QUESTION, layers.process().password_file.as_deref())?
     } else {

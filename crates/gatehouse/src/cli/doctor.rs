@@ -78,7 +78,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     let Some(house) = offline::house(globals).await? else {
         return Ok(None);
     };
-    let found = gatehouse_rpc::doctor::checks(&house.rooms, None).await;
+    let found = gatehouse_services::doctor::checks(&house.services, None).await;
     house.close().await;
     let message = "No server is running here; its files were checked.";
     let mut checks = vec![check("server", true, message, None)];

@@ -47,7 +47,7 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
         random: Arc::new(SystemRandom),
     };
     let app = App::open(layers, parts).await?;
-    let settings = &app.rooms().config.resolved().settings;
+    let settings = &app.services().config.resolved().settings;
     logging.apply(&settings.log);
     let bind = settings.server.bind;
     let listener = TcpListener::bind(bind)

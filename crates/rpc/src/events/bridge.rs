@@ -5,10 +5,10 @@ use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
     VaultProgressParams, VaultStatusParams, deliveries, kinds,
 };
-use crate::rooms::Rooms;
-use crate::vault_status::VaultStatus;
+use crate::dispatch::Rpc;
 use gatehouse_domain::Scope;
 use gatehouse_secrets::Progress;
+use gatehouse_services::{Services, VaultStatus};
 #[cfg(feature = "voice")]
 use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
@@ -19,59 +19,60 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// Turns notifications of other crates into events and applies changes made by other nodes, until shutdown.
-pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    let (services, bus) = (rpc.services(), rpc.events());
     tasks.spawn(
         shutdown
             .clone()
-            .run_until_cancelled_owned(vault_status(Arc::clone(rooms))),
+            .run_until_cancelled_owned(vault_status(Arc::clone(services), bus.clone())),
     );
     tasks.spawn(
         shutdown
             .clone()
-            .run_until_cancelled_owned(vault_progress(Arc::clone(rooms))),
+            .run_until_cancelled_owned(vault_progress(Arc::clone(services), bus.clone())),
     );
     tasks.spawn(
         shutdown
             .clone()
-            .run_until_cancelled_owned(follow_settings(Arc::clone(rooms))),
+            .run_until_cancelled_owned(follow_settings(Arc::clone(services), bus.clone())),
     );
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_webhooks(
-        Arc::clone(rooms),
-        rooms.auth.foreign_changes(),
+        Arc::clone(services),
+        services.auth.foreign_changes(),
     )));
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_channels(
-        Arc::clone(rooms),
-        rooms.auth.foreign_changes(),
+        Arc::clone(services),
+        services.auth.foreign_changes(),
     )));
-    for changes in [rooms.store.changes(), rooms.auth.foreign_changes()] {
-        let work = follow_records(rooms.events.clone(), changes);
+    for changes in [services.store.changes(), services.auth.foreign_changes()] {
+        let work = follow_records(bus.clone(), changes);
         tasks.spawn(shutdown.clone().run_until_cancelled_owned(work));
     }
     tasks.spawn(
         shutdown
             .clone()
             .run_until_cancelled_owned(follow_provider_keys(
-                rooms.events.clone(),
-                rooms.secrets.subscribe_provider_keys(),
+                bus.clone(),
+                services.secrets.subscribe_provider_keys(),
             )),
     );
     #[cfg(feature = "voice")]
     tasks.spawn(
         shutdown
             .clone()
-            .run_until_cancelled_owned(follow_voice(Arc::clone(rooms)).await),
+            .run_until_cancelled_owned(follow_voice(Arc::clone(services), bus.clone()).await),
     );
-    let deliveries = deliveries::follow(rooms.events.clone(), rooms.webhooks.subscribe());
+    let deliveries = deliveries::follow(bus.clone(), services.webhooks.subscribe());
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(deliveries));
     let forward = Forward {
-        bus: &rooms.events,
+        bus,
         shutdown,
         tasks,
     };
-    forward.each(rooms.auth.changes_events(), |bus, what| {
+    forward.each(services.auth.changes_events(), |bus, what| {
         bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what });
     });
-    forward.each(rooms.agents.subscribe(), |bus, event| {
+    forward.each(services.agents.subscribe(), |bus, event| {
         let scope = if event.is_for_approvers() {
             Scope::Approvals
         } else {
@@ -79,27 +80,25 @@ pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &Ta
         };
         bus.publish(event.name(), &event, scope);
     });
-    forward.each(rooms.channels.subscribe(), |bus, message| {
+    forward.each(services.channels.subscribe(), |bus, message| {
         bus.publish_kind(&kinds::CHANNEL_MESSAGE, &message);
     });
     #[cfg(feature = "voice")]
-    forward.each(rooms.voice.subscribe_personas(), |bus, event| {
+    forward.each(services.voice.subscribe_personas(), |bus, event| {
         bus.publish_kind(&kinds::VOICE_PERSONA, &event);
     });
 }
 
-async fn vault_status(rooms: Arc<Rooms>) {
-    let mut status = rooms.secrets.subscribe_status();
+async fn vault_status(services: Arc<Services>, bus: EventBus) {
+    let mut status = services.secrets.subscribe_status();
     while status.changed().await.is_ok() {
         let status = VaultStatus::from(*status.borrow_and_update());
-        rooms
-            .events
-            .publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
+        bus.publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
     }
 }
 
-async fn vault_progress(rooms: Arc<Rooms>) {
-    let mut progress = rooms.secrets.progress();
+async fn vault_progress(services: Arc<Services>, bus: EventBus) {
+    let mut progress = services.secrets.progress();
     while progress.changed().await.is_ok() {
         let now = progress.borrow_and_update().clone();
         if let Some(Progress {
@@ -113,23 +112,19 @@ async fn vault_progress(rooms: Arc<Rooms>) {
                 done,
                 total,
             };
-            rooms.events.publish_kind(&VAULT_PROGRESS, &params);
+            bus.publish_kind(&VAULT_PROGRESS, &params);
         }
     }
 }
 
-async fn follow_settings(rooms: Arc<Rooms>) {
-    let mut settings = rooms.auth.settings_changed();
+async fn follow_settings(services: Arc<Services>, bus: EventBus) {
+    let mut settings = services.auth.settings_changed();
     while settings.changed().await.is_ok() {
         settings.mark_unchanged();
         // The failure is logged; the next change retries.
-        drop(rooms.apply_settings().await);
-        tell(&rooms.events, Records::Config);
+        drop(services.apply_settings().await);
+        bus.publish_records(Records::Config);
     }
-}
-
-fn tell(bus: &EventBus, what: Records) {
-    bus.publish_records(what);
 }
 
 /// Reports which lists have changed through a commit on this or another node.
@@ -138,12 +133,12 @@ async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
         match changes.recv().await {
             Ok(subject) if &*subject != "*" => {
                 if let Some(what) = Records::of(&subject) {
-                    tell(&bus, what);
+                    bus.publish_records(what);
                 }
             }
             Ok(_) | Err(RecvError::Lagged(_)) => {
                 for what in Records::ALL {
-                    tell(&bus, what);
+                    bus.publish_records(what);
                 }
             }
             Err(RecvError::Closed) => return,
@@ -153,19 +148,19 @@ async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
 
 async fn follow_provider_keys(bus: EventBus, mut keys: watch::Receiver<()>) {
     while keys.changed().await.is_ok() {
-        tell(&bus, Records::Providers);
+        bus.publish_records(Records::Providers);
     }
 }
 
 /// Reports the voice providers when they differ from the last report: after settings were applied, the
 /// vault was opened or sealed, or a key was added or removed.
 #[cfg(feature = "voice")]
-async fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
+async fn follow_voice(services: Arc<Services>, bus: EventBus) -> impl Future<Output = ()> {
     // Subscribes now, not at the future's first poll.
-    let mut applied = rooms.config.applied();
-    let mut vault = rooms.secrets.subscribe_status();
-    let mut keys = rooms.secrets.subscribe_provider_keys();
-    let mut told = voice_statuses(&rooms).await;
+    let mut applied = services.config.applied();
+    let mut vault = services.secrets.subscribe_status();
+    let mut keys = services.secrets.subscribe_provider_keys();
+    let mut reported = voice_statuses(&services).await;
     async move {
         loop {
             let changed = tokio::select! {
@@ -176,36 +171,36 @@ async fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
             if changed.is_err() {
                 return;
             }
-            let now = voice_statuses(&rooms).await;
-            if now != told {
-                told = now.clone();
+            let now = voice_statuses(&services).await;
+            if now != reported {
+                reported = now.clone();
                 let params = kinds::VoiceSettingsParams {
                     tts: now.0,
                     stt: now.1,
                 };
-                rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &params);
+                bus.publish_kind(&kinds::VOICE_SETTINGS, &params);
             }
         }
     }
 }
 
 #[cfg(feature = "voice")]
-async fn voice_statuses(rooms: &Rooms) -> (TtsStatus, SttStatus) {
+async fn voice_statuses(services: &Services) -> (TtsStatus, SttStatus) {
     (
-        rooms.voice.tts_status().await,
-        rooms.voice.stt_status().await,
+        services.voice.tts_status().await,
+        services.voice.stt_status().await,
     )
 }
 
 /// Reloads the webhooks after another node changed some.
-async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
+async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
     loop {
         let concerns = match changes.recv().await {
             Ok(subject) => matches!(&*subject, "webhooks" | "*"),
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,
         };
-        if concerns && let Err(error) = rooms.webhooks.reload().await {
+        if concerns && let Err(error) = services.webhooks.reload().await {
             tracing::warn!(%error, "changed webhooks could not be reloaded");
         }
     }
@@ -213,8 +208,8 @@ async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
 
 /// Drops cached channel accounts after another node changed some, and their secrets as soon as the vault is
 /// sealed.
-async fn follow_channels(rooms: Arc<Rooms>, mut feed: Receiver<Arc<str>>) {
-    let mut status = rooms.secrets.subscribe_status();
+async fn follow_channels(services: Arc<Services>, mut feed: Receiver<Arc<str>>) {
+    let mut status = services.secrets.subscribe_status();
     loop {
         let concerns = tokio::select! {
             subject = feed.recv() => match subject {
@@ -230,7 +225,7 @@ async fn follow_channels(rooms: Arc<Rooms>, mut feed: Receiver<Arc<str>>) {
             }
         };
         if concerns {
-            rooms.channels.forget_accounts();
+            services.channels.forget_accounts();
         }
     }
 }

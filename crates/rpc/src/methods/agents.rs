@@ -1,9 +1,10 @@
 //! `agents.*`: presets that sessions and webhooks run with.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Agent, AgentChanges, NewAgent};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +69,12 @@ pub struct IdParams {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = call.rooms.agents.list_agents().await.map_err(told)?;
+    let all = call
+        .services
+        .agents
+        .list_agents()
+        .await
+        .map_err(to_problem)?;
     let (agents, next_cursor) = by_name(all, &params, |agent| &agent.id)?;
     Ok(ListResult {
         agents,
@@ -77,20 +83,28 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn get(call: Call, params: IdParams) -> Result<Agent, Problem> {
-    let agents = &call.rooms.agents;
-    agents.get_agent(&params.id).await.map_err(told)
+    let agents = &call.services.agents;
+    agents.get_agent(&params.id).await.map_err(to_problem)
 }
 
 async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
-    call.rooms.agents.create_agent(new).await.map_err(told)
+    call.services
+        .agents
+        .create_agent(new)
+        .await
+        .map_err(to_problem)
 }
 
 async fn update(call: Call, changes: AgentChanges) -> Result<Agent, Problem> {
-    call.rooms.agents.update_agent(changes).await.map_err(told)
+    call.services
+        .agents
+        .update_agent(changes)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
-    let agents = &call.rooms.agents;
-    agents.delete_agent(&params.id).await.map_err(told)?;
+    let agents = &call.services.agents;
+    agents.delete_agent(&params.id).await.map_err(to_problem)?;
     Ok(DONE)
 }

@@ -1,10 +1,11 @@
 //! `approval.*`: tool calls that wait for approval.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::Approval;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -48,7 +49,7 @@ pub struct ResolveParams {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
-    let all = call.rooms.agents.list_approvals();
+    let all = call.services.agents.list_approvals();
     let page = by_name(all, &params, |approval| approval.id.as_str());
     ready(page.map(|(approvals, next_cursor)| ListResult {
         approvals,
@@ -57,12 +58,12 @@ fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
 }
 
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
-    let agents = &call.rooms.agents;
+    let agents = &call.services.agents;
     let waiting = agents.list_approvals();
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     agents
         .resolve_approval(&params.id, params.allow)
-        .map_err(told)?;
+        .map_err(to_problem)?;
     // Records names only, because the arguments may contain anything.
     let detail = json!({
         "id": params.id,
@@ -70,7 +71,7 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
         "tool": asked.as_ref().map(|asked| &asked.tool),
         "session": asked.as_ref().map(|asked| &asked.session),
     });
-    let auth = &call.rooms.auth;
+    let auth = &call.services.auth;
     auth.note_change("approval.resolved", call.actor(), detail)
         .await;
     Ok(DONE)

@@ -1,8 +1,9 @@
 //! `audit.*`: the log of changes to credentials and the vault.
 
-use crate::method::{Call, Method, method, told};
+use crate::method::{Call, Method, method};
 use gatehouse_auth::api::AuditList;
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,9 +33,9 @@ async fn list(call: Call, params: ListParams) -> Result<AuditList, Problem> {
         cursor,
         kind,
     } = params;
-    call.rooms
+    call.services
         .auth
         .audit_list(limit, cursor.as_deref(), kind)
         .await
-        .map_err(told)
+        .map_err(to_problem)
 }

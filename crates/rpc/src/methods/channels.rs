@@ -1,9 +1,10 @@
 //! `channels.*`: accounts that send messages. Secrets are accepted but never returned.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -154,7 +155,7 @@ impl fmt::Debug for UpdateParams {
 /// Whether the caller may name an address that Gatehouse calls. Requires `operator.admin` and a recent
 /// confirmation.
 fn may_name_addresses(call: &Call) -> Result<(), Problem> {
-    let auth = &call.rooms.auth;
+    let auth = &call.services.auth;
     auth.require_scope(&call.identity, Scope::Admin)?;
     auth.require_step_up(&call.identity)
 }
@@ -164,13 +165,13 @@ fn refused(call: &Call, error: ChannelsError) -> Problem {
     match error {
         ChannelsError::NeedsAdmin if call.identity.allows(Scope::Admin) => may_name_addresses(call)
             .err()
-            .unwrap_or_else(|| told(error)),
-        error => told(error),
+            .unwrap_or_else(|| to_problem(error)),
+        error => to_problem(error),
     }
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = call.rooms.channels.list().await.map_err(told)?;
+    let all = call.services.channels.list().await.map_err(to_problem)?;
     let (channels, next_cursor) = by_name(all, &params, |account| &account.id)?;
     Ok(ListResult {
         channels,
@@ -179,7 +180,7 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn types(call: Call, _: NoParams) -> Result<TypesResult, Problem> {
-    let types = call.rooms.channels.types().await.map_err(told)?;
+    let types = call.services.channels.types().await.map_err(to_problem)?;
     Ok(TypesResult { types })
 }
 
@@ -191,7 +192,7 @@ async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
         id: params.id,
         enabled: params.enabled.unwrap_or(true),
     };
-    let channels = &call.rooms.channels;
+    let channels = &call.services.channels;
     channels
         .create(&call.actor(), may_name_addresses(&call).is_ok(), new)
         .await
@@ -204,7 +205,7 @@ async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
         fields: params.fields.unwrap_or_default(),
         enabled: params.enabled,
     };
-    let channels = &call.rooms.channels;
+    let channels = &call.services.channels;
     channels
         .update(
             &call.actor(),
@@ -217,19 +218,19 @@ async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {
-    let webhooks = &call.rooms.webhooks;
+    let webhooks = &call.services.webhooks;
     webhooks
         .delete_channel(&call.actor(), &params.id, params.force)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }
 
 async fn test(call: Call, params: TestParams) -> Result<Done, Problem> {
-    let channels = &call.rooms.channels;
+    let channels = &call.services.channels;
     channels
         .test(&params.id, params.text.as_deref())
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }

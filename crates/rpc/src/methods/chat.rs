@@ -1,13 +1,14 @@
 //! `chat.*`: messages to agents, and the history of a session.
 
 use super::page::rows;
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
-use crate::rooms::Rooms;
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{
     Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Target, Usage,
 };
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::Services;
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -132,12 +133,17 @@ fn request(call: &Call, params: SendParams) -> SendRequest {
 
 async fn send(call: Call, params: SendParams) -> Result<Sent, Problem> {
     let request = request(&call, params);
-    call.rooms.agents.send(request).await.map_err(told)
+    call.services.agents.send(request).await.map_err(to_problem)
 }
 
 async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
     let request = request(&call, params);
-    let report = call.rooms.agents.send_sync(request).await.map_err(told)?;
+    let report = call
+        .services
+        .agents
+        .send_sync(request)
+        .await
+        .map_err(to_problem)?;
     match report.error {
         // The text is stored even so; report where.
         Some(problem) => Err(problem
@@ -157,14 +163,14 @@ async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
 }
 
 async fn abort(call: Call, params: SessionParams) -> Result<Done, Problem> {
-    let agents = &call.rooms.agents;
-    agents.abort(&params.session).await.map_err(told)?;
+    let agents = &call.services.agents;
+    agents.abort(&params.session).await.map_err(to_problem)?;
     Ok(DONE)
 }
 
 /// Returns a page of messages. `GET /api/sessions/{id}/messages` uses the same code.
 pub async fn messages(
-    rooms: &Rooms,
+    services: &Services,
     session: &str,
     limit: Option<i64>,
     before: Option<&str>,
@@ -174,11 +180,11 @@ pub async fn messages(
         messages,
         next_cursor,
         running,
-    } = rooms
+    } = services
         .agents
         .history(session, limit, before)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(HistoryResult {
         messages,
         next_cursor,
@@ -188,5 +194,5 @@ pub async fn messages(
 
 async fn history(call: Call, params: HistoryParams) -> Result<HistoryResult, Problem> {
     let before = params.before.as_deref();
-    messages(&call.rooms, &params.session, params.limit, before).await
+    messages(&call.services, &params.session, params.limit, before).await
 }

@@ -1,14 +1,15 @@
 //! `config.*`: settings, the origin of each value, and run-time changes.
 
-use crate::live_config::changes;
-use crate::method::{Audit, Call, Method, method, told};
-use crate::rooms::Rooms;
+use crate::method::{Audit, Call, Method, method};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_config::{
     Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
     key_needs_admin, key_needs_step_up,
 };
 use gatehouse_domain::{Actor, Problem, Scope};
+use gatehouse_services::Services;
+use gatehouse_services::live_config::changes;
+use gatehouse_services::to_problem;
 use gatehouse_store::{AuditEntry, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,14 +117,14 @@ pub(super) async fn shown(call: &Call, params: GetParams) -> Result<Vec<SettingV
         // Any error in a key is an error in the param `keys`.
         check_key(key).map_err(|error| Problem::invalid_params("keys", error.to_string()))?;
     }
-    let resolved = call.rooms.config.refresh(&call.rooms.store).await?;
+    let resolved = call.services.config.refresh(&call.services.store).await?;
     Ok(resolved.values(params.keys.as_deref()))
 }
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<SetResult, Problem> {
     let key = canonical_key(&key).into_owned();
     change(&call, vec![(key.clone(), value)]).await?;
-    let resolved = call.rooms.config.resolved();
+    let resolved = call.services.config.resolved();
     let shown = resolved
         .values(Some(std::slice::from_ref(&key)))
         .into_iter()
@@ -160,7 +161,7 @@ impl From<ChangeError> for Problem {
 /// Stores and applies changes if the caller may make all of them. Every method that changes a setting uses
 /// this function.
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
-    let auth = &call.rooms.auth;
+    let auth = &call.services.auth;
     for (key, _) in &values {
         if key_needs_admin(key) {
             auth.require_scope(&call.identity, Scope::Admin)?;
@@ -169,14 +170,14 @@ pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<
             auth.require_step_up(&call.identity)?;
         }
     }
-    store_changes(&call.rooms, &call.identity, call.actor(), values).await?;
-    call.rooms.apply_settings().await
+    store_changes(&call.services, &call.identity, call.actor(), values).await?;
+    call.services.apply_settings().await
 }
 
 /// Like [`change`], but skips keys that are fixed at exactly the requested value.
 #[cfg(feature = "voice")]
 pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
-    let (config, resolved) = (&call.rooms.config, call.rooms.config.resolved());
+    let (config, resolved) = (&call.services.config, call.services.config.resolved());
     let stands = |key: &String, value: &Value| {
         let shown = resolved.values(Some(std::slice::from_ref(key)));
         config.layers().fixed_by(key).is_some() && shown.iter().any(|now| now.value == *value)
@@ -194,19 +195,19 @@ pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<
 /// Stores the changes, the notification for other nodes and the audit rows in one transaction. It also
 /// reads the existing changes that the new ones must be consistent with.
 async fn store_changes(
-    rooms: &Arc<Rooms>,
+    services: &Arc<Services>,
     identity: &AuthIdentity,
     actor: Actor,
     values: Vec<(String, Value)>,
 ) -> Result<(), Problem> {
-    let (store, rooms) = (rooms.store.clone(), Arc::clone(rooms));
+    let (store, services) = (services.store.clone(), Arc::clone(services));
     let by_stranger = identity.is_stranger();
     let written = store.write(move |conn| {
         Box::pin(async move {
-            let now = rooms.clock.now();
+            let now = services.clock.now();
             let mut current = changes(conn.list_settings().await?);
             for (key, value) in values {
-                let layers = rooms.config.layers();
+                let layers = services.config.layers();
                 let value = layers.check_set(&key, &value, &current)?;
                 // Changes by a stranger while auth is disabled are reverted when setup completes. The
                 // owner's changes stay.
@@ -233,11 +234,11 @@ async fn store_changes(
                     actor: &actor,
                     detail,
                 };
-                conn.append_audit(&entry, now, &*rooms.random).await?;
+                conn.append_audit(&entry, now, &*services.random).await?;
             }
             conn.insert_change("settings", now).await?;
             Ok::<_, ChangeError>(())
         })
     });
-    written.await.map_err(told)
+    written.await.map_err(to_problem)
 }

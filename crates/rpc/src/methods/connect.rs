@@ -4,14 +4,14 @@
 
 use crate::connection::heartbeat::EVERY_MS;
 use crate::events::EVENTS;
-use crate::gon::{IdentityReport, PRODUCT};
 use crate::method::{Call, Method, method};
 use crate::methods::METHODS;
-use crate::rooms::Rooms;
-use crate::vault_status::VaultStatus;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_auth::api::ConnectAuth;
 use gatehouse_domain::Problem;
+use gatehouse_services::Services;
+use gatehouse_services::VaultStatus;
+use gatehouse_services::bootstrap::{IdentityReport, PRODUCT};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::future::{Ready, ready};
@@ -106,16 +106,16 @@ pub struct Limits {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 fn connect(call: Call, _: ConnectParams) -> Ready<Result<ConnectResult, Problem>> {
-    ready(Ok(hello(&call.rooms, &call.identity)))
+    ready(Ok(hello(&call.services, &call.identity)))
 }
 
 /// Builds the response for an authenticated client.
-pub(crate) fn hello(rooms: &Rooms, identity: &AuthIdentity) -> ConnectResult {
+pub(crate) fn hello(services: &Services, identity: &AuthIdentity) -> ConnectResult {
     ConnectResult {
         protocol: 1,
         server: ServerInfo {
             name: PRODUCT,
-            version: rooms.build.version,
+            version: services.build.version,
         },
         identity: identity.into(),
         methods: METHODS
@@ -125,10 +125,10 @@ pub(crate) fn hello(rooms: &Rooms, identity: &AuthIdentity) -> ConnectResult {
             .collect(),
         events: EVENTS.iter().map(|event| event.name).collect(),
         limits: Limits {
-            max_message_bytes: rooms.config.max_message_bytes(),
+            max_message_bytes: services.config.max_message_bytes(),
             heartbeat_seconds: EVERY_MS / 1000,
         },
-        vault_status: rooms.secrets.status().into(),
-        voice_enabled: rooms.build.voice,
+        vault_status: services.secrets.status().into(),
+        voice_enabled: services.build.voice,
     }
 }

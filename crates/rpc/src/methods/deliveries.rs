@@ -3,8 +3,9 @@
 
 use super::page;
 use super::webhooks::IdParams;
-use crate::method::{Audit, Call, Method, method, told};
+use crate::method::{Audit, Call, Method, method};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
+use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
     Delivery, DeliveryPage, DeliveryQuery, ReplayQuery, Replayed, StoredPayload,
 };
@@ -141,19 +142,35 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
         limit: page::rows(limit)?,
         cursor,
     };
-    call.rooms.webhooks.deliveries(query).await.map_err(told)
+    call.services
+        .webhooks
+        .deliveries(query)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delivery_get(call: Call, params: IdParams) -> Result<Delivery, Problem> {
-    call.rooms.webhooks.delivery(&params.id).await.map_err(told)
+    call.services
+        .webhooks
+        .delivery(&params.id)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delivery_payload(call: Call, params: IdParams) -> Result<StoredPayload, Problem> {
-    call.rooms.webhooks.payload(&params.id).await.map_err(told)
+    call.services
+        .webhooks
+        .payload(&params.id)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delivery_replay(call: Call, params: IdParams) -> Result<Delivery, Problem> {
-    call.rooms.webhooks.replay(&params.id).await.map_err(told)
+    call.services
+        .webhooks
+        .replay(&params.id)
+        .await
+        .map_err(to_problem)
 }
 
 async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed, Problem> {
@@ -176,15 +193,25 @@ async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed,
         limit: u32::try_from(limit).unwrap_or(0),
         dry_run,
     };
-    call.rooms.webhooks.replay_many(query).await.map_err(told)
+    call.services
+        .webhooks
+        .replay_many(query)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delivery_cancel(call: Call, params: IdParams) -> Result<Delivery, Problem> {
-    let webhooks = &call.rooms.webhooks;
-    webhooks.cancel_delivery(&params.id).await.map_err(told)
+    let webhooks = &call.services.webhooks;
+    webhooks
+        .cancel_delivery(&params.id)
+        .await
+        .map_err(to_problem)
 }
 
 async fn delivery_retry(call: Call, params: IdParams) -> Result<Delivery, Problem> {
-    let webhooks = &call.rooms.webhooks;
-    webhooks.retry_delivery(&params.id).await.map_err(told)
+    let webhooks = &call.services.webhooks;
+    webhooks
+        .retry_delivery(&params.id)
+        .await
+        .map_err(to_problem)
 }

@@ -2,9 +2,10 @@
 //! returned for `gatehouse env exec`.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -107,11 +108,11 @@ pub struct DeleteParams {
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
     let all = call
-        .rooms
+        .services
         .secrets
         .list_env_variables()
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     let (env_variables, next_cursor) = by_name(all, &params, |variable| &variable.key)?;
     Ok(ListResult {
         env_variables,
@@ -121,12 +122,12 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<EnvVariable, Problem> {
     // If the variable is a configured service's key, bind it to that service.
-    let service = call.rooms.tools.service_of_variable(&key);
-    call.rooms
+    let service = call.services.tools.service_of_variable(&key);
+    call.services
         .secrets
         .set_env_variable_for(&call.actor(), &key, value, service.as_ref())
         .await
-        .map_err(told)
+        .map_err(to_problem)
 }
 
 async fn reveal(call: Call, params: RevealParams) -> Result<RevealResult, Problem> {
@@ -136,9 +137,9 @@ async fn reveal(call: Call, params: RevealParams) -> Result<RevealResult, Proble
     }
     check_program(&program)?;
     call.require_person()?;
-    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let (secrets, actor) = (&call.services.secrets, call.actor());
     let revealed = secrets.reveal_env_variables(&actor, only.as_deref(), &program);
-    let revealed = revealed.await.map_err(told)?;
+    let revealed = revealed.await.map_err(to_problem)?;
     let variables = revealed.variables.into_iter();
     Ok(RevealResult {
         variables: variables
@@ -162,10 +163,10 @@ pub(super) fn check_program(program: &str) -> Result<(), Problem> {
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {
-    call.rooms
+    call.services
         .secrets
         .delete_env_variable(&call.actor(), &params.key)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }

@@ -1,10 +1,11 @@
 //! `inbox.*`: messages sent to the inbox.
 
 use super::page::{PageParams, rows};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_channels::{InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,14 +45,14 @@ pub struct MarkReadParams {
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
     let limit = rows(params.limit)?;
-    let channels = &call.rooms.channels;
+    let channels = &call.services.channels;
     let InboxPage {
         messages,
         next_cursor,
     } = channels
         .list_inbox(limit, params.cursor.as_deref())
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(ListResult {
         messages,
         next_cursor,
@@ -59,7 +60,7 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn mark_read(call: Call, params: MarkReadParams) -> Result<Done, Problem> {
-    let channels = &call.rooms.channels;
-    channels.mark_read(&params.id).await.map_err(told)?;
+    let channels = &call.services.channels;
+    channels.mark_read(&params.id).await.map_err(to_problem)?;
     Ok(DONE)
 }

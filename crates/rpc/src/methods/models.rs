@@ -25,7 +25,7 @@ pub struct ListResult {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = call.rooms.models.list().await;
+    let all = call.services.models.list().await;
     let (models, next_cursor) = by_name(all, &params, |model| &model.id)?;
     Ok(ListResult {
         models,

@@ -1,9 +1,10 @@
 //! `pairing.*`: devices that connect to `/ws` with their own token.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_domain::{DeviceId, Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,12 +52,20 @@ pub struct RevokeParams {
 }
 
 async fn create(call: Call, params: PairDeviceRequest) -> Result<DevicePaired, Problem> {
-    let auth = &call.rooms.auth;
-    auth.pair_device(&call.visit, params).await.map_err(told)
+    let auth = &call.services.auth;
+    auth.pair_device(&call.visit, params)
+        .await
+        .map_err(to_problem)
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let mut all = call.rooms.auth.list_devices().await.map_err(told)?.devices;
+    let mut all = call
+        .services
+        .auth
+        .list_devices()
+        .await
+        .map_err(to_problem)?
+        .devices;
     all.sort_by(|a, b| a.id.cmp(&b.id));
     let (devices, next_cursor) = by_name(all, &params, |device| device.id.as_str())?;
     Ok(ListResult {
@@ -66,8 +75,8 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
-    let auth = &call.rooms.auth;
+    let auth = &call.services.auth;
     let revoked = auth.revoke_device(&call.visit, params.id).await;
-    revoked.map_err(told)?;
+    revoked.map_err(to_problem)?;
     Ok(DONE)
 }

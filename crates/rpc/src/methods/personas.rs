@@ -1,8 +1,9 @@
 //! `voice.personas.*`: voices with their own character.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use gatehouse_voice::{
     ActivePersona, ActivePersonaParams, NewPersona, Persona, PersonaChanges, PersonaParams,
 };
@@ -92,7 +93,13 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
         limit: params.limit.or(Some(DEFAULT)),
         cursor: params.cursor,
     };
-    let list = call.rooms.voice.personas().list().await.map_err(told)?;
+    let list = call
+        .services
+        .voice
+        .personas()
+        .list()
+        .await
+        .map_err(to_problem)?;
     // Labels may be equal. A label contains no line break, so it can separate label and id.
     let place = |persona: Persona| (format!("{}\n{}", persona.label, persona.id), persona);
     let mut all: Vec<_> = list.personas.into_iter().map(place).collect();
@@ -106,27 +113,27 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
 }
 
 async fn get(call: Call, params: PersonaParams) -> Result<Persona, Problem> {
-    let personas = call.rooms.voice.personas();
-    personas.get(&params.id).await.map_err(told)
+    let personas = call.services.voice.personas();
+    personas.get(&params.id).await.map_err(to_problem)
 }
 
 async fn create(call: Call, params: NewPersona) -> Result<Persona, Problem> {
-    let personas = call.rooms.voice.personas();
-    personas.create(params).await.map_err(told)
+    let personas = call.services.voice.personas();
+    personas.create(params).await.map_err(to_problem)
 }
 
 async fn update(call: Call, params: PersonaChanges) -> Result<Persona, Problem> {
-    let personas = call.rooms.voice.personas();
-    personas.update(params).await.map_err(told)
+    let personas = call.services.voice.personas();
+    personas.update(params).await.map_err(to_problem)
 }
 
 async fn delete(call: Call, params: PersonaParams) -> Result<Done, Problem> {
-    let personas = call.rooms.voice.personas();
-    personas.delete(&params.id).await.map_err(told)?;
+    let personas = call.services.voice.personas();
+    personas.delete(&params.id).await.map_err(to_problem)?;
     Ok(DONE)
 }
 
 async fn set_active(call: Call, params: ActivePersonaParams) -> Result<ActivePersona, Problem> {
-    let personas = call.rooms.voice.personas();
-    personas.set_active(params.id()).await.map_err(told)
+    let personas = call.services.voice.personas();
+    personas.set_active(params.id()).await.map_err(to_problem)
 }

@@ -2,10 +2,11 @@
 //! Keys are accepted but never returned.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
-use crate::rooms::Rooms;
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_models::{ProviderInfo, ProviderTest};
+use gatehouse_services::Services;
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -94,8 +95,8 @@ pub struct IdParams {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let mut all = providers(&call.rooms).await?;
-    all.extend(voice_keys(&call.rooms, &all).await?);
+    let mut all = providers(&call.services).await?;
+    all.extend(voice_keys(&call.services, &all).await?);
     all.sort_by(|a, b| a.id.cmp(&b.id));
     let (providers, next_cursor) = by_name(all, &params, |provider: &Provider| &provider.id)?;
     Ok(ListResult {
@@ -105,11 +106,11 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<Provider, Problem> {
-    let provider = match find(&call.rooms, &id).await? {
+    let provider = match find(&call.services, &id).await? {
         Some(provider) => provider,
-        None => of_voice(&call.rooms, &id)?,
+        None => of_voice(&call.services, &id)?,
     };
-    let secrets = &call.rooms.secrets;
+    let secrets = &call.services.secrets;
     secrets
         .set_provider_key(
             &call.actor(),
@@ -118,19 +119,19 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
             (provider.kind, &provider.base_url),
         )
         .await
-        .map_err(told)?;
-    let found = find(&call.rooms, &provider.id).await?;
+        .map_err(to_problem)?;
+    let found = find(&call.services, &provider.id).await?;
     if let Some(found) = found {
         return Ok(found);
     }
-    let mut kept = voice_keys(&call.rooms, &[]).await?.into_iter();
+    let mut kept = voice_keys(&call.services, &[]).await?.into_iter();
     Ok(kept.find(|kept| kept.id == provider.id).unwrap_or(provider))
 }
 
 /// Finds a voice provider by its id, or by a vendor name that matches only one.
 #[cfg(feature = "voice")]
-fn of_voice(rooms: &Rooms, id: &str) -> Result<Provider, Problem> {
-    let mut places = rooms.voice.key_places(id);
+fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
+    let mut places = services.voice.key_places(id);
     match (places.pop(), places.pop()) {
         (Some(place), None) => Ok(Provider {
             id: place.id.to_owned(),
@@ -149,18 +150,22 @@ fn of_voice(rooms: &Rooms, id: &str) -> Result<Provider, Problem> {
 }
 
 #[cfg(not(feature = "voice"))]
-fn of_voice(_: &Rooms, _: &str) -> Result<Provider, Problem> {
+fn of_voice(_: &Services, _: &str) -> Result<Provider, Problem> {
     Err(unknown())
 }
 
 /// The voice providers with a key stored here, except those whose id a model provider has. Each is shown
 /// with the address that its key was entered for. The key works only while that is the provider's address.
 #[cfg(feature = "voice")]
-async fn voice_keys(rooms: &Rooms, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
+async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
     use gatehouse_domain::KeyBinding;
-    let stored = rooms.secrets.list_provider_keys().await.map_err(told)?;
+    let stored = services
+        .secrets
+        .list_provider_keys()
+        .await
+        .map_err(to_problem)?;
     let of_voice = stored.into_iter().filter_map(|key| {
-        let mut places = rooms.voice.key_places(&key.id).into_iter();
+        let mut places = services.voice.key_places(&key.id).into_iter();
         let place = places.find(|place| place.id == key.id)?;
         Some(Provider {
             configured: key.serves(&KeyBinding::of_url(place.kind, &place.base_url)),
@@ -176,7 +181,7 @@ async fn voice_keys(rooms: &Rooms, models: &[Provider]) -> Result<Vec<Provider>,
 }
 
 #[cfg(not(feature = "voice"))]
-fn voice_keys(_: &Rooms, _: &[Provider]) -> std::future::Ready<Result<Vec<Provider>, Problem>> {
+fn voice_keys(_: &Services, _: &[Provider]) -> std::future::Ready<Result<Vec<Provider>, Problem>> {
     std::future::ready(Ok(Vec::new()))
 }
 
@@ -198,21 +203,21 @@ fn unknown() -> Problem {
 }
 
 async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Problem> {
-    let is_models = find(&call.rooms, &id).await?.is_some();
-    let id = match of_voice(&call.rooms, &id) {
+    let is_models = find(&call.services, &id).await?.is_some();
+    let id = match of_voice(&call.services, &id) {
         Ok(provider) if !is_models => provider.id,
         _ => id,
     };
-    call.rooms
+    call.services
         .secrets
         .remove_provider_key(&call.actor(), &id)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }
 
 async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Problem> {
-    let all = call.rooms.models.providers().await.map_err(told)?;
+    let all = call.services.models.providers().await.map_err(to_problem)?;
     if !all.iter().any(|provider| provider.id == id) {
         if is_of_voice(&id) {
             let reason = "this tests model providers only; use `gatehouse voice doctor --try` \
@@ -221,17 +226,17 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
         }
         return Err(Problem::not_found("model provider"));
     }
-    call.rooms.models.test(&id).await.map_err(told)
+    call.services.models.test(&id).await.map_err(to_problem)
 }
 
 /// The model providers, by id.
-async fn providers(rooms: &Rooms) -> Result<Vec<Provider>, Problem> {
-    let all = rooms.models.providers().await.map_err(told)?;
+async fn providers(services: &Services) -> Result<Vec<Provider>, Problem> {
+    let all = services.models.providers().await.map_err(to_problem)?;
     Ok(all.into_iter().map(Provider::from).collect())
 }
 
-async fn find(rooms: &Rooms, id: &str) -> Result<Option<Provider>, Problem> {
-    let mut all = providers(rooms).await?.into_iter();
+async fn find(services: &Services, id: &str) -> Result<Option<Provider>, Problem> {
+    let mut all = providers(services).await?.into_iter();
     Ok(all.find(|provider| provider.id == id))
 }
 

@@ -1,9 +1,10 @@
 //! `sessions.*`: conversations with agents. Callers name a session by its id or its key.
 
 use super::page::rows;
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Session, SessionPage};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -144,7 +145,10 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
 }
 
 /// Returns a page of sessions. `GET /api/sessions` uses the same code.
-pub async fn page(call: &crate::Rooms, params: &ListParams) -> Result<ListResult, Problem> {
+pub async fn page(
+    call: &gatehouse_services::Services,
+    params: &ListParams,
+) -> Result<ListResult, Problem> {
     let limit = rows(params.limit)?;
     let (q, cursor) = (params.q.as_deref(), params.cursor.as_deref());
     let SessionPage {
@@ -154,7 +158,7 @@ pub async fn page(call: &crate::Rooms, params: &ListParams) -> Result<ListResult
         .agents
         .list_sessions(q, limit, cursor)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(ListResult {
         sessions,
         next_cursor,
@@ -162,44 +166,48 @@ pub async fn page(call: &crate::Rooms, params: &ListParams) -> Result<ListResult
 }
 
 async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
-    page(&call.rooms, &params).await
+    page(&call.services, &params).await
 }
 
 async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
-    call.rooms.agents.get_session(&name).await.map_err(told)
+    call.services
+        .agents
+        .get_session(&name)
+        .await
+        .map_err(to_problem)
 }
 
 async fn create(call: Call, params: CreateParams) -> Result<Session, Problem> {
-    let agents = &call.rooms.agents;
+    let agents = &call.services.agents;
     let created = agents.create_session(params.label.as_deref(), params.agent);
-    created.await.map_err(told)
+    created.await.map_err(to_problem)
 }
 
 async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
-    let agents = &call.rooms.agents;
+    let agents = &call.services.agents;
     agents
         .rename_session(&name, &params.label)
         .await
-        .map_err(told)
+        .map_err(to_problem)
 }
 
 async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {
     let name = name(params.id, params.key)?;
-    let agents = &call.rooms.agents;
-    agents.delete_session(&name).await.map_err(told)?;
+    let agents = &call.services.agents;
+    agents.delete_session(&name).await.map_err(to_problem)?;
     Ok(DONE)
 }
 
 async fn share(call: Call, params: NameParams) -> Result<Shared, Problem> {
     let name = name(params.id, params.key)?;
-    let agents = &call.rooms.agents;
+    let agents = &call.services.agents;
     let share = agents
         .share_session(&call.actor(), &name)
         .await
-        .map_err(told)?;
-    let resolved = call.rooms.config.resolved();
+        .map_err(to_problem)?;
+    let resolved = call.services.config.resolved();
     let external = resolved.settings.server.external_url.as_ref();
     let base = external.map_or("", |url| url.as_str().trim_end_matches('/'));
     Ok(Shared {
@@ -210,10 +218,10 @@ async fn share(call: Call, params: NameParams) -> Result<Shared, Problem> {
 
 async fn unshare(call: Call, params: NameParams) -> Result<Done, Problem> {
     let name = name(params.id, params.key)?;
-    let agents = &call.rooms.agents;
+    let agents = &call.services.agents;
     agents
         .unshare_session(&call.actor(), &name)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }

@@ -2,11 +2,12 @@
 
 use super::env::check_program;
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::{SecretsError, SshKey};
+use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,12 @@ pub struct ImportParams {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = call.rooms.secrets.list_ssh_keys().await.map_err(told)?;
+    let all = call
+        .services
+        .secrets
+        .list_ssh_keys()
+        .await
+        .map_err(to_problem)?;
     let (ssh_keys, next_cursor) = by_name(all, &params, |key| &key.name)?;
     Ok(ListResult {
         ssh_keys,
@@ -123,11 +129,11 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn generate(call: Call, params: NameParams) -> Result<SshKey, Problem> {
-    call.rooms
+    call.services
         .secrets
         .generate_ssh_key(&call.actor(), &params.name)
         .await
-        .map_err(told)
+        .map_err(to_problem)
 }
 
 async fn import(call: Call, params: ImportParams) -> Result<SshKey, Problem> {
@@ -136,19 +142,19 @@ async fn import(call: Call, params: ImportParams) -> Result<SshKey, Problem> {
         private_key,
         passphrase,
     } = params;
-    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let (secrets, actor) = (&call.services.secrets, call.actor());
     let has_passphrase = passphrase.is_some();
     let import = async {
         let imported = secrets.import_ssh_key(&actor, &name, private_key, passphrase);
         imported.await.map_err(|error| {
             let wrong = matches!(error, SecretsError::WrongPassphrase);
-            (wrong, told(error))
+            (wrong, to_problem(error))
         })
     };
     if !has_passphrase {
         return import.await.map_err(|(_, problem)| problem);
     }
-    call.rooms.auth.guess(&call.visit, import).await
+    call.services.auth.guess(&call.visit, import).await
 }
 
 async fn sign(call: Call, params: SignParams) -> Result<SignResult, Problem> {
@@ -166,18 +172,18 @@ async fn sign(call: Call, params: SignParams) -> Result<SignResult, Problem> {
         return Err(Problem::invalid_params("data", "at most 256 KiB"));
     }
     call.require_person()?;
-    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let (secrets, actor) = (&call.services.secrets, call.actor());
     let signature = secrets.sign_with_ssh_key(&actor, &name, data, flags, &program);
     Ok(SignResult {
-        signature: STANDARD.encode(signature.await.map_err(told)?),
+        signature: STANDARD.encode(signature.await.map_err(to_problem)?),
     })
 }
 
 async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {
-    call.rooms
+    call.services
         .secrets
         .delete_ssh_key(&call.actor(), &params.name)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     Ok(DONE)
 }

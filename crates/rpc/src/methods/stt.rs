@@ -3,8 +3,9 @@
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{Base64, provider_of};
-use crate::method::{Audit, Call, Method, NoParams, method, told};
+use crate::method::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use gatehouse_voice::{
     ProviderStatus, SttId, SttStatus, SubtitleFormat, TranscribeRequest, Transcript,
 };
@@ -110,11 +111,11 @@ impl fmt::Debug for TranscribeResult {
 }
 
 async fn status(call: Call, _: NoParams) -> Result<SttStatus, Problem> {
-    Ok(call.rooms.voice.stt_status().await)
+    Ok(call.services.voice.stt_status().await)
 }
 
 async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Problem> {
-    Ok(call.rooms.voice.stt_providers().await)
+    Ok(call.services.voice.stt_providers().await)
 }
 
 async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResult, Problem> {
@@ -134,7 +135,12 @@ async fn transcribe(call: Call, params: TranscribeParams) -> Result<TranscribeRe
         provider: params.provider,
         ..TranscribeRequest::new(audio.into())
     };
-    let transcript = call.rooms.voice.transcribe(request).await.map_err(told)?;
+    let transcript = call
+        .services
+        .voice
+        .transcribe(request)
+        .await
+        .map_err(to_problem)?;
     let subtitles = match params.response_format {
         ResponseFormat::Json => None,
         ResponseFormat::Srt => Some(transcript.subtitles(SubtitleFormat::Srt)),

@@ -1,9 +1,9 @@
 //! `system.*`: the state of the server.
 
-use crate::doctor::{self, Check};
 use crate::method::{Call, Method, NoParams, method};
-use crate::vault_status::VaultStatus;
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::VaultStatus;
+use gatehouse_services::doctor::{self, Check};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,25 +55,25 @@ pub struct DoctorReport {
 }
 
 async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
-    let rooms = &call.rooms;
-    let up = rooms
+    let services = &call.services;
+    let up = services
         .clock
         .monotonic_ms()
-        .saturating_sub(rooms.started_at_ms);
+        .saturating_sub(services.started_at_ms);
     // `database` reports an unavailable database, so the call itself does not fail.
-    let waiting = rooms.webhooks.queue_depth().await.unwrap_or(0);
-    let sessions = rooms
+    let waiting = services.webhooks.queue_depth().await.unwrap_or(0);
+    let sessions = services
         .store
         .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
     let sessions = sessions.await.unwrap_or(0);
     Ok(SystemStatus {
-        version: rooms.build.version,
+        version: services.build.version,
         uptime_seconds: up / 1000,
         database: DatabaseStatus {
-            engine: rooms.store.engine().name(),
-            ok: rooms.store.ping().await.is_ok(),
+            engine: services.store.engine().name(),
+            ok: services.store.ping().await.is_ok(),
         },
-        vault_status: rooms.secrets.status().into(),
+        vault_status: services.secrets.status().into(),
         queue_depth: u64::try_from(waiting).unwrap_or(0),
         sessions: u64::try_from(sessions).unwrap_or(0),
     })
@@ -81,6 +81,6 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
 
 async fn run_checks(call: Call, _: NoParams) -> Result<DoctorReport, Problem> {
     Ok(DoctorReport {
-        checks: doctor::checks(&call.rooms, Some(&call.visit)).await,
+        checks: doctor::checks(&call.services, Some(&call.visit)).await,
     })
 }

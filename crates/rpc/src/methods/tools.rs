@@ -69,7 +69,7 @@ fn server_of(group: String) -> String {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
 fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
-    let all = call.rooms.agents.tools().all_with_groups();
+    let all = call.services.agents.tools().all_with_groups();
     let tools = all.into_iter().map(|(group, tool)| ToolInfo {
         name: tool.name().to_owned(),
         description: visible::lines(tool.description()).text.into_owned(),

@@ -2,8 +2,9 @@
 
 use super::config::choose;
 use super::voice_params::{SHARE, SPEED, encode, provider_of, within};
-use crate::method::{Audit, Call, Method, NoParams, method, told};
+use crate::method::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::to_problem;
 use gatehouse_voice::{Attempt, Converted, ProviderStatus, SpeechRequest, TtsId, TtsStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -228,11 +229,11 @@ impl From<Converted> for ConvertResult {
 }
 
 async fn status(call: Call, _: NoParams) -> Result<TtsStatus, Problem> {
-    Ok(call.rooms.voice.tts_status().await)
+    Ok(call.services.voice.tts_status().await)
 }
 
 async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Problem> {
-    Ok(call.rooms.voice.tts_providers().await)
+    Ok(call.services.voice.tts_providers().await)
 }
 
 /// Makes both changes in one transaction, so speech is never on with the previous provider.
@@ -243,7 +244,7 @@ async fn enable(call: Call, params: EnableParams) -> Result<EnableResult, Proble
         values.push(("voice.tts.provider".to_owned(), json!(id)));
     }
     choose(&call, values).await?;
-    let now = call.rooms.voice.tts_status().await;
+    let now = call.services.voice.tts_status().await;
     Ok(EnableResult {
         enabled: now.enabled,
         provider: now.provider,
@@ -265,7 +266,7 @@ async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResu
 }
 
 async fn convert(call: Call, params: ConvertParams) -> Result<ConvertResult, Problem> {
-    let made = call.rooms.voice.convert(params.into()).await;
-    let made = made.map_err(told)?;
+    let made = call.services.voice.convert(params.into()).await;
+    let made = made.map_err(to_problem)?;
     Ok(made.into())
 }

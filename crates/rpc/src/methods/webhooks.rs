@@ -1,8 +1,9 @@
 //! `webhooks.*`: inbound webhooks and sender profiles.
 
 use super::page::{self, PageParams};
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope, Timestamp, input};
+use gatehouse_services::to_problem;
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
     AuthMode, BucketSize, DeliveryStats, ReplayGuard, RotatedSecret, StatsQuery, TestResult,
@@ -246,29 +247,40 @@ pub struct ProfileList {
 async fn list(call: Call, params: PageParams) -> Result<WebhookPage, Problem> {
     let rows = page::rows(params.limit)?;
     let cursor = params.cursor.as_deref();
-    call.rooms.webhooks.list(rows, cursor).await.map_err(told)
+    call.services
+        .webhooks
+        .list(rows, cursor)
+        .await
+        .map_err(to_problem)
 }
 
 async fn get(call: Call, params: IdParams) -> Result<Webhook, Problem> {
-    call.rooms.webhooks.get(&params.id).await.map_err(told)
+    call.services
+        .webhooks
+        .get(&params.id)
+        .await
+        .map_err(to_problem)
 }
 
 async fn create(call: Call, params: WebhookInput) -> Result<WebhookChanged, Problem> {
-    let webhooks = &call.rooms.webhooks;
-    webhooks.create(&call.actor(), params).await.map_err(told)
+    let webhooks = &call.services.webhooks;
+    webhooks
+        .create(&call.actor(), params)
+        .await
+        .map_err(to_problem)
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<WebhookChanged, Problem> {
     let (id, input) = params.read()?;
-    let webhooks = &call.rooms.webhooks;
+    let webhooks = &call.services.webhooks;
     let changed = webhooks.update(&call.actor(), &id, input).await;
-    changed.map_err(told)
+    changed.map_err(to_problem)
 }
 
 async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
-    let webhooks = &call.rooms.webhooks;
+    let webhooks = &call.services.webhooks;
     let deleted = webhooks.delete(&call.actor(), &params.id).await;
-    deleted.map(|()| DONE).map_err(told)
+    deleted.map(|()| DONE).map_err(to_problem)
 }
 
 async fn rotate_secret(call: Call, params: RotateParams) -> Result<RotatedSecret, Problem> {
@@ -277,17 +289,17 @@ async fn rotate_secret(call: Call, params: RotateParams) -> Result<RotatedSecret
         secret,
         overlap_seconds,
     } = params;
-    let webhooks = &call.rooms.webhooks;
+    let webhooks = &call.services.webhooks;
     webhooks
         .rotate_secret(&call.actor(), &id, secret, overlap_seconds)
         .await
-        .map_err(told)
+        .map_err(to_problem)
 }
 
 async fn test(call: Call, params: TestParams) -> Result<TestResult, Problem> {
-    let (webhooks, actor) = (&call.rooms.webhooks, call.actor());
+    let (webhooks, actor) = (&call.services.webhooks, call.actor());
     let tested = webhooks.test(&actor, &params.id, params.event.as_deref());
-    tested.await.map_err(told)
+    tested.await.map_err(to_problem)
 }
 
 fn profiles(_: Call, NoParams {}: NoParams) -> Ready<Result<ProfileList, Problem>> {
@@ -305,5 +317,9 @@ async fn stats(call: Call, params: StatsParams) -> Result<DeliveryStats, Problem
         until: params.until,
         bucket: params.bucket.unwrap_or_default(),
     };
-    call.rooms.webhooks.stats(query).await.map_err(told)
+    call.services
+        .webhooks
+        .stats(query)
+        .await
+        .map_err(to_problem)
 }

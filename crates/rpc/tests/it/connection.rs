@@ -175,15 +175,15 @@ async fn a_slow_client_and_a_stopping_server_end_it() {
 #[tokio::test]
 async fn events_go_to_those_who_may_hear_them() {
     let house = House::new().await;
-    let mut listener = house.rooms().events.subscribe();
+    let mut listener = house.rpc.events().subscribe();
     let params = AuthChangedParams { what: "password" };
     house
-        .rooms()
-        .events
+        .rpc
+        .events()
         .publish("auth.changed", &params, Scope::Read);
     house
-        .rooms()
-        .events
+        .rpc
+        .events()
         .publish("auth.changed", &params, Scope::Approvals);
     let (to_readers, to_approvers) = (listener.try_recv().unwrap(), listener.try_recv().unwrap());
     for (held, heard) in [

@@ -4,9 +4,10 @@ use gatehouse_auth::kdf_queue::KdfQueue;
 use gatehouse_auth::{Auth, AuthIdentity, AuthMethod, Decision, RequestFacts, Subject, Visit};
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom, Timestamp};
-use gatehouse_rpc::live_config::LiveConfig;
-use gatehouse_rpc::{Build, EventBus, Rooms, Rpc, Ways};
+use gatehouse_rpc::Rpc;
 use gatehouse_secrets::Secrets;
+use gatehouse_services::live_config::LiveConfig;
+use gatehouse_services::{Build, LiveConfig, Services, ServicesParts};
 use gatehouse_store::Location;
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use http::{HeaderMap, Method, Uri};
@@ -57,9 +58,7 @@ impl House {
             random.clone(),
             config.auth_settings(),
         );
-        let ways = Ways::open(&config, &store, &secrets, (&clock, &random));
-        let rooms = Rooms {
-            ways: ways.await.unwrap(),
+        let parts = ServicesParts {
             store,
             secrets,
             auth: auth.await.unwrap(),
@@ -67,7 +66,6 @@ impl House {
             started_at_ms: clock.monotonic_ms(),
             clock,
             random,
-            events: EventBus::default(),
             build: Build {
                 version: "9.9.9",
                 vault: true,
@@ -75,7 +73,7 @@ impl House {
             },
         };
         Self {
-            rpc: Rpc::new(Arc::new(rooms)),
+            rpc: Rpc::new(Arc::new(Services::open(parts).await.unwrap())),
             clock: manual,
             database,
         }
@@ -85,8 +83,8 @@ impl House {
         &self.database.location
     }
 
-    pub fn rooms(&self) -> &Arc<Rooms> {
-        self.rpc.rooms()
+    pub fn services(&self) -> &Arc<Services> {
+        self.rpc.services()
     }
 
     /// A request from this machine with these headers.
@@ -106,7 +104,7 @@ impl House {
             peer: peer.parse().unwrap(),
             over_tls: false,
         };
-        self.rooms().auth.recognise(&facts).await.unwrap()
+        self.services().auth.recognise(&facts).await.unwrap()
     }
 
     /// A caller with these scopes, valid while setup is incomplete.

@@ -83,14 +83,19 @@ pub async fn set_password(house: &House) {
         visit: &visit,
         user_agent: None,
     };
-    house.rooms().auth.setup(&caller, request).await.unwrap();
+    house.services().auth.setup(&caller, request).await.unwrap();
 }
 
 /// The owner, logged in with the password after setup.
 pub async fn owner(house: &House) -> gatehouse_auth::Visit {
     let mut visit = house.visit(&[]).await;
     let auth = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();
-    let identity = house.rooms().auth.socket_login(&visit, auth).await.unwrap();
+    let identity = house
+        .services()
+        .auth
+        .socket_login(&visit, auth)
+        .await
+        .unwrap();
     visit.decision = gatehouse_auth::Decision::Allowed(identity);
     visit
 }

@@ -167,9 +167,9 @@ async fn changing_calls(house: &House) -> Calls {
 
 /// Another node completes setup: the database reflects it, but this node's memory does not.
 async fn complete_setup_elsewhere(house: &House) {
-    let now = house.rooms().clock.now();
+    let now = house.services().clock.now();
     let stored: Result<bool, StoreError> = house
-        .rooms()
+        .services()
         .store
         .write(move |conn| Box::pin(async move { conn.insert_password_hash("$x", now).await }))
         .await;
@@ -190,7 +190,7 @@ async fn every_method_that_changes_something_is_refused_once_its_caller_has_ende
         assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{method}: {answer}");
         assert_eq!(watch.version().await, before, "{method} wrote something");
     }
-    let keys = house.rooms().secrets.list_provider_keys().await.unwrap();
+    let keys = house.services().secrets.list_provider_keys().await.unwrap();
     assert!(keys.is_empty(), "a key is in a file");
 }
 
@@ -220,7 +220,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
         }
         let method = METHODS.iter().find(|method| method.name == name).unwrap();
         let call = Call {
-            rooms: Arc::clone(house.rooms()),
+            services: Arc::clone(house.services()),
             visit: Arc::clone(&visit),
             identity: identity.clone(),
         };
@@ -232,7 +232,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
             assert!(STORES_NOTHING.contains(&name), "{name}: {answer}");
         }
     }
-    let keys = house.rooms().secrets.list_provider_keys().await.unwrap();
+    let keys = house.services().secrets.list_provider_keys().await.unwrap();
     assert!(keys.is_empty(), "a key is in a file");
 }
 
@@ -254,7 +254,12 @@ async fn device(house: &House, scopes: Value) -> (Visit, String) {
         device_token: Some(SecretString::from(made["token"].as_str().unwrap())),
         ..ConnectAuth::default()
     };
-    let identity = house.rooms().auth.socket_login(&visit, auth).await.unwrap();
+    let identity = house
+        .services()
+        .auth
+        .socket_login(&visit, auth)
+        .await
+        .unwrap();
     visit.decision = Decision::Allowed(identity);
     (visit, made["id"].as_str().unwrap().to_owned())
 }
@@ -269,7 +274,7 @@ async fn complete_setup_here(house: &House) {
         visit: &visit,
         user_agent: None,
     };
-    house.rooms().auth.setup(&caller, request).await.unwrap();
+    house.services().auth.setup(&caller, request).await.unwrap();
 }
 
 #[tokio::test]
@@ -294,7 +299,7 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
         let code = &late["error"]["data"]["code"];
         assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{answers}");
     }
-    let stored = house.rooms().secrets.list_env_variables().await.unwrap();
+    let stored = house.services().secrets.list_env_variables().await.unwrap();
     assert!(stored.is_empty());
 }
 

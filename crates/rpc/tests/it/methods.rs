@@ -55,7 +55,7 @@ async fn the_doctor_says_why_somebody_is_remote() {
     let message = find(&answer["result"], "locality")["message"].clone();
     assert!(message.as_str().unwrap().contains("check 2"), "{message}");
     assert_eq!(find(&answer["result"], "proxy")["ok"], false);
-    let offline = doctor::checks(house.rooms(), None).await;
+    let offline = doctor::checks(house.services(), None).await;
     assert!(offline.iter().all(|check| check.id != "locality"));
 }
 
@@ -388,7 +388,7 @@ async fn the_page_learns_what_it_needs() {
     let Decision::Allowed(identity) = &visit.decision else {
         panic!("not let in")
     };
-    let gon = serde_json::to_value(gon::gon(house.rooms(), identity)).unwrap();
+    let gon = serde_json::to_value(gon::gon(house.services(), identity)).unwrap();
     assert_eq!(
         gon,
         json!({
@@ -406,7 +406,7 @@ async fn the_page_learns_what_it_needs() {
             },
         })
     );
-    let bootstrap = gon::bootstrap(house.rooms(), identity).await.unwrap();
+    let bootstrap = gon::bootstrap(house.services(), identity).await.unwrap();
     let bootstrap = serde_json::to_value(bootstrap).unwrap();
     assert_eq!(bootstrap["gon"], gon);
     assert_eq!(bootstrap["agents"][0]["id"], "default");

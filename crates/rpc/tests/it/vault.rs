@@ -23,7 +23,12 @@ async fn while_sealed_each_method_decides() {
     assert_eq!(made["result"]["id"], "telegram", "{made}");
     let set = ask("env.set", json!({ "key": "OPEN", "value": "x" })).await;
     assert_eq!(set["result"]["encrypted"], 1, "{set}");
-    house.rooms().secrets.seal(&Actor::system()).await.unwrap();
+    house
+        .services()
+        .secrets
+        .seal(&Actor::system())
+        .await
+        .unwrap();
 
     let set = ask("env.set", json!({ "key": "LATE", "value": "x" })).await;
     assert_eq!(set["result"]["encrypted"], 0, "{set}");
@@ -94,8 +99,8 @@ async fn while_sealed_each_method_decides() {
 async fn the_rooms_below_are_heard() {
     let house = House::new().await;
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-    events::bridge(house.rooms(), &stop, &tasks).await;
-    let mut listener = house.rooms().events.subscribe();
+    events::bridge(&house.rpc, &stop, &tasks).await;
+    let mut listener = house.rpc.events().subscribe();
     set_password(&house).await;
     let mut heard: Vec<Value> = Vec::new();
     let done = |heard: &[Value]| {
@@ -149,7 +154,7 @@ async fn security_settings_need_a_recent_confirmation() {
 async fn a_fault_of_ours_carries_a_request_id() {
     let house = House::new().await;
     let visit = house.visit(&[]).await;
-    house.rooms().store.close().await;
+    house.services().store.close().await;
     let answer = house.ask(&visit, "env.list", json!({})).await;
     let data = &answer["error"]["data"];
     assert_eq!(data["code"], "STORAGE_UNAVAILABLE", "{answer}");

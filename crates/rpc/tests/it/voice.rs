@@ -56,15 +56,15 @@ async fn what_another_node_changed_holds_here_and_is_told_here() {
     use tokio_util::task::TaskTracker;
     let house = House::new().await;
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-    gatehouse_rpc::events::bridge(house.rooms(), &shutdown, &tasks).await;
-    let mut events = house.rooms().events.subscribe();
+    gatehouse_rpc::events::bridge(&house.rpc, &shutdown, &tasks).await;
+    let mut events = house.rpc.events().subscribe();
     let write = async |key: &'static str, value: serde_json::Value| {
-        let (store, now) = (house.rooms().store.clone(), house.rooms().clock.now());
+        let (store, now) = (house.services().store.clone(), house.services().clock.now());
         let written: Result<(), gatehouse_store::StoreError> = store
             .write(move |conn| Box::pin(async move { conn.update_setting(key, &value, now).await }))
             .await;
         written.unwrap();
-        house.rooms().apply_settings().await.unwrap();
+        house.services().apply_settings().await.unwrap();
     };
     write("voice.tts.provider", json!("tts_local_1")).await;
     let event = events.recv().await.unwrap();

@@ -15,11 +15,11 @@ const PLACEHOLDER: &str = "__SHELL_DATA__";
 
 pub(crate) fn shell(app: &App) -> Response {
     let facts = app.auth().facts();
-    let rooms = app.rooms();
+    let services = app.services();
     let data = json!({
         "product": "Gatehouse",
         "vault_status": app.secrets().status().as_str(),
-        "voice_enabled": rooms.build.voice,
+        "voice_enabled": services.build.voice,
         "has_passkeys": facts.has_passkeys,
         "setup_required": !facts.setup_complete,
         "auth_disabled": facts.auth_disabled,

@@ -10,5 +10,7 @@ pub(super) async fn openapi() -> Response {
 }
 
 pub(super) async fn openrpc(State(app): State<App>) -> Response {
-    json(&gatehouse_rpc::openrpc::document(app.rooms().build.version))
+    json(&gatehouse_rpc::openrpc::document(
+        app.services().build.version,
+    ))
 }

@@ -37,16 +37,16 @@ pub(super) async fn ingest(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let webhooks = &app.rooms().webhooks;
+    let webhooks = &app.services().webhooks;
     let from = visitor.visit.vouched_actor();
     let intake = webhooks
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
-        .map_err(told)?;
+        .map_err(to_problem)?;
     let body = read(&intake, &parts, body, app.share(&visitor.visit)).await?;
     let url = called(&app, &visitor, &parts);
     let ingested = intake.accept(&parts.headers, &url, &body).await;
-    Ok(answer(ingested.map_err(told)?))
+    Ok(answer(ingested.map_err(to_problem)?))
 }
 
 /// Logs an internal error, once.
@@ -77,7 +77,7 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
 /// because the URL differs behind a proxy.
 fn called(app: &App, visitor: &Visitor, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    let resolved = app.rooms().config.resolved();
+    let resolved = app.services().config.resolved();
     if let Some(base) = &resolved.settings.server.external_url {
         return format!("{}{path}", base.as_str().trim_end_matches('/'));
     }

@@ -8,8 +8,8 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::method::told;
 use gatehouse_rpc::methods::{chat, sessions};
+use gatehouse_services::to_problem;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -62,15 +62,15 @@ pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Respons
         limit: asked.limit,
         cursor: asked.place,
     };
-    Ok(json(&sessions::page(app.rooms(), &params).await?))
+    Ok(json(&sessions::page(app.services(), &params).await?))
 }
 
 pub(super) async fn get(
     State(app): State<App>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
-    let session = app.rooms().agents.get_session(&named(id)?).await;
-    Ok(json(&session.map_err(told)?))
+    let session = app.services().agents.get_session(&named(id)?).await;
+    Ok(json(&session.map_err(to_problem)?))
 }
 
 pub(super) async fn messages(
@@ -81,6 +81,6 @@ pub(super) async fn messages(
 ) -> Result<Response, Refusal> {
     let asked = read(query, "before", false)?;
     let (id, before) = (named(id)?, asked.place.as_deref());
-    let page = chat::messages(app.rooms(), &id, asked.limit, before).await?;
+    let page = chat::messages(app.services(), &id, asked.limit, before).await?;
     large_json(&page, app.share(&visitor.visit))
 }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Decision;
 use gatehouse_domain::Problem;
-use gatehouse_rpc::gon;
+use gatehouse_services::bootstrap;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub(super) async fn health(State(app): State<App>, visitor: Visitor) -> Response
         visitor.visit.locality.is_local() || matches!(visitor.visit.decision, Decision::Allowed(_));
     json(&Health {
         status: "ok",
-        version: is_known.then_some(app.rooms().build.version),
+        version: is_known.then_some(app.services().build.version),
     })
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
 
 pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Response {
     match visitor.visit.identity() {
-        Ok(identity) => json(&gon::gon(app.rooms(), identity)),
+        Ok(identity) => json(&gon::gon(app.services(), identity)),
         Err(error) => Refusal::from(error).into_response(),
     }
 }
@@ -54,7 +54,7 @@ pub(super) async fn bootstrap(
     visitor: Visitor,
 ) -> Result<Response, Refusal> {
     let identity = visitor.visit.identity()?;
-    Ok(json(&gon::bootstrap(app.rooms(), identity).await?))
+    Ok(json(&gon::bootstrap(app.services(), identity).await?))
 }
 
 /// Always an error, because no sign-in flow that returns here exists yet.

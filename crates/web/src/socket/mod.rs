@@ -107,7 +107,7 @@ async fn run(app: &App, upgraded: Upgraded, connection: Connection, place: Optio
 
 impl Loop {
     async fn until_closed(&mut self, app: &App) {
-        let mut events = app.rooms().events.subscribe();
+        let mut events = app.rpc().events().subscribe();
         let mut tick = tokio::time::interval(TICK);
         let evicted = self.connection.evicted();
         let ended = self.place.as_ref().map(Place::ended).unwrap_or_default();

@@ -14,7 +14,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_agents::{Role, SharedMessage, SharedSession};
 use gatehouse_domain::{Problem, Timestamp};
-use gatehouse_rpc::method::told;
+use gatehouse_services::to_problem;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use std::fmt::Write as _;
@@ -60,8 +60,8 @@ pub(super) async fn get(
     let id = id.map(|Path(id)| id).unwrap_or_default();
     // Rendering a page may take much memory, so limit the concurrency.
     let _turn = PAGES.acquire().await.map_err(|_| Problem::internal())?;
-    let shared = app.rooms().agents.shared_session(&id).await;
-    let shared = shared.map_err(told)?;
+    let shared = app.services().agents.shared_session(&id).await;
+    let shared = shared.map_err(to_problem)?;
     let shared = shared.ok_or_else(|| Problem::not_found("share"))?;
     let page = page(&shared);
     drop(shared);

@@ -94,7 +94,7 @@ pub(super) const ROWS: &[Route] = &[
         || get(status::first_facts),
         "The data that the web UI needs first",
     )
-    .gives::<gatehouse_rpc::gon::Gon>(),
+    .gives::<gatehouse_services::bootstrap::Gon>(),
     row(
         "bootstrap",
         (Get, "/api/bootstrap"),
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Route] = &[
         || get(status::bootstrap),
         "The data that the web UI needs next",
     )
-    .gives::<gatehouse_rpc::gon::Bootstrap>(),
+    .gives::<gatehouse_services::bootstrap::Bootstrap>(),
     row(
         "sessions.list",
         (Get, "/api/sessions"),

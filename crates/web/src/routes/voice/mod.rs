@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::body;
 use axum::extract::Request;
 use gatehouse_domain::{Problem, input};
-use gatehouse_rpc::method::told;
+use gatehouse_services::to_problem;
 use gatehouse_voice::VoiceError;
 use serde::de::DeserializeOwned;
 
@@ -29,7 +29,7 @@ async fn read_json<T: DeserializeOwned>(app: &App, request: Request) -> Result<T
 
 /// Converts a failure for the caller and renames fields that have other names here than in the methods.
 fn renamed(error: VoiceError, names: &[(&str, &str)]) -> Problem {
-    told(match error {
+    to_problem(match error {
         VoiceError::Invalid { field, reason } => {
             let other = names.iter().find(|(from, _)| *from == field);
             VoiceError::Invalid {

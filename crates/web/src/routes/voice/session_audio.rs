@@ -13,7 +13,7 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::TryStreamExt;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::method::told;
+use gatehouse_services::to_problem;
 use gatehouse_voice::{StoredAudio, TranscribeRequest};
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
@@ -51,7 +51,12 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let Path(id) = id.map_err(|_| Problem::not_found("session"))?;
-    let session = app.rooms().agents.get_session(&id).await.map_err(told)?;
+    let session = app
+        .services()
+        .agents
+        .get_session(&id)
+        .await
+        .map_err(to_problem)?;
     let (parts, body) = request.into_parts();
     let share = body::share(&app, &parts)?;
     let mut upload = form::read(&parts, body, share).await?;
@@ -65,8 +70,8 @@ pub(in crate::routes) async fn post(
         ..TranscribeRequest::new(upload.audio)
     };
     fields.finish()?;
-    let heard = app.rooms().voice.hear(&session.id, request).await;
-    Ok(json(&heard.map_err(told)?))
+    let heard = app.services().voice.hear(&session.id, request).await;
+    Ok(json(&heard.map_err(to_problem)?))
 }
 
 fn add_query(fields: &mut Fields, query: Pairs) -> Result<(), Problem> {
@@ -85,13 +90,13 @@ pub(in crate::routes) async fn get(
     // Invalid UTF-8 cannot name a recording.
     let Path((session, audio)) = ids.map_err(|_| Problem::not_found("audio"))?;
     let session = app
-        .rooms()
+        .services()
         .agents
         .get_session(&session)
         .await
-        .map_err(told)?;
-    let audio = app.rooms().voice.get_audio(&session.id, &audio).await;
-    let audio = audio.map_err(told)?;
+        .map_err(to_problem)?;
+    let audio = app.services().voice.get_audio(&session.id, &audio).await;
+    let audio = audio.map_err(to_problem)?;
     let etag = format!("\"{}\"", audio.id);
     if etag::is_known(&headers, &etag) {
         let mut response = Response::new(Body::empty());
@@ -133,7 +138,7 @@ pub(in crate::routes) async fn get(
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (from, to) = (number(bytes.start), number(bytes.end));
-    let pieces = app.rooms().voice.read_audio(&audio.id, from..to);
+    let pieces = app.services().voice.read_audio(&audio.id, from..to);
     let pieces = pieces.inspect_err(|error| {
         tracing::warn!(%error, "a recording was interrupted");
     });

@@ -8,8 +8,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures_util::TryStreamExt;
 use gatehouse_domain::Problem;
-use gatehouse_rpc::method::told;
 use gatehouse_rpc::methods::tts::ConvertParams;
+use gatehouse_services::to_problem;
 use gatehouse_voice::{Attempt, Streamed};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
@@ -19,8 +19,8 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let params: ConvertParams = read_json(&app, request).await?;
-    let streamed = app.rooms().voice.stream(params.into()).await;
-    Ok(respond(streamed.map_err(told)?)?)
+    let streamed = app.services().voice.stream(params.into()).await;
+    Ok(respond(streamed.map_err(to_problem)?)?)
 }
 
 /// Builds the response once the first bytes are available, with a success status. A later failure breaks

@@ -81,7 +81,7 @@ async fn without_the_setting_what_a_local_caller_makes_before_setup_stays() {
 #[tokio::test]
 async fn while_auth_is_disabled_the_setting_holds_too() {
     let server = server().await;
-    server.app().rooms().auth.offline_reset().await.unwrap();
+    server.app().services().auth.offline_reset().await.unwrap();
     for caller in [server.local(), server.remote()] {
         caller.get("/api/gon").await.expect(200);
         let body = json!({ "label": "x", "scopes": ["operator.admin"] });

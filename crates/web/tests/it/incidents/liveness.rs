@@ -138,7 +138,7 @@ async fn cwe_613_an_upload_past_the_end_of_its_key_is_refused() {
 
 /// Ends the session as another node would, before this node is notified.
 async fn end_in_the_database_alone(server: &TestServer) {
-    let store = &server.app().rooms().store;
+    let store = &server.app().services().store;
     let ended: Result<u64, StoreError> = store
         .write(|conn| Box::pin(async move { conn.delete_other_auth_sessions(None).await }))
         .await;

@@ -114,7 +114,7 @@ async fn it_is_read_page_by_page_and_by_kind() {
 async fn the_chain_holds_and_a_changed_row_breaks_it() {
     let (server, owner) = TestServer::with_owner().await;
     server.api_key(&owner, &["operator.read"]).await;
-    let verified = gatehouse_auth::audit::verify(&server.app().rooms().store)
+    let verified = gatehouse_auth::audit::verify(&server.app().services().store)
         .await
         .unwrap();
     assert!(verified.rows >= 2);
@@ -122,7 +122,7 @@ async fn the_chain_holds_and_a_changed_row_breaks_it() {
         "UPDATE audit_log SET actor = 'nobody' WHERE seq = (SELECT MIN(seq) FROM audit_log)";
     let server = crate::steps::tampered(server, changed).await;
     assert!(
-        gatehouse_auth::audit::verify(&server.app().rooms().store)
+        gatehouse_auth::audit::verify(&server.app().services().store)
             .await
             .is_err()
     );

@@ -44,7 +44,7 @@ fn model(id: &str, owned_by: &str) -> Model {
 }
 
 pub(in crate::routes) async fn list(State(app): State<App>) -> Response {
-    let data = models(&app.rooms().voice).await;
+    let data = models(&app.services().voice).await;
     json(&ModelList {
         object: "list",
         data,
@@ -63,7 +63,7 @@ pub(in crate::routes) async fn get(
             || TtsId::find(&asked).is_some_and(|found| found.as_str() == id)
             || SttId::find(&asked).is_some_and(|found| found.as_str() == id)
     };
-    let mut models = models(&app.rooms().voice).await.into_iter();
+    let mut models = models(&app.services().voice).await.into_iter();
     let found = models.find(|model| known(&model.id)).ok_or_else(missing)?;
     Ok(json(&found))
 }

@@ -7,7 +7,7 @@ use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
-use gatehouse_rpc::method::told;
+use gatehouse_services::to_problem;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,7 +53,7 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let body: SpeechBody = read_json(&app, request).await?;
-    let voice = &app.rooms().voice;
+    let voice = &app.services().voice;
     let request = read(voice, body).await?;
     let streamed = voice.stream(request).await;
     let streamed = streamed.map_err(|error| renamed(error, &NAMES))?;
@@ -75,7 +75,7 @@ async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem>
     let named = names::speaker(body.model.as_deref());
     let speaker = match named.provider {
         Some(id) => Some(id),
-        None => first_speaker(voice).await.map_err(told)?,
+        None => first_speaker(voice).await.map_err(to_problem)?,
     };
     let is_openai = speaker == Some(TtsId::OpenAi);
     let whose = body.voice.map(|voice| match voice {

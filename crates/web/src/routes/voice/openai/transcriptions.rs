@@ -78,7 +78,7 @@ pub(in crate::routes) async fn post(
     let mut fields = upload.fields;
     let wanted = read_wanted(&mut fields)?;
     let named = names::listener(fields.take("model").as_deref());
-    let voice = &app.rooms().voice;
+    let voice = &app.services().voice;
     let listener = match named.provider {
         Some(id) => Some(id),
         None => first_listener(voice).await,

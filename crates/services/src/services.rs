@@ -1,12 +1,13 @@
-//! The services for incoming and outgoing traffic: outbound, models, agents with their tools, channels,
-//! webhooks and voice.
+//! Opens the services in order of their dependencies, and applies changed settings to them.
 
+use crate::live_config::LiveConfig;
+use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
-use crate::live_config::{LiveConfig, rooms as settings};
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
+use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
-use gatehouse_domain::{Clock, Random};
+use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_models::{Models, ModelsParts};
 use gatehouse_outbound::{Outbound, OutboundError};
 use gatehouse_secrets::Secrets;
@@ -17,9 +18,19 @@ use gatehouse_voice::{Voice, VoiceParts};
 use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
 use std::sync::Arc;
 
+/// Facts about this build.
+#[derive(Clone, Copy, Debug)]
+pub struct Build {
+    pub version: &'static str,
+    /// Whether the build includes the vault.
+    pub vault: bool,
+    /// Whether the build includes voice.
+    pub voice: bool,
+}
+
 /// A service could not be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum WaysError {
+pub enum ServicesError {
     #[error("cannot set up outgoing connections")]
     Outbound(#[from] OutboundError),
     #[error("cannot open the agents")]
@@ -28,9 +39,26 @@ pub enum WaysError {
     Webhooks(#[from] WebhooksError),
 }
 
-/// The opened services.
+/// What [`Services::open`] needs.
 #[derive(Debug)]
-pub struct Ways {
+pub struct ServicesParts {
+    pub store: Store,
+    pub secrets: Secrets,
+    pub auth: Auth,
+    pub config: Arc<LiveConfig>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    pub build: Build,
+    /// When the server started, in `monotonic_ms` of the clock.
+    pub started_at_ms: u64,
+}
+
+/// The services that handlers and calls may use. The binary opens them once.
+#[derive(Debug)]
+pub struct Services {
+    pub store: Store,
+    pub secrets: Secrets,
+    pub auth: Auth,
     /// The HTTP clients for outgoing requests.
     pub outbound: Outbound,
     /// The accounts that send messages, and the inbox.
@@ -42,16 +70,28 @@ pub struct Ways {
     pub webhooks: Webhooks,
     #[cfg(feature = "voice")]
     pub voice: Voice,
+    /// The settings in effect.
+    pub config: Arc<LiveConfig>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    pub build: Build,
+    /// When the server started, in `monotonic_ms` of the clock.
+    pub started_at_ms: u64,
 }
 
-impl Ways {
+impl Services {
     /// Opens the services in order of their dependencies. Starts no tasks.
-    pub async fn open(
-        config: &LiveConfig,
-        store: &Store,
-        secrets: &Secrets,
-        (clock, random): (&Arc<dyn Clock>, &Arc<dyn Random>),
-    ) -> Result<Self, WaysError> {
+    pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
+        let ServicesParts {
+            store,
+            secrets,
+            auth,
+            config,
+            clock,
+            random,
+            build,
+            started_at_ms,
+        } = parts;
         let (resolved, layers) = (config.resolved(), config.layers());
         let now = &resolved.settings;
         let outbound = Outbound::new(settings::outbound_settings(now))?;
@@ -59,21 +99,21 @@ impl Ways {
             store: store.clone(),
             secrets: secrets.clone(),
             outbound: outbound.clone(),
-            clock: Arc::clone(clock),
-            random: Arc::clone(random),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
         });
         let parts = ModelsParts {
             secrets: secrets.clone(),
             outbound: outbound.clone(),
-            clock: Arc::clone(clock),
-            random: Arc::clone(random),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
         };
         let models = Models::new(parts, settings::models_settings(&resolved, layers));
         let parts = AgentsParts {
             store: store.clone(),
             models: models.clone(),
-            clock: Arc::clone(clock),
-            random: Arc::clone(random),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
         };
         let agents = Agents::open(parts, settings::agents_settings(now)).await?;
         let parts = ToolsParts {
@@ -87,8 +127,8 @@ impl Ways {
             secrets: secrets.clone(),
             agents: agents.clone(),
             channels: channels.clone(),
-            clock: Arc::clone(clock),
-            random: Arc::clone(random),
+            clock: Arc::clone(&clock),
+            random: Arc::clone(&random),
         };
         let webhooks = Webhooks::open(parts, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
@@ -98,8 +138,8 @@ impl Ways {
                 store: store.clone(),
                 secrets: secrets.clone(),
                 outbound: outbound.clone(),
-                clock: Arc::clone(clock),
-                random: Arc::clone(random),
+                clock: Arc::clone(&clock),
+                random: Arc::clone(&random),
                 data_dir: layers.data_dir().to_owned(),
             };
             let voice = Voice::open(parts, voice_settings(&resolved, layers));
@@ -107,6 +147,9 @@ impl Ways {
             voice
         };
         Ok(Self {
+            store,
+            secrets,
+            auth,
             outbound,
             channels,
             models,
@@ -115,6 +158,34 @@ impl Ways {
             webhooks,
             #[cfg(feature = "voice")]
             voice,
+            config,
+            clock,
+            random,
+            build,
+            started_at_ms,
         })
+    }
+
+    /// Reloads the run-time changes and applies them. Call it after a change on this or another node.
+    pub async fn apply_settings(&self) -> Result<(), Problem> {
+        self.config
+            .apply(&self.store, &self.auth, &self.secrets)
+            .await?;
+        let (resolved, layers) = (self.config.resolved(), self.config.layers());
+        let now = &resolved.settings;
+        self.outbound
+            .update_settings(settings::outbound_settings(now));
+        self.models
+            .update_settings(settings::models_settings(&resolved, layers));
+        self.agents.update_settings(settings::agents_settings(now));
+        self.tools
+            .update_settings(settings::tools_settings(&resolved, layers));
+        self.webhooks
+            .update_settings(settings::webhooks_settings(&resolved));
+        #[cfg(feature = "voice")]
+        self.voice
+            .update_settings(voice_settings(&resolved, layers));
+        self.config.announce();
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Checks of MCP servers and of webhooks without authentication.
 
 use super::Check;
-use crate::rooms::Rooms;
+use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_tools::{McpState, McpStatus};
 use gatehouse_webhooks::AuthMode;
@@ -42,12 +42,12 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
 
 /// Lists programs that receive no variables from the vault although it contains some. Earlier versions
 /// passed every variable to every program.
-pub(super) async fn mcp_variables(rooms: &Rooms, settings: &Settings) -> Option<Check> {
+pub(super) async fn mcp_variables(services: &Services, settings: &Settings) -> Option<Check> {
     let names = programs_without_variables(settings);
     if names.is_empty() {
         return None;
     }
-    let has_variables = match rooms.secrets.list_env_variables().await {
+    let has_variables = match services.secrets.list_env_variables().await {
         Ok(all) => !all.is_empty(),
         Err(error) => {
             tracing::error!(%error, "the environment variables cannot be listed");
@@ -75,9 +75,9 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
 }
 
 /// Lists enabled webhooks that verify nothing.
-pub(super) async fn open_webhooks(rooms: &Rooms) -> Option<Check> {
+pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
     let id = "webhooks";
-    let all = match rooms.webhooks.list(500, None).await {
+    let all = match services.webhooks.list(500, None).await {
         Ok(page) => page.webhooks,
         Err(error) => {
             let message = format!("The webhooks cannot be read: {error}.");

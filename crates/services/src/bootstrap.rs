@@ -1,14 +1,14 @@
 //! The initial data for the page, shared by `GET /api/gon` and `GET /api/bootstrap`.
 
-use crate::method::told;
-use crate::methods::sessions;
-use crate::rooms::Rooms;
-use crate::vault_status::VaultStatus;
+use crate::{Services, VaultStatus, to_problem};
 use gatehouse_agents::{Agent, Session};
 use gatehouse_auth::{AuthIdentity, AuthMethod, Only};
 use gatehouse_domain::{Problem, ScopeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Number of sessions in [`Bootstrap`].
+const FIRST_SESSIONS: usize = 50;
 
 /// The product's name, in the page and in `connect`.
 pub const PRODUCT: &str = "Gatehouse";
@@ -74,13 +74,13 @@ pub struct Bootstrap {
 }
 
 /// Returns the initial data for the page.
-pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
-    let facts = rooms.auth.facts();
+pub fn gon(services: &Services, identity: &AuthIdentity) -> Gon {
+    let facts = services.auth.facts();
     Gon {
         product: PRODUCT,
-        version: rooms.build.version,
-        vault_status: rooms.secrets.status().into(),
-        voice_enabled: rooms.build.voice,
+        version: services.build.version,
+        vault_status: services.secrets.status().into(),
+        voice_enabled: services.build.voice,
         has_passkeys: facts.has_passkeys,
         setup_required: !facts.setup_complete,
         auth_disabled: facts.auth_disabled,
@@ -89,25 +89,31 @@ pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
 }
 
 /// Returns the initial data with the agents and the first page of sessions.
-pub async fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Result<Bootstrap, Problem> {
-    let agents = rooms.agents.list_agents().await.map_err(told)?;
-    let first = sessions::page(rooms, &sessions::ListParams::default()).await?;
+pub async fn bootstrap(services: &Services, identity: &AuthIdentity) -> Result<Bootstrap, Problem> {
+    let agents = services.agents.list_agents().await.map_err(to_problem)?;
+    let first = services.agents.list_sessions(None, FIRST_SESSIONS, None);
+    let first = first.await.map_err(to_problem)?;
     Ok(Bootstrap {
-        gon: gon(rooms, identity),
+        gon: gon(services, identity),
         agents,
         sessions: first.sessions,
-        active_persona: active_persona(rooms).await?,
+        active_persona: active_persona(services).await?,
     })
 }
 
 #[cfg(feature = "voice")]
-async fn active_persona(rooms: &Rooms) -> Result<Option<String>, Problem> {
-    let active = rooms.voice.personas().active().await.map_err(told)?;
+async fn active_persona(services: &Services) -> Result<Option<String>, Problem> {
+    let active = services
+        .voice
+        .personas()
+        .active()
+        .await
+        .map_err(to_problem)?;
     Ok(active.map(|persona| persona.id))
 }
 
 #[cfg(not(feature = "voice"))]
 #[expect(clippy::unused_async, reason = "with voice the database is asked")]
-async fn active_persona(_: &Rooms) -> Result<Option<String>, Problem> {
+async fn active_persona(_: &Services) -> Result<Option<String>, Problem> {
     Ok(None)
 }

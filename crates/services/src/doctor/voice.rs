@@ -1,7 +1,7 @@
 //! Checks the configured voice providers. A server without voice also passes.
 
 use super::Check;
-use crate::rooms::Rooms;
+use crate::Services;
 use gatehouse_domain::Problem;
 use gatehouse_voice::{SttId, TtsId, VoiceError};
 
@@ -20,11 +20,11 @@ struct Found {
 }
 
 /// Checks speech synthesis and recognition.
-pub(super) async fn voice(rooms: &Rooms) -> Check {
-    let settings = &rooms.config.resolved().settings.voice;
+pub(super) async fn voice(services: &Services) -> Check {
+    let settings = &services.config.resolved().settings.voice;
     let (tts, stt) = (
-        rooms.voice.tts_status().await,
-        rooms.voice.stt_status().await,
+        services.voice.tts_status().await,
+        services.voice.stt_status().await,
     );
     let mut speaking = Found {
         feature: TTS,
@@ -39,7 +39,7 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
         .filter_map(|id| TtsId::find(id));
     for id in TtsId::find(&tts.provider).into_iter().chain(others) {
         let name = format!("{id} ({})", id.label());
-        let lack = rooms.voice.tts_lacks(id).await;
+        let lack = services.voice.tts_lacks(id).await;
         speaking.ask(name, lack);
     }
     let mut listening = Found {
@@ -55,7 +55,7 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
         .filter_map(|id| SttId::find(id));
     for id in SttId::find(&stt.provider).into_iter().chain(others) {
         let name = format!("{id} ({})", id.label());
-        let lack = rooms.voice.stt_lacks(id).await;
+        let lack = services.voice.stt_lacks(id).await;
         listening.ask(name, lack);
     }
     finding(speaking, listening)

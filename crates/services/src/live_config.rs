@@ -1,12 +1,12 @@
 //! The settings in effect: those fixed at startup plus later changes. The only module that translates
 //! settings into the types of the other crates.
 
-pub mod rooms;
+pub mod settings;
 #[cfg(feature = "voice")]
 pub mod voice;
 mod written_keys;
 
-use crate::method::told;
+use crate::to_problem;
 use arc_swap::ArcSwap;
 use gatehouse_auth::client_address::ProxyTrust;
 use gatehouse_auth::locality::LocalitySettings;
@@ -80,7 +80,7 @@ impl LiveConfig {
         self.applied.subscribe()
     }
 
-    pub(crate) fn tell_applied(&self) {
+    pub(crate) fn announce(&self) {
         self.applied
             .send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -92,7 +92,7 @@ impl LiveConfig {
 
     /// The URL at which others reach this server.
     pub fn base_url(&self) -> String {
-        rooms::base_url(&self.resolved().settings)
+        settings::base_url(&self.resolved().settings)
     }
 
     /// The settings for `secrets` in effect now.
@@ -102,7 +102,7 @@ impl LiveConfig {
 
     /// Reloads the run-time changes for display, without updating the other crates.
     pub(crate) async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
-        let rows = stored(store).await.map_err(told)?;
+        let rows = stored(store).await.map_err(to_problem)?;
         let resolved = self.layers.resolve(&rows).map_err(|error| {
             tracing::error!(%error, "the stored settings conflict with each other");
             Problem::new(

@@ -2,12 +2,12 @@
 //! Messages contain no paths and no secrets.
 
 mod checks;
+mod integrations;
 mod network;
 #[cfg(feature = "voice")]
 mod voice;
-mod ways;
 
-use crate::rooms::Rooms;
+use crate::Services;
 use gatehouse_auth::Visit;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,30 +46,30 @@ impl Check {
 }
 
 /// Runs every check. Checks of the caller's network path run only with a visit.
-pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
-    let resolved = rooms.config.resolved();
-    let (settings, process) = (&resolved.settings, rooms.config.layers().process());
-    let status = rooms.secrets.status();
-    let facts = rooms.auth.facts();
+pub async fn checks(services: &Services, visit: Option<&Visit>) -> Vec<Check> {
+    let resolved = services.config.resolved();
+    let (settings, process) = (&resolved.settings, services.config.layers().process());
+    let status = services.secrets.status();
+    let facts = services.auth.facts();
     let mut all = vec![
-        checks::database(rooms).await,
-        checks::data_directory(rooms.config.layers().data_dir()).await,
+        checks::database(services).await,
+        checks::data_directory(services.config.layers().data_dir()).await,
         checks::config(&resolved.warnings, &resolved.shadowed),
         checks::vault(status),
-        checks::plaintext(rooms, status).await,
+        checks::plaintext(services, status).await,
         checks::setup(facts.setup_complete),
         checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
-        checks::before_setup(rooms).await,
+        checks::before_setup(services).await,
         network::external_url(settings, visit),
         network::tls(settings, process),
         network::proxy(settings, process, visit),
-        checks::clock(rooms).await,
+        checks::clock(services).await,
     ];
-    all.extend(ways::open_webhooks(rooms).await);
-    all.extend(ways::mcp(&rooms.tools.mcp().status()));
-    all.extend(ways::mcp_variables(rooms, settings).await);
+    all.extend(integrations::open_webhooks(services).await);
+    all.extend(integrations::mcp(&services.tools.mcp().status()));
+    all.extend(integrations::mcp_variables(services, settings).await);
     #[cfg(feature = "voice")]
-    all.push(voice::voice(rooms).await);
+    all.push(voice::voice(services).await);
     all.extend(visit.map(|visit| network::locality(visit.locality)));
     all
 }

@@ -1,7 +1,7 @@
 //! The individual checks. Each function returns its finding and a suggested fix.
 
 use super::Check;
-use crate::rooms::Rooms;
+use crate::Services;
 use gatehouse_auth::STRANGER;
 use gatehouse_config::DisabledScope;
 use gatehouse_domain::Timestamp;
@@ -14,9 +14,9 @@ const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
 /// How far the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
-pub(super) async fn database(rooms: &Rooms) -> Check {
-    let engine = rooms.store.engine().name();
-    match rooms.store.ping().await {
+pub(super) async fn database(services: &Services) -> Check {
+    let engine = services.store.engine().name();
+    match services.store.ping().await {
         Ok(()) => Check::fine("database", format!("The database ({engine}) responds.")),
         Err(error) => Check::bad(
             "database",
@@ -96,9 +96,9 @@ pub(super) fn vault(status: Status) -> Check {
     }
 }
 
-pub(super) async fn plaintext(rooms: &Rooms, status: Status) -> Check {
+pub(super) async fn plaintext(services: &Services, status: Status) -> Check {
     let id = "plaintext_secrets";
-    let counted = rooms.store.read(|conn| {
+    let counted = services.store.read(|conn| {
         Box::pin(async move {
             let variables = conn.list_env_variables().await?;
             let keys = conn.list_ssh_keys().await?;
@@ -160,9 +160,9 @@ pub(super) fn auth_disabled(disabled: bool, scope: DisabledScope) -> Check {
     }
 }
 
-pub(super) async fn before_setup(rooms: &Rooms) -> Check {
+pub(super) async fn before_setup(services: &Services) -> Check {
     let id = "before_setup";
-    let changes = match rooms.auth.changes_by_strangers().await {
+    let changes = match services.auth.changes_by_strangers().await {
         Ok(changes) => changes,
         Err(error) => {
             return Check::bad(
@@ -195,9 +195,9 @@ pub(super) async fn before_setup(rooms: &Rooms) -> Check {
     )
 }
 
-pub(super) async fn clock(rooms: &Rooms) -> Check {
-    let now = rooms.clock.now();
-    let head = rooms
+pub(super) async fn clock(services: &Services) -> Check {
+    let now = services.clock.now();
+    let head = services
         .store
         .read(|conn| Box::pin(async move { conn.find_audit_head().await }))
         .await;

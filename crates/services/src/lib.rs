@@ -1,0 +1,14 @@
+//! Opens the services of the other crates, translates the settings for them, and reports on them. `rpc` and
+//! `web` serve them.
+
+pub mod bootstrap;
+pub mod doctor;
+pub mod live_config;
+mod problem;
+mod services;
+mod vault_status;
+
+pub use live_config::LiveConfig;
+pub use problem::to_problem;
+pub use services::{Build, Services, ServicesError, ServicesParts};
+pub use vault_status::VaultStatus;
