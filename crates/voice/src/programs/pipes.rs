@@ -40,7 +40,7 @@ impl Output {
     }
 
     /// Whether to read more. False while a full chunk waits for the reader.
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_space(&self) -> bool {
         self.open && !self.is_full()
     }
 

@@ -8,7 +8,7 @@
 
 use super::{Heard, SttCall, label, language, reading};
 use crate::VoiceError;
-use crate::means::{Means, join};
+use crate::resources::{Resources, join};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder};
@@ -17,26 +17,19 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-/// The provider-specific part of a request.
-pub(super) struct Request {
-    /// The provider ID for errors.
-    pub(super) provider: &'static str,
-    /// All fields except the file, in order.
-    pub(super) fields: Vec<(&'static str, String)>,
-}
-
-/// Sends the audio and parses the response.
+/// Sends the audio with these fields, in order, and parses the response.
 pub(super) async fn transcribe(
-    means: &Means,
+    resources: &Resources,
     call: &SttCall,
-    request: Request,
+    provider: &'static str,
+    fields: Vec<(&'static str, String)>,
 ) -> Result<Heard, VoiceError> {
     let url = join(address(call)?, "audio/transcriptions");
-    let post = with_key(request.provider, means.post(url), call)?;
-    let post = post.multipart(form(call, request.fields)?);
-    let response = means.send(request.provider, post).await?;
-    let answer = means.text(request.provider, response).await?;
-    let answer: Answer = reading::json(request.provider, &answer)?;
+    let post = with_key(provider, resources.post(url), call)?;
+    let post = post.multipart(form(call, fields)?);
+    let response = resources.send(provider, post).await?;
+    let answer = resources.text(provider, response).await?;
+    let answer: Answer = reading::json(provider, &answer)?;
     Ok(answer.heard())
 }
 

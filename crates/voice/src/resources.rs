@@ -1,7 +1,7 @@
 //! Shared resources of the providers: the HTTP client, local programs and timeouts.
 
 use crate::VoiceError;
-use crate::desk::Desk;
+use crate::cpu::CpuPermits;
 use crate::programs::Programs;
 use crate::settings::Patience;
 use bytes::Bytes;
@@ -21,14 +21,14 @@ const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// Shared resources of the providers.
 #[derive(Clone, Debug)]
-pub(crate) struct Means {
+pub(crate) struct Resources {
     pub(crate) outbound: Outbound,
-    pub(crate) desk: Desk,
+    pub(crate) cpu: CpuPermits,
     pub(crate) programs: Programs,
     pub(crate) patience: Patience,
 }
 
-impl Means {
+impl Resources {
     /// A POST request for [`Self::send`].
     pub(crate) fn post(&self, url: Url) -> RequestBuilder {
         self.outbound.client(Reach::Owner).post(url)
