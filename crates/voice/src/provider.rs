@@ -225,10 +225,10 @@ pub(crate) use providers;
 pub(crate) fn schema<Id: ProviderId>(description: &str) -> schemars::Schema {
     let ids = Id::ALL.iter().map(|id| {
         let about = id.about();
-        serde_json::json!({ "description": about.about, "type": "string", "const": about.id })
+        serde_json::json!({ "type": "string", "const": about.id, "description": about.about })
     });
     let ids: Vec<_> = ids.collect();
-    schemars::json_schema!({ "description": description, "oneOf": ids })
+    schemars::json_schema!({ "oneOf": ids, "description": description })
 }
 
 #[cfg(test)]
@@ -239,10 +239,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// `config` cannot import this crate, so it has the names and the keys of the settings.
-    fn settings_have_the_same_names<Id: ProviderId>(named: &[(&str, &str)]) {
+    fn settings_have_the_same_names<Id: ProviderId>(configured: &[(&str, &str)]) {
         let abouts: Vec<&About> = Id::ALL.iter().map(|id| id.about()).collect();
         let names: Vec<_> = abouts.iter().map(|about| (about.id, about.alias)).collect();
-        assert_eq!(named, names);
+        assert_eq!(configured, names);
         for about in abouts {
             let table = format!("voice.{}.{}.", Id::SECTION, about.id);
             let keys = describe().iter().map(|spec: &KeySpec| spec.key);

@@ -18,7 +18,7 @@
 use super::{Heard, SttCall, SttProvider, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted, setting};
-use crate::resources::{Resources, join};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
 use gatehouse_audio::Kind;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -59,7 +59,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceErr
         .post(url)
         .header(CONTENT_TYPE, label::label(call).1)
         .body(call.audio.clone());
-    if let Some(key) = transcriptions::key(ID, call, "Token ")? {
+    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "Token ")? {
         request = request.header(AUTHORIZATION, key);
     }
     let response = resources.send(ID, request).await?;
@@ -121,11 +121,11 @@ struct Channel {
 struct Alternative {
     transcript: String,
     confidence: Option<f64>,
-    words: Option<Vec<SaidWord>>,
+    words: Option<Vec<AnswerWord>>,
 }
 
 #[derive(Deserialize)]
-struct SaidWord {
+struct AnswerWord {
     word: String,
     punctuated_word: Option<String>,
     #[serde(default)]

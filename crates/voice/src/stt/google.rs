@@ -24,7 +24,7 @@ mod pieces;
 use super::{Heard, MIB, SttCall, SttProvider, hint, only_wav, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
-use crate::resources::{Resources, join};
+use crate::resources::{Resources, join, key_header};
 use answer::{Answer, Part};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -101,7 +101,7 @@ async fn recognize(
         .post(url)
         .header(CONTENT_TYPE, "application/json")
         .body(body.to_string());
-    if let Some(key) = transcriptions::key(ID, call, "")? {
+    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "")? {
         request = request.header("x-goog-api-key", key);
     }
     let response = resources.send(ID, request).await?;

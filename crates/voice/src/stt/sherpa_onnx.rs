@@ -109,7 +109,7 @@ fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
 
 /// The fields of the program's output that are used.
 #[derive(Deserialize)]
-struct Said {
+struct Output {
     text: String,
     /// `en` or `<|en|>`, if the model reports it.
     #[serde(default)]
@@ -137,7 +137,7 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     let said = lines.find_map(|line| {
         let line = line.trim_ascii();
         let is_object = line.starts_with(b"{");
-        is_object.then(|| serde_json::from_slice::<Said>(line).ok())?
+        is_object.then(|| serde_json::from_slice::<Output>(line).ok())?
     })?;
     let text = said.text.trim().to_owned();
     let mark: &[char] = &['<', '|', '>', ' '];
@@ -150,7 +150,7 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
 }
 
 /// Empty if the timestamps do not match the tokens. Whisper has none.
-fn pieces(said: &Said, lasts: f64) -> Vec<Piece> {
+fn pieces(said: &Output, lasts: f64) -> Vec<Piece> {
     if said.tokens.len() != said.timestamps.len() {
         return Vec::new();
     }

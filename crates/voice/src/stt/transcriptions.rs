@@ -8,11 +8,10 @@
 
 use super::{Heard, SttCall, label, language, reading};
 use crate::VoiceError;
-use crate::resources::{Resources, join};
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use crate::resources::{Resources, join, key_header};
+use reqwest::header::AUTHORIZATION;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder};
-use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
@@ -45,33 +44,11 @@ pub(super) fn with_key(
     request: RequestBuilder,
     call: &SttCall,
 ) -> Result<RequestBuilder, VoiceError> {
-    let key = key(provider, call, "Bearer ")?;
+    let key = key_header("stt", provider, call.key.as_ref(), "Bearer ")?;
     Ok(match key {
         Some(key) => request.header(AUTHORIZATION, key),
         None => request,
     })
-}
-
-/// A header value of `before` followed by the key.
-pub(super) fn key(
-    provider: &'static str,
-    call: &SttCall,
-    before: &str,
-) -> Result<Option<HeaderValue>, VoiceError> {
-    let Some(key) = &call.key else {
-        return Ok(None);
-    };
-    let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
-    let Ok(mut value) = value else {
-        return Err(VoiceError::not_configured(
-            format!("voice.stt.{provider}.api_key"),
-            format!(
-                "The key of {provider} contains characters that are not allowed in an HTTP header."
-            ),
-        ));
-    };
-    value.set_sensitive(true);
-    Ok(Some(value))
 }
 
 /// The form shares the audio's bytes without copying them.
@@ -97,14 +74,14 @@ struct Answer {
     /// A number or a numeric string: `OpenAI`'s description has changed from one to the other.
     #[serde(default)]
     duration: Value,
-    words: Option<Vec<SaidWord>>,
-    segments: Option<Vec<SaidSegment>>,
+    words: Option<Vec<AnswerWord>>,
+    segments: Option<Vec<AnswerSegment>>,
     logprobs: Option<Vec<Token>>,
     usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
-struct SaidWord {
+struct AnswerWord {
     word: String,
     #[serde(default)]
     start: Value,
@@ -113,7 +90,7 @@ struct SaidWord {
 }
 
 #[derive(Deserialize)]
-struct SaidSegment {
+struct AnswerSegment {
     text: String,
     #[serde(default)]
     start: Value,

@@ -18,7 +18,7 @@
 use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
-use crate::resources::{Resources, join};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
 use reqwest::header::ACCEPT;
@@ -73,7 +73,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     url.query_pairs_mut()
         .append_pair("output_format", output_format);
     let mut request = resources.post(url).header(ACCEPT, accept(encoding));
-    if let Some(key) = wire::key(ID, call, "")? {
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
         request = request.header("xi-api-key", key);
     }
     let body = wire::audio(resources, ID, request.json(&body(call))).await?;

@@ -16,7 +16,7 @@ use super::audio_content::AudioContent;
 use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, VOICE, hosted, setting};
-use crate::resources::{Resources, join};
+use crate::resources::{Resources, join, key_header};
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_audio::Format;
@@ -103,7 +103,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     };
     let url = join(wire::base(call)?, "text:synthesize");
     let mut request = resources.post(url).json(&body);
-    if let Some(key) = wire::key(ID, call, "")? {
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
         request = request.header("x-goog-api-key", key);
     }
     let response = resources.send(ID, request).await?;

@@ -14,7 +14,7 @@
 use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, OPENAI, VOICE, setting};
-use crate::resources::{Resources, join};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
 use reqwest::header::AUTHORIZATION;
@@ -87,7 +87,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     };
     let url = join(wire::base(call)?, "audio/speech");
     let mut request = resources.post(url).json(&body);
-    if let Some(key) = wire::key(ID, call, "Bearer ")? {
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "Bearer ")? {
         request = request.header(AUTHORIZATION, key);
     }
     let body = wire::audio(resources, ID, request).await?;

@@ -7,9 +7,8 @@ use crate::resources::Resources;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
-use secrecy::ExposeSecret;
 use url::Url;
 
 /// Bytes as they arrive; an error is the last item.
@@ -20,27 +19,6 @@ pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     call.base_url.as_ref().ok_or(VoiceError::Internal(
         "a provider was called without its URL",
     ))
-}
-
-/// A header value of `before` followed by the key, marked as sensitive to keep it out of logs. `None` without
-/// a key, which self-hosted servers may not need.
-pub(super) fn key(
-    id: &'static str,
-    call: &TtsCall,
-    before: &str,
-) -> Result<Option<HeaderValue>, VoiceError> {
-    let Some(key) = &call.key else {
-        return Ok(None);
-    };
-    let whole = format!("{before}{}", key.expose_secret());
-    let Ok(mut value) = HeaderValue::from_str(&whole) else {
-        return Err(VoiceError::not_configured(
-            format!("voice.tts.{id}.api_key"),
-            format!("The key of {id} contains characters that are not allowed in an HTTP header."),
-        ));
-    };
-    value.set_sensitive(true);
-    Ok(Some(value))
 }
 
 /// Sends a request and waits for the first bytes of audio. Text and JSON are rejected whatever the status,
