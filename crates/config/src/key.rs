@@ -177,6 +177,14 @@ impl KeySpec {
         }
     }
 
+    /// The example as JSON; `null` if there is none.
+    pub fn example_json(&self) -> Value {
+        let document = toml::from_str::<Value>(&format!("example = {}", self.example));
+        document.map_or(Value::Null, |mut document| {
+            document.get_mut("example").map_or(Value::Null, Value::take)
+        })
+    }
+
     /// The id in a key of this pattern. Empty for a pattern without an id; `None` if the key does
     /// not match.
     pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {

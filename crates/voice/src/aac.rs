@@ -1,8 +1,8 @@
 //! AAC, encoded by an installed ffmpeg. No free encoder is good enough to build in.
 
 use crate::VoiceError;
-use crate::means::MAX_ANSWER_BYTES;
 use crate::programs::{Job, Programs};
+use crate::resources::MAX_ANSWER_BYTES;
 use bytes::Bytes;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -42,7 +42,7 @@ impl Speaker for AutoSpeaker {
     }
 
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>> {
-        Box::pin(async move { self.0.answer(answer).await.map_err(told) })
+        Box::pin(async move { self.0.answer(answer).await.map_err(to_problem) })
     }
 
     fn time_limit(&self) -> Duration {
@@ -50,8 +50,8 @@ impl Speaker for AutoSpeaker {
     }
 
     fn hint(&self) -> Option<String> {
-        let settings = &self.0.state().settings.tts;
-        let is_said = settings.enabled && settings.auto == AutoSpeak::Tagged;
+        let settings = &self.0.state().settings;
+        let is_said = settings.tts.enabled && settings.speaking.auto == AutoSpeak::Tagged;
         is_said.then(|| HINT.to_owned())
     }
 }
@@ -81,7 +81,7 @@ impl Voice {
         if !state.settings.tts.enabled {
             return Ok(None);
         }
-        let is_wanted = match state.settings.tts.auto {
+        let is_wanted = match state.settings.speaking.auto {
             AutoSpeak::Always => true,
             AutoSpeak::Off => false,
             AutoSpeak::Inbound => answer.user_spoke,
@@ -128,7 +128,7 @@ async fn first_known(
 }
 
 /// Converts the error for the listener. Internal errors are logged here with their cause.
-fn told(error: VoiceError) -> Problem {
+fn to_problem(error: VoiceError) -> Problem {
     if let VoiceError::Store(_) | VoiceError::Io(_) | VoiceError::Internal(_) = &error {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, "an answer could not be spoken");

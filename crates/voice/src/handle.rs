@@ -2,10 +2,10 @@
 
 use crate::VoiceError;
 use crate::cache::Cache;
-use crate::desk::Desk;
-use crate::means::Means;
+use crate::cpu::CpuPermits;
 use crate::persona::{PersonaEvent, Personas};
 use crate::programs::{self, Programs};
+use crate::resources::Resources;
 use crate::settings::VoiceSettings;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
@@ -56,7 +56,7 @@ pub(crate) struct Inner {
 /// The settings and what is derived from them.
 pub(crate) struct State {
     pub(crate) settings: VoiceSettings,
-    pub(crate) means: Means,
+    pub(crate) resources: Resources,
 }
 
 impl Voice {
@@ -122,17 +122,20 @@ impl State {
                 && before.patience == settings.patience
         });
         let programs = match kept {
-            Some(old) => old.means.programs.clone(),
+            Some(old) => old.resources.programs.clone(),
             None => Programs::new(&settings, workspaces),
         };
-        let desk = old.map_or_else(Desk::new, |old| old.means.desk.clone());
-        let means = Means {
+        let cpu = old.map_or_else(CpuPermits::new, |old| old.resources.cpu.clone());
+        let resources = Resources {
             outbound: outbound.clone(),
-            desk,
+            cpu,
             programs,
             patience: settings.patience,
         };
-        Self { settings, means }
+        Self {
+            settings,
+            resources,
+        }
     }
 }
 

@@ -1,25 +1,24 @@
-//! Text to speech and speech to text: thirteen providers behind two traits, personas, and spoken agent
+//! Text to speech and speech to text: thirteen providers, personas, and spoken agent
 //! answers.
 //!
 //! [`Voice`] is the handle. For speech, the text is cleaned up and split to fit the provider's limit. It is
 //! spoken in the voice that the request, the persona and the settings select, and converted to the requested
 //! format. For transcription, the audio format is recognized and converted to one that the provider accepts.
-//! The crate does not know about RPC, HTTP servers or the names of settings.
+//! The crate does not know about RPC or HTTP servers.
 
 mod aac;
 mod attempt;
 mod auto_speak;
 mod cache;
-mod capability;
-mod desk;
+mod cpu;
+mod endpoint;
 mod error;
 mod handle;
 mod listening;
-mod means;
 mod persona;
-mod place;
 mod programs;
 mod provider;
+mod resources;
 mod session_audio;
 mod settings;
 mod speak_tool;
@@ -32,7 +31,7 @@ mod tts;
 mod usage;
 
 pub use attempt::Attempt;
-pub use capability::{Lack, Lacks, SttCapability, TtsCapability};
+pub use endpoint::KeyEndpoint;
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
 pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};
@@ -40,14 +39,13 @@ pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
 };
-pub use place::KeyPlace;
-pub use provider::{SttId, TtsId};
+pub use provider::{About, ProviderId, ProviderSetting, ProviderSettings};
 pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
-    AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
-    TtsSettings, VoiceSettings,
+    AutoSpeak, Borrowed, Patience, SectionSettings, SpeakingSettings, VoiceSettings,
 };
 pub use speech::{Converted, SpeechRequest, Streamed};
-pub use status::{ProviderStatus, SttStatus, TtsStatus};
-pub use stt::{Segment, Word};
+pub use status::{ProviderDetails, ProviderStatus, SttStatus, TtsStatus};
+pub use stt::{Segment, SttId, SttProvider, Word};
 pub use text::markup::{MarkupFilter, Tag};
+pub use tts::{Parameter, TtsId, TtsProvider};

@@ -77,7 +77,7 @@ pub(crate) struct Ran {
 
 /// A permit to run a program, with its deadline.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ProgramPermit {
     permit: OwnedSemaphorePermit,
     /// The deadline, which includes the wait for the permit.
     pub(crate) until: Instant,
@@ -123,7 +123,7 @@ impl Programs {
     ///
     /// # Errors
     /// `Busy` if all permits are taken and the queue is full.
-    pub(crate) fn has_room(&self) -> Result<(), VoiceError> {
+    pub(crate) fn check_queue(&self) -> Result<(), VoiceError> {
         if self.permits.available_permits() > 0 || self.queue.available_permits() > 0 {
             Ok(())
         } else {
@@ -135,11 +135,11 @@ impl Programs {
     ///
     /// # Errors
     /// `Busy` immediately if the queue is full; `Timeout` at the deadline.
-    pub(crate) async fn place(&self, provider: &'static str) -> Result<Place, VoiceError> {
+    pub(crate) async fn permit(&self, provider: &'static str) -> Result<ProgramPermit, VoiceError> {
         let until = Instant::now() + self.limit;
         let permits = Arc::clone(&self.permits);
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
-            return Ok(Place { permit, until });
+            return Ok(ProgramPermit { permit, until });
         }
         let _waits = self.queue.try_acquire().map_err(|_| VoiceError::Busy)?;
         let permit = in_time(until, provider, async {
@@ -147,18 +147,18 @@ impl Programs {
             permit.map_err(|_closed| VoiceError::Internal("the semaphore for programs is closed"))
         });
         let permit = permit.await?;
-        Ok(Place { permit, until })
+        Ok(ProgramPermit { permit, until })
     }
 
     /// Runs a program to its end. The wait for a permit counts toward the timeout.
     pub(crate) async fn run(&self, job: Job) -> Result<Ran, VoiceError> {
-        let place = self.place(job.provider).await?;
-        self.run_at(place, job).await
+        let permit = self.permit(job.provider).await?;
+        self.run_at(permit, job).await
     }
 
     /// Like [`Self::run`], with a permit.
-    pub(crate) async fn run_at(&self, place: Place, job: Job) -> Result<Ran, VoiceError> {
-        let mut pieces = self.start(place, job);
+    pub(crate) async fn run_at(&self, permit: ProgramPermit, job: Job) -> Result<Ran, VoiceError> {
+        let mut pieces = self.start(permit, job);
         let mut stdout = Vec::new();
         while let Some(piece) = pieces.recv().await {
             stdout.extend_from_slice(&piece?);
@@ -174,8 +174,8 @@ impl Programs {
         job: Job,
     ) -> Result<BoxStream<'static, Result<Bytes, VoiceError>>, VoiceError> {
         let provider = job.provider;
-        let place = self.place(provider).await?;
-        let mut pieces = self.start(place, job);
+        let permit = self.permit(provider).await?;
+        let mut pieces = self.start(permit, job);
         let Some(first) = pieces.recv().await else {
             return Err(VoiceError::failed(provider, "returned no audio", false));
         };
@@ -196,11 +196,11 @@ impl Programs {
     }
 
     /// Starts the program. Dropping the receiver kills it.
-    fn start(&self, place: Place, job: Job) -> mpsc::Receiver<Piece> {
+    fn start(&self, permit: ProgramPermit, job: Job) -> mpsc::Receiver<Piece> {
         let (pieces, receiver) = mpsc::channel(QUEUE);
         let variables = Arc::clone(&self.variables);
         self.tasks.spawn(async move {
-            let (provider, Place { permit, until }) = (job.provider, place);
+            let (provider, ProgramPermit { permit, until }) = (job.provider, permit);
             let work = child::drive(job, &variables, &pieces, permit);
             if let Err(error) = in_time(until, provider, work).await {
                 // The receiver may be closed.

@@ -1,115 +1,281 @@
-//! The providers: their IDs, and the vendor names accepted as aliases.
+//! What describes a provider of either kind, and the macro that lists the providers of one kind.
 
 use crate::VoiceError;
+use crate::programs::Programs;
+use crate::settings::{SectionSettings, VoiceSettings};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde::Serialize;
 
-/// Defines an enum of providers with a table of IDs, aliases and labels.
-macro_rules! providers {
-    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $each:literal])+ $variant:ident = $id:literal, $alias:literal, $label:literal;)+ }) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[doc = $each])+ #[serde(rename = $id)] $variant,)+
+/// The settings of one provider, for all providers in one type.
+pub use gatehouse_config::VoiceProvider as ProviderSettings;
+
+/// What describes a provider of either kind.
+#[derive(Debug)]
+pub struct About {
+    /// The ID, which is stored and returned.
+    pub id: &'static str,
+    /// The vendor's name, accepted in place of the ID.
+    pub alias: &'static str,
+    /// The display name.
+    pub label: &'static str,
+    /// What it is and what it needs, in sentences for the owner.
+    pub about: &'static str,
+    pub(crate) service: Service,
+    /// Its settings except the key, in the order of a form. `config` has their types and bounds.
+    pub settings: &'static [ProviderSetting],
+}
+
+/// What runs the provider.
+#[derive(Debug)]
+pub(crate) enum Service {
+    /// A vendor, with a key.
+    Hosted {
+        base_url: &'static str,
+        /// Whether it uses the key and the address of the model provider `openai` when it has none.
+        borrows: bool,
+    },
+    /// A server of the owner's, without a key. Its address is the setting `endpoint`.
+    SelfHosted,
+    /// A local program.
+    Program {
+        /// The setting that names its model.
+        model: &'static str,
+        /// The missing setting or program.
+        missing: fn(&ProviderSettings, &Programs) -> Option<VoiceError>,
+    },
+}
+
+/// The default address of the model provider `openai`.
+pub(crate) const OPENAI: Service = Service::Hosted {
+    base_url: "https://api.openai.com/v1",
+    borrows: true,
+};
+
+/// A vendor's service at this address, with a key of its own.
+pub(crate) const fn hosted(base_url: &'static str) -> Service {
+    Service::Hosted {
+        base_url,
+        borrows: false,
+    }
+}
+
+impl About {
+    /// The vendor's address; `None` for a program or a self-hosted server.
+    pub fn default_url(&self) -> Option<&'static str> {
+        match self.service {
+            Service::Hosted { base_url, .. } => Some(base_url),
+            Service::SelfHosted | Service::Program { .. } => None,
         }
+    }
+
+    /// Whether it uses the key and the address of the model provider `openai` when it has none.
+    pub fn borrows(&self) -> bool {
+        matches!(self.service, Service::Hosted { borrows: true, .. })
+    }
+
+    /// The setting that it cannot work without.
+    pub fn needs(&self) -> &'static str {
+        match self.service {
+            Service::Hosted { .. } => "api_key",
+            Service::SelfHosted => "endpoint",
+            Service::Program { model, .. } => model,
+        }
+    }
+
+    pub(crate) fn is_hosted(&self) -> bool {
+        matches!(self.service, Service::Hosted { .. })
+    }
+}
+
+/// A setting of a provider, as a form shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ProviderSetting {
+    /// The last segment of the key.
+    pub name: &'static str,
+    /// The label.
+    pub label: &'static str,
+    /// A sentence below the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
+}
+
+/// A setting without a hint.
+pub(crate) const fn setting(name: &'static str, label: &'static str) -> ProviderSetting {
+    ProviderSetting {
+        name,
+        label,
+        hint: None,
+    }
+}
+
+impl ProviderSetting {
+    pub(crate) const fn hint(self, hint: &'static str) -> Self {
+        Self {
+            hint: Some(hint),
+            ..self
+        }
+    }
+}
+
+pub(crate) const MODEL: ProviderSetting = setting("model", "Model");
+pub(crate) const VOICE: ProviderSetting = setting("voice", "Voice");
+pub(crate) const LANGUAGE: ProviderSetting = setting("language", "Language")
+    .hint("Two letters, such as en. Detected automatically if empty.");
+pub(crate) const BASE_URL: ProviderSetting =
+    setting("base_url", "Address").hint("Only for a compatible server or your own proxy.");
+pub(crate) const ENDPOINT: ProviderSetting = setting("endpoint", "Server address");
+pub(crate) const BINARY_PATH: ProviderSetting =
+    setting("binary_path", "Program").hint("Looked up on the gateway’s PATH if empty.");
+
+/// The ID of a provider of one kind.
+pub trait ProviderId: Copy + Ord + Send + Sync + 'static {
+    /// The section of the settings, and the prefix of the methods: `tts` or `stt`.
+    const SECTION: &'static str;
+    /// All providers, in the order in which the first configured one is chosen.
+    const ALL: &'static [Self];
+
+    /// What describes the provider.
+    fn about(self) -> &'static About;
+
+    /// The settings of this kind of provider.
+    fn section(settings: &VoiceSettings) -> &SectionSettings<Self>;
+
+    /// The provider with this ID or alias.
+    fn find(name: &str) -> Option<Self> {
+        let is_it = |id: &Self| [id.about().id, id.about().alias].contains(&name);
+        Self::ALL.iter().copied().find(is_it)
+    }
+
+    /// Like `find`, for the caller's input in `field`.
+    fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
+        Self::find(name).ok_or_else(|| {
+            let all: Vec<&str> = Self::ALL.iter().map(|id| id.about().id).collect();
+            VoiceError::invalid(field, format!("expected one of {}", all.join(", ")))
+        })
+    }
+}
+
+/// Defines the IDs of one kind of provider from a list of names and modules. Each module has a `PROVIDER`.
+macro_rules! providers {
+    ($(#[doc = $doc:literal])+ $name:ident in $section:ident: $provider:ty { $($variant:ident = $module:ident,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($variant),+ }
 
         impl $name {
-            /// All providers, in the order in which the first configured one is chosen.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
+            /// The provider itself.
+            pub fn provider(self) -> &'static $provider {
+                match self { $(Self::$variant => &$module::PROVIDER),+ }
+            }
 
             /// The provider's ID.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $id),+ }
-            }
-
-            /// The vendor's name, accepted in place of the ID.
-            pub const fn alias(self) -> &'static str {
-                match self { $(Self::$variant => $alias),+ }
-            }
-
-            /// The display name.
-            pub const fn label(self) -> &'static str {
-                match self { $(Self::$variant => $label),+ }
-            }
-
-            /// The provider with this ID or alias.
-            pub fn find(name: &str) -> Option<Self> {
-                let is_it = |id: &Self| id.as_str() == name || id.alias() == name;
-                Self::ALL.iter().copied().find(is_it)
-            }
-
-            /// Like `find`, for the caller's input in `field`.
-            pub fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
-                Self::find(name).ok_or_else(|| {
-                    let all: Vec<&str> = Self::ALL.iter().map(|id| id.as_str()).collect();
-                    VoiceError::invalid(field, format!("expected one of {}", all.join(", ")))
-                })
+            pub fn as_str(self) -> &'static str {
+                self.provider().about.id
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl $crate::ProviderId for $name {
+            const SECTION: &'static str = stringify!($section);
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            fn about(self) -> &'static $crate::About {
+                &self.provider().about
+            }
+
+            fn section(settings: &$crate::VoiceSettings) -> &$crate::SectionSettings<Self> {
+                &settings.$section
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let id = String::deserialize(deserializer)?;
+                let mut all = <Self as $crate::ProviderId>::ALL.iter().copied();
+                let found = all.find(|one| one.as_str() == id);
+                found.ok_or_else(|| serde::de::Error::custom("unknown provider"))
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::provider::schema::<Self>(concat!($($doc),+).trim())
             }
         }
     };
 }
+pub(crate) use providers;
 
-providers! {
-    /// A text-to-speech provider.
-    TtsId {
-        /// Hosted; voices are selected by ID.
-        ElevenLabs = "tts_cloud_1", "elevenlabs", "ElevenLabs";
-        /// Hosted, or a compatible server.
-        OpenAi = "tts_cloud_2", "openai", "OpenAI";
-        /// Hosted.
-        Google = "tts_cloud_3", "google", "Google Cloud";
-        /// A local program.
-        Piper = "tts_local_1", "piper", "Piper";
-        /// A self-hosted server.
-        Coqui = "tts_local_2", "coqui", "Coqui";
-    }
-}
-
-providers! {
-    /// A speech-to-text provider.
-    SttId {
-        /// Whisper and its successors: hosted, or a compatible server.
-        OpenAi = "stt_cloud_1", "whisper", "OpenAI";
-        /// Hosted.
-        Groq = "stt_cloud_2", "groq", "Groq";
-        /// Hosted.
-        Deepgram = "stt_cloud_3", "deepgram", "Deepgram";
-        /// Hosted.
-        Google = "stt_cloud_4", "google", "Google Cloud";
-        /// Hosted.
-        Mistral = "stt_cloud_5", "mistral", "Mistral";
-        /// Voxtral on a self-hosted server.
-        Voxtral = "stt_local_1", "voxtral-local", "Voxtral (local)";
-        /// A local program.
-        WhisperCli = "stt_local_2", "whisper-cli", "whisper.cpp";
-        /// A local program.
-        SherpaOnnx = "stt_local_3", "sherpa-onnx", "sherpa-onnx";
-    }
+/// The schema of an ID.
+pub(crate) fn schema<Id: ProviderId>(description: &str) -> schemars::Schema {
+    let ids = Id::ALL.iter().map(|id| {
+        let about = id.about();
+        serde_json::json!({ "type": "string", "const": about.id, "description": about.about })
+    });
+    let ids: Vec<_> = ids.collect();
+    schemars::json_schema!({ "oneOf": ids, "description": description })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SttId, TtsId};
+    use gatehouse_config::{KeySpec, STT_PROVIDERS, TTS_PROVIDERS, describe};
+    use std::collections::BTreeSet;
+
+    /// `config` cannot import this crate, so it has the names and the keys of the settings.
+    fn settings_have_the_same_names<Id: ProviderId>(configured: &[(&str, &str)]) {
+        let abouts: Vec<&About> = Id::ALL.iter().map(|id| id.about()).collect();
+        let names: Vec<_> = abouts.iter().map(|about| (about.id, about.alias)).collect();
+        assert_eq!(configured, names);
+        for about in abouts {
+            let table = format!("voice.{}.{}.", Id::SECTION, about.id);
+            let keys = describe().iter().map(|spec: &KeySpec| spec.key);
+            let keys = keys.filter_map(|key| key.strip_prefix(&table));
+            let keys: BTreeSet<&str> = keys.collect();
+            let own = about.settings.iter().map(|setting| setting.name);
+            let own: BTreeSet<&str> = own.chain(about.default_url().map(|_| "api_key")).collect();
+            assert_eq!(keys, own, "{}", about.id);
+            assert!(own.contains(about.needs()), "{}", about.id);
+            assert_eq!(own.contains("base_url"), about.is_hosted(), "{}", about.id);
+        }
+    }
+
+    #[test]
+    fn settings_and_providers_have_the_same_names() {
+        settings_have_the_same_names::<TtsId>(TTS_PROVIDERS);
+        settings_have_the_same_names::<SttId>(STT_PROVIDERS);
+    }
 
     #[test]
     fn ids_and_aliases_name_one_provider_each() {
-        let mut names = std::collections::HashSet::new();
-        for id in TtsId::ALL {
-            assert!(names.insert(id.as_str()) && names.insert(id.alias()));
-            assert_eq!(TtsId::find(id.alias()), Some(*id));
+        fn check<Id: ProviderId>() {
+            let names = Id::ALL
+                .iter()
+                .flat_map(|id| [id.about().id, id.about().alias]);
+            let names: Vec<&str> = names.collect();
+            assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+            for id in Id::ALL {
+                assert!(Id::find(id.about().alias) == Some(*id));
+            }
         }
-        names.clear();
-        for id in SttId::ALL {
-            assert!(names.insert(id.as_str()) && names.insert(id.alias()));
-            assert_eq!(SttId::find(id.as_str()), Some(*id));
-        }
+        check::<TtsId>();
+        check::<SttId>();
         assert_eq!(TtsId::find("Piper"), None);
         assert!(TtsId::parse("provider", "stt_cloud_1").is_err());
     }

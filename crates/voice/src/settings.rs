@@ -1,12 +1,11 @@
 //! The settings of this crate.
 
-use crate::provider::{SttId, TtsId};
+use crate::{ProviderSettings, SttId, TtsId};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
@@ -19,10 +18,11 @@ pub struct VoiceSettings {
     pub cache_max_bytes: u64,
     /// `voice.audio_max_bytes`: how much audio of conversations is kept.
     pub audio_max_bytes: u64,
-    /// `[voice.tts]`
-    pub tts: TtsSettings,
+    /// `[voice.tts]`, in two parts.
+    pub tts: SectionSettings<TtsId>,
+    pub speaking: SpeakingSettings,
     /// `[voice.stt]`
-    pub stt: SttSettings,
+    pub stt: SectionSettings<SttId>,
     /// The model provider `openai`, whose key and address may be borrowed.
     pub openai: Borrowed,
     /// Environment variables passed to programs: `PATH`, `HOME`, `LANG`, `TZ`.
@@ -62,106 +62,53 @@ pub struct Borrowed {
     pub environment: Option<SecretString>,
 }
 
-/// `[voice.tts]`
+/// `[voice.tts]` or `[voice.stt]`: the keys that both have.
 #[derive(Clone, Debug)]
-pub struct TtsSettings {
-    /// Whether speech is enabled.
+pub struct SectionSettings<Id> {
+    /// Whether this kind of provider is enabled.
     pub enabled: bool,
     /// The provider; `None` selects the first that is configured.
-    pub provider: Option<TtsId>,
+    pub provider: Option<Id>,
     /// The providers to list; empty lists all.
-    pub shown: Vec<TtsId>,
+    pub shown: Vec<Id>,
+    /// The providers to try when one fails, in order.
+    pub fallback: Vec<Id>,
+    /// The providers' own settings.
+    pub providers: BTreeMap<Id, ProviderSettings>,
+    /// The providers whose address is not the one that the configured and the borrowed keys belong to, so
+    /// these keys are not sent there.
+    pub moved: BTreeSet<Id>,
+}
+
+impl<Id> Default for SectionSettings<Id> {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            provider: None,
+            shown: Vec::new(),
+            fallback: Vec::new(),
+            providers: BTreeMap::new(),
+            moved: BTreeSet::new(),
+        }
+    }
+}
+
+/// The other keys of `[voice.tts]`.
+#[derive(Clone, Debug)]
+pub struct SpeakingSettings {
     /// Which agent answers are spoken automatically.
     pub auto: AutoSpeak,
     /// The longest text, in characters.
     pub max_text_length: usize,
-    /// The providers to try when one fails, in order.
-    pub fallback: Vec<TtsId>,
-    /// The providers' own settings.
-    pub providers: BTreeMap<TtsId, TtsProviderSettings>,
 }
 
-impl Default for TtsSettings {
+impl Default for SpeakingSettings {
     fn default() -> Self {
         Self {
-            enabled: true,
-            provider: None,
-            shown: Vec::new(),
             auto: AutoSpeak::Off,
             max_text_length: 4096,
-            fallback: Vec::new(),
-            providers: BTreeMap::new(),
         }
     }
-}
-
-/// `[voice.stt]`
-#[derive(Clone, Debug)]
-pub struct SttSettings {
-    /// Whether transcription is enabled.
-    pub enabled: bool,
-    /// The provider; `None` selects the first that is configured.
-    pub provider: Option<SttId>,
-    /// The providers to list; empty lists all.
-    pub shown: Vec<SttId>,
-    /// The providers to try when one fails, in order.
-    pub fallback: Vec<SttId>,
-    /// The providers' own settings.
-    pub providers: BTreeMap<SttId, SttProviderSettings>,
-}
-
-impl Default for SttSettings {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            provider: None,
-            shown: Vec::new(),
-            fallback: Vec::new(),
-            providers: BTreeMap::new(),
-        }
-    }
-}
-
-/// `[voice.tts.<provider>]`. The settings table defines which of these fields a provider has. The comments
-/// give the names of settings that differ from the field.
-#[derive(Clone, Debug, Default)]
-pub struct TtsProviderSettings {
-    pub api_key: Option<SecretString>,
-    /// `base_url`, or `endpoint`.
-    pub base_url: Option<Url>,
-    /// The address is not the one that `api_key` and the borrowed keys belong to, so they are not sent there.
-    pub moved: bool,
-    /// `voice`, or `voice_id`.
-    pub voice: Option<String>,
-    pub model: Option<String>,
-    /// `language_code`
-    pub language: Option<String>,
-    /// `speed`, or `speaking_rate`.
-    pub speed: Option<f64>,
-    pub stability: Option<f64>,
-    pub similarity_boost: Option<f64>,
-    pub binary_path: Option<PathBuf>,
-    pub model_path: Option<PathBuf>,
-    pub config_path: Option<PathBuf>,
-    pub speaker_id: Option<u32>,
-    /// `length_scale`: lower is faster.
-    pub length_scale: Option<f64>,
-}
-
-/// `[voice.stt.<provider>]`, in the same form as [`TtsProviderSettings`].
-#[derive(Clone, Debug, Default)]
-pub struct SttProviderSettings {
-    pub api_key: Option<SecretString>,
-    /// `base_url`, or `endpoint`.
-    pub base_url: Option<Url>,
-    /// The address is not the one that `api_key` and the borrowed keys belong to, so they are not sent there.
-    pub moved: bool,
-    pub model: Option<String>,
-    pub language: Option<String>,
-    pub smart_format: Option<bool>,
-    pub binary_path: Option<PathBuf>,
-    /// `model_path`, or `model_dir`.
-    pub model_path: Option<PathBuf>,
 }
 
 /// Which agent answers are spoken automatically.

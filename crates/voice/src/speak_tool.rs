@@ -71,18 +71,18 @@ impl Tool for Speak {
 
 impl Speak {
     async fn say(&self, context: &ToolContext, input: Value) -> Result<String, ToolError> {
-        let told = |error: VoiceError| ToolError::new(Problem::from(error).message);
+        let tool_error = |error: VoiceError| ToolError::new(Problem::from(error).message);
         let Input { text, persona } = serde_json::from_value(input)
             .map_err(|_| ToolError::new("The input must have a `text`."))?;
         let wanted = persona.filter(|id| !id.is_empty());
         let persona = self.0.chosen_by_model(wanted.as_deref(), None).await;
-        let persona = persona.map_err(told)?;
+        let persona = persona.map_err(tool_error)?;
         let ignored = wanted.filter(|id| persona.as_ref() != Some(id));
         let request = SpeechRequest {
             persona,
             ..SpeechRequest::new(text.as_str())
         };
-        let spoken = self.0.convert(request).await.map_err(told)?;
+        let spoken = self.0.convert(request).await.map_err(tool_error)?;
         let new = NewAudio {
             session: context.session.clone(),
             is_inbound: false,
@@ -92,7 +92,7 @@ impl Speak {
             transcript: Some(text),
             data: spoken.audio,
         };
-        let id = self.0.store_audio(new).await.map_err(told)?;
+        let id = self.0.store_audio(new).await.map_err(tool_error)?;
         let answer = json!({
             "audio_id": id,
             "url": format!("/api/sessions/{}/audio/{id}", context.session),

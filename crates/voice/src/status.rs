@@ -1,9 +1,10 @@
 //! Reports the chosen providers and the available ones.
 
+use crate::endpoint::Endpoint;
 use crate::handle::State;
-use crate::provider::{SttId, TtsId};
+use crate::provider::{ProviderId, ProviderSetting, Service};
 use crate::settings::AutoSpeak;
-use crate::{Voice, VoiceError, stt, tts};
+use crate::{SttId, TtsId, Voice, VoiceError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ pub struct SttStatus {
 }
 
 /// A provider, as listed by `tts.providers` and `stt.providers`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProviderStatus {
     /// The provider's ID.
     pub id: &'static str,
@@ -43,18 +44,38 @@ pub struct ProviderStatus {
     pub name: &'static str,
     /// Whether the provider has all required settings.
     pub configured: bool,
+    /// What describes the provider, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<ProviderDetails>,
+}
+
+/// What describes a provider.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ProviderDetails {
+    /// Whether the settings hide the provider from lists.
+    pub hidden: bool,
+    /// What it is and what it needs, in sentences for the owner.
+    pub about: &'static str,
+    /// The setting that it cannot work without: `api_key`, `endpoint`, or the file of a program's model.
+    pub needs: &'static str,
+    /// Its settings except the key, in the order of a form. `config.describe` has their types and bounds.
+    pub settings: &'static [ProviderSetting],
+    /// The fields of a persona's binding that it supports; empty if it does not speak.
+    pub binding: Vec<&'static str>,
+    /// The lowest and the highest speed, where 1 is normal; null if it has no speed.
+    pub speeds: Option<[f64; 2]>,
 }
 
 impl Voice {
     /// Implements `tts.status`.
     pub async fn tts_status(&self) -> TtsStatus {
         let state = self.state();
-        let chosen = self.chosen_tts(&state).await;
+        let chosen = self.chosen::<TtsId>(&state).await;
         TtsStatus {
             enabled: state.settings.tts.enabled,
             provider: chosen.map_or("", |(id, _)| id.as_str()).to_owned(),
-            auto: state.settings.tts.auto,
-            max_text_length: state.settings.tts.max_text_length,
+            auto: state.settings.speaking.auto,
+            max_text_length: state.settings.speaking.max_text_length,
             configured: chosen.is_some_and(|(_, configured)| configured),
         }
     }
@@ -62,7 +83,7 @@ impl Voice {
     /// Implements `stt.status`.
     pub async fn stt_status(&self) -> SttStatus {
         let state = self.state();
-        let chosen = self.chosen_stt(&state).await;
+        let chosen = self.chosen::<SttId>(&state).await;
         SttStatus {
             enabled: state.settings.stt.enabled,
             provider: chosen.map_or("", |(id, _)| id.as_str()).to_owned(),
@@ -70,115 +91,74 @@ impl Voice {
         }
     }
 
-    /// Implements `tts.providers`, limited to the providers configured to be listed.
-    pub async fn tts_providers(&self) -> Vec<ProviderStatus> {
+    /// Implements `tts.providers`: the providers configured to be listed, or all of them with their details.
+    pub async fn tts_providers(&self, details: bool) -> Vec<ProviderStatus> {
+        let mut list = self.providers::<TtsId>(details).await;
+        for (status, id) in list.iter_mut().zip(TtsId::ALL) {
+            if let Some(details) = &mut status.details {
+                details.binding = id.provider().binding();
+                let speed = id.provider().speed.as_ref();
+                details.speeds = speed.map(|range| [*range.start(), *range.end()]);
+            }
+        }
+        list
+    }
+
+    /// Implements `stt.providers`, like [`Self::tts_providers`].
+    pub async fn stt_providers(&self, details: bool) -> Vec<ProviderStatus> {
+        self.providers::<SttId>(details).await
+    }
+
+    async fn providers<Id: ProviderId>(&self, details: bool) -> Vec<ProviderStatus> {
         let state = self.state();
-        let shown = &state.settings.tts.shown;
+        let shown = &Id::section(&state.settings).shown;
         let mut list = Vec::new();
-        for id in TtsId::ALL
-            .iter()
-            .filter(|id| shown.is_empty() || shown.contains(id))
-        {
+        for id in Id::ALL {
+            let hidden = !shown.is_empty() && !shown.contains(id);
+            if hidden && !details {
+                continue;
+            }
+            let about = id.about();
             list.push(ProviderStatus {
-                id: id.as_str(),
-                name: id.label(),
-                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
+                id: about.id,
+                name: about.label,
+                configured: is_configured(&self.endpoint(&state, *id).await),
+                details: details.then(|| ProviderDetails {
+                    hidden,
+                    about: about.about,
+                    needs: about.needs(),
+                    settings: about.settings,
+                    binding: Vec::new(),
+                    speeds: None,
+                }),
             });
         }
         list
     }
 
-    /// Implements `stt.providers`, limited to the providers configured to be listed.
-    pub async fn stt_providers(&self) -> Vec<ProviderStatus> {
+    /// The missing setting or program of this provider; `None` if it is usable.
+    pub async fn lacks<Id: ProviderId>(&self, id: Id) -> Option<VoiceError> {
         let state = self.state();
-        let shown = &state.settings.stt.shown;
-        let mut list = Vec::new();
-        for id in SttId::ALL
-            .iter()
-            .filter(|id| shown.is_empty() || shown.contains(id))
-        {
-            list.push(ProviderStatus {
-                id: id.as_str(),
-                name: id.label(),
-                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
-            });
-        }
-        list
-    }
-
-    /// All text-to-speech providers, including unlisted ones.
-    pub async fn all_speakers(&self) -> Vec<ProviderStatus> {
-        let state = self.state();
-        let mut list = Vec::new();
-        for id in TtsId::ALL {
-            list.push(ProviderStatus {
-                id: id.as_str(),
-                name: id.label(),
-                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
-            });
-        }
-        list
-    }
-
-    /// All speech-to-text providers, including unlisted ones.
-    pub async fn all_listeners(&self) -> Vec<ProviderStatus> {
-        let state = self.state();
-        let mut list = Vec::new();
-        for id in SttId::ALL {
-            list.push(ProviderStatus {
-                id: id.as_str(),
-                name: id.label(),
-                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
-            });
-        }
-        list
-    }
-
-    /// The missing setting or program of this text-to-speech provider; `None` if it is usable.
-    pub async fn tts_lacks(&self, id: TtsId) -> Option<VoiceError> {
-        let state = self.state();
-        let place = self.tts_place(&state, id).await;
-        place.err().or_else(|| {
-            let settings = state.settings.tts.providers.get(&id).cloned();
-            tts::program_lacks(id, &settings.unwrap_or_default(), &state.means.programs)
-        })
-    }
-
-    /// The missing setting or program of this speech-to-text provider; `None` if it is usable.
-    pub async fn stt_lacks(&self, id: SttId) -> Option<VoiceError> {
-        let state = self.state();
-        let place = self.stt_place(&state, id).await;
-        place.err().or_else(|| {
-            let settings = state.settings.stt.providers.get(&id).cloned();
-            stt::program_lacks(id, &settings.unwrap_or_default(), &state.means.programs)
+        let endpoint = self.endpoint(&state, id).await;
+        endpoint.err().or_else(|| {
+            let Service::Program { missing, .. } = &id.about().service else {
+                return None;
+            };
+            let settings = Id::section(&state.settings).providers.get(&id)?;
+            missing(settings, &state.resources.programs)
         })
     }
 
     /// The configured provider, or else the first available one, and whether it is ready.
-    pub(crate) async fn chosen_tts(&self, state: &State) -> Option<(TtsId, bool)> {
-        if let Some(id) = state.settings.tts.provider {
-            let place = self.tts_place(state, id).await.map(drop);
-            return Some((id, is_there(&place)));
+    pub(crate) async fn chosen<Id: ProviderId>(&self, state: &State) -> Option<(Id, bool)> {
+        if let Some(id) = Id::section(&state.settings).provider {
+            let endpoint = self.endpoint(state, id).await;
+            return Some((id, is_configured(&endpoint)));
         }
-        for id in TtsId::ALL {
-            let place = self.tts_place(state, *id).await.map(drop);
-            if may_be_there(&place) {
-                return Some((*id, is_there(&place)));
-            }
-        }
-        None
-    }
-
-    /// Like [`Self::chosen_tts`], for speech-to-text providers.
-    pub(crate) async fn chosen_stt(&self, state: &State) -> Option<(SttId, bool)> {
-        if let Some(id) = state.settings.stt.provider {
-            let place = self.stt_place(state, id).await.map(drop);
-            return Some((id, is_there(&place)));
-        }
-        for id in SttId::ALL {
-            let place = self.stt_place(state, *id).await.map(drop);
-            if may_be_there(&place) {
-                return Some((*id, is_there(&place)));
+        for id in Id::ALL {
+            let endpoint = self.endpoint(state, *id).await;
+            if may_be_configured(&endpoint) {
+                return Some((*id, is_configured(&endpoint)));
             }
         }
         None
@@ -187,12 +167,12 @@ impl Voice {
 
 /// While the vault is sealed, its keys count as missing. Other errors of reading keys are logged when the
 /// keys are used.
-const fn is_there(place: &Result<(), VoiceError>) -> bool {
-    place.is_ok()
+const fn is_configured(endpoint: &Result<Endpoint, VoiceError>) -> bool {
+    endpoint.is_ok()
 }
 
 /// A provider whose key may be in the sealed vault still counts. Its use then fails with a clear error,
 /// instead of switching to another provider and another voice.
-const fn may_be_there(place: &Result<(), VoiceError>) -> bool {
-    matches!(place, Ok(()) | Err(VoiceError::Sealed))
+const fn may_be_configured(endpoint: &Result<Endpoint, VoiceError>) -> bool {
+    matches!(endpoint, Ok(_) | Err(VoiceError::Sealed))
 }

@@ -1,7 +1,7 @@
 //! Usage metrics: requests, characters and seconds per provider. They never contain texts.
 
 use crate::VoiceError;
-use crate::provider::{SttId, TtsId};
+use crate::{SttId, TtsId};
 use std::time::Instant;
 
 /// A provider call that is being measured.

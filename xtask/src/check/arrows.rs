@@ -41,7 +41,9 @@ const ROOMS: [(&str, May); 20] = [
     ("audio", May::Import(&["domain"])),
     (
         "voice",
-        May::Import(&["domain", "store", "secrets", "agents", "outbound", "audio"]),
+        May::Import(&[
+            "domain", "config", "store", "secrets", "agents", "outbound", "audio",
+        ]),
     ),
     (
         "services",

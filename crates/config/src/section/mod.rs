@@ -33,7 +33,9 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     tools::KEYS,
     mcp::KEYS,
     webhooks::KEYS,
-    voice::KEYS,
+    voice::keys::KEYS,
+    voice::tts::KEYS,
+    voice::stt::KEYS,
     log::KEYS,
     metrics::KEYS,
 ];

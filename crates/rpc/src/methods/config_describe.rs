@@ -45,6 +45,9 @@ pub struct SettingDescription {
     pub one_of: Vec<&'static str>,
     /// The default; null when there is none or when it derives from other settings.
     pub default: Value,
+    /// An example for a setting without a default.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub example: Value,
     /// Whether the value is a secret.
     pub secret: bool,
     /// How a change takes effect.
@@ -131,6 +134,7 @@ impl SettingDescription {
             max,
             one_of,
             default: spec.default_json(),
+            example: spec.example_json(),
             secret: spec.is_secret(),
             change,
             reason,

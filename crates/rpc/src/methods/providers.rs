@@ -131,12 +131,12 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
 /// Finds a voice provider by its id, or by a vendor name that matches only one.
 #[cfg(feature = "voice")]
 fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
-    let mut places = services.voice.key_places(id);
-    match (places.pop(), places.pop()) {
-        (Some(place), None) => Ok(Provider {
-            id: place.id.to_owned(),
-            kind: place.kind,
-            base_url: place.base_url.to_string(),
+    let mut endpoints = services.voice.key_endpoints(id);
+    match (endpoints.pop(), endpoints.pop()) {
+        (Some(endpoint), None) => Ok(Provider {
+            id: endpoint.id.to_owned(),
+            kind: endpoint.kind,
+            base_url: endpoint.base_url.to_string(),
             configured: true,
             detected: false,
             key_hint: None,
@@ -165,12 +165,12 @@ async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Prov
         .await
         .map_err(to_problem)?;
     let of_voice = stored.into_iter().filter_map(|key| {
-        let mut places = services.voice.key_places(&key.id).into_iter();
-        let place = places.find(|place| place.id == key.id)?;
+        let mut endpoints = services.voice.key_endpoints(&key.id).into_iter();
+        let endpoint = endpoints.find(|endpoint| endpoint.id == key.id)?;
         Some(Provider {
-            configured: key.serves(&KeyBinding::of_url(place.kind, &place.base_url)),
+            configured: key.serves(&KeyBinding::of_url(endpoint.kind, &endpoint.base_url)),
             id: key.id,
-            kind: place.kind,
+            kind: endpoint.kind,
             base_url: key.base_url,
             detected: false,
             key_hint: Some(key.key_hint),
@@ -188,7 +188,7 @@ fn voice_keys(_: &Services, _: &[Provider]) -> std::future::Ready<Result<Vec<Pro
 /// Whether the id belongs to a voice provider.
 #[cfg(feature = "voice")]
 fn is_of_voice(id: &str) -> bool {
-    use gatehouse_voice::{SttId, TtsId};
+    use gatehouse_voice::{ProviderId, SttId, TtsId};
     TtsId::find(id).is_some() || SttId::find(id).is_some()
 }
 

@@ -2,7 +2,7 @@
 
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
-use super::voice_params::{Base64, provider_of};
+use super::voice_params::{Base64, ProvidersParams, provider_of};
 use crate::method::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -25,7 +25,7 @@ pub const PROVIDERS: Method = method!(
     "stt.providers",
     "Lists the speech-to-text providers that the settings allow to be listed.",
     Some(Scope::Read),
-    providers(NoParams) -> Vec<ProviderStatus>
+    providers(ProvidersParams) -> Vec<ProviderStatus>
 );
 
 pub const SET_PROVIDER: Method = method!(
@@ -114,8 +114,8 @@ async fn status(call: Call, _: NoParams) -> Result<SttStatus, Problem> {
     Ok(call.services.voice.stt_status().await)
 }
 
-async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Problem> {
-    Ok(call.services.voice.stt_providers().await)
+async fn providers(call: Call, params: ProvidersParams) -> Result<Vec<ProviderStatus>, Problem> {
+    Ok(call.services.voice.stt_providers(params.details).await)
 }
 
 async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResult, Problem> {

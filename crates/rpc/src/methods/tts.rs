@@ -1,7 +1,7 @@
 //! `tts.*`: speech synthesis and its providers.
 
 use super::config::choose;
-use super::voice_params::{SHARE, SPEED, encode, provider_of, within};
+use super::voice_params::{ProvidersParams, SHARE, SPEED, encode, provider_of, within};
 use crate::method::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -22,7 +22,7 @@ pub const PROVIDERS: Method = method!(
     "tts.providers",
     "Lists the text-to-speech providers that the settings allow to be listed.",
     Some(Scope::Read),
-    providers(NoParams) -> Vec<ProviderStatus>
+    providers(ProvidersParams) -> Vec<ProviderStatus>
 );
 
 pub const ENABLE: Method = method!(
@@ -232,8 +232,8 @@ async fn status(call: Call, _: NoParams) -> Result<TtsStatus, Problem> {
     Ok(call.services.voice.tts_status().await)
 }
 
-async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Problem> {
-    Ok(call.services.voice.tts_providers().await)
+async fn providers(call: Call, params: ProvidersParams) -> Result<Vec<ProviderStatus>, Problem> {
+    Ok(call.services.voice.tts_providers(params.details).await)
 }
 
 /// Makes both changes in one transaction, so speech is never on with the previous provider.

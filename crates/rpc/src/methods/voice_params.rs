@@ -6,7 +6,8 @@ use base64::engine::general_purpose::{
     STANDARD, STANDARD_PAD_INDIFFERENT, URL_SAFE_PAD_INDIFFERENT,
 };
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_voice::{MAX_AUDIO_BYTES, SttId, TtsId, VoiceError};
+use gatehouse_voice::{MAX_AUDIO_BYTES, ProviderId};
+use schemars::JsonSchema;
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -17,26 +18,18 @@ pub(super) const SPEED: RangeInclusive<f64> = 0.25..=4.0;
 /// The permitted range of stability and similarity.
 pub(super) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// The ids of the two kinds of voice providers.
-pub(super) trait Provider: Sized {
-    fn parse(field: &str, name: &str) -> Result<Self, VoiceError>;
-}
-
-impl Provider for TtsId {
-    fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
-        Self::parse(field, name)
-    }
-}
-
-impl Provider for SttId {
-    fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
-        Self::parse(field, name)
-    }
+/// Params of `tts.providers` and `stt.providers`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProvidersParams {
+    /// Whether to list every provider, also those that the settings hide, each with what describes it.
+    #[serde(default)]
+    pub(super) details: bool,
 }
 
 /// Finds a provider by its id or vendor name.
-pub(super) fn provider_of<T: Provider>(name: &str) -> Result<T, Problem> {
-    Ok(T::parse("provider", name)?)
+pub(super) fn provider_of<Id: ProviderId>(name: &str) -> Result<Id, Problem> {
+    Ok(Id::parse("provider", name)?)
 }
 
 /// Deserializes an optional number within bounds.

@@ -2,8 +2,9 @@
 
 use super::Check;
 use crate::Services;
+use gatehouse_config::VoiceSection;
 use gatehouse_domain::Problem;
-use gatehouse_voice::{SttId, TtsId, VoiceError};
+use gatehouse_voice::{About, ProviderId, SttId, TtsId, VoiceError};
 
 const TTS: &str = "Text-to-speech";
 const STT: &str = "Speech-to-text";
@@ -26,39 +27,33 @@ pub(super) async fn voice(services: &Services) -> Check {
         services.voice.tts_status().await,
         services.voice.stt_status().await,
     );
-    let mut speaking = Found {
-        feature: TTS,
-        enabled: tts.enabled,
-        chosen: None,
-        lack: None,
-    };
-    let others = settings
-        .tts
-        .fallback
-        .iter()
-        .filter_map(|id| TtsId::find(id));
-    for id in TtsId::find(&tts.provider).into_iter().chain(others) {
-        let name = format!("{id} ({})", id.label());
-        let lack = services.voice.tts_lacks(id).await;
-        speaking.ask(name, lack);
-    }
-    let mut listening = Found {
-        feature: STT,
-        enabled: stt.enabled,
-        chosen: None,
-        lack: None,
-    };
-    let others = settings
-        .stt
-        .fallback
-        .iter()
-        .filter_map(|id| SttId::find(id));
-    for id in SttId::find(&stt.provider).into_iter().chain(others) {
-        let name = format!("{id} ({})", id.label());
-        let lack = services.voice.stt_lacks(id).await;
-        listening.ask(name, lack);
-    }
+    let speaking = found::<TtsId>(services, TTS, tts.enabled, &tts.provider, &settings.tts).await;
+    let listening = found::<SttId>(services, STT, stt.enabled, &stt.provider, &settings.stt).await;
     finding(speaking, listening)
+}
+
+async fn found<Id: ProviderId>(
+    services: &Services,
+    feature: &'static str,
+    enabled: bool,
+    chosen: &str,
+    settings: &VoiceSection,
+) -> Found {
+    let mut found = Found {
+        feature,
+        enabled,
+        chosen: None,
+        lack: None,
+    };
+    let others = settings.fallback.iter().filter_map(|id| Id::find(id));
+    for id in Id::find(chosen).into_iter().chain(others) {
+        let About {
+            id: name, label, ..
+        } = id.about();
+        let name = format!("{name} ({label})");
+        found.ask(name, services.voice.lacks(id).await);
+    }
+    found
 }
 
 impl Found {

@@ -2,28 +2,37 @@
 
 use super::written_keys::{WrittenKeys, model_service};
 use gatehouse_config::{
-    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, Settings, VoiceProvider, VoiceStt,
-    VoiceTts,
+    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, Settings, VoiceSection,
 };
 use gatehouse_domain::KeyBinding;
 use gatehouse_voice::{
-    AutoSpeak, Borrowed, SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings,
-    TtsSettings, VoiceSettings,
+    AutoSpeak, Borrowed, ProviderId, SectionSettings, SpeakingSettings, VoiceSettings,
 };
+use std::collections::BTreeSet;
 use url::Url;
 
 /// Translates the settings for `voice`. A key from the file or the environment belongs to the address
 /// configured there. If a run-time change sets another address, the key for it must be entered with
 /// `providers.set_key`.
 pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
-    let voice = &resolved.settings.voice;
+    let settings = &resolved.settings;
+    let voice = &settings.voice;
     let keys = WrittenKeys::new(resolved, layers);
     VoiceSettings {
         local_concurrency: voice.local_concurrency,
         cache_max_bytes: voice.cache_max_bytes,
         audio_max_bytes: voice.audio_max_bytes,
-        tts: tts(&keys, &voice.tts),
-        stt: stt(&keys, &voice.stt),
+        tts: section(&keys, settings, |settings| &settings.voice.tts),
+        speaking: SpeakingSettings {
+            auto: match voice.auto {
+                ConfigAutoSpeak::Always => AutoSpeak::Always,
+                ConfigAutoSpeak::Off => AutoSpeak::Off,
+                ConfigAutoSpeak::Inbound => AutoSpeak::Inbound,
+                ConfigAutoSpeak::Tagged => AutoSpeak::Tagged,
+            },
+            max_text_length: voice.max_text_length,
+        },
+        stt: section(&keys, settings, |settings| &settings.voice.stt),
         openai: borrowed(&keys, resolved, layers),
         child_variables: layers.process().child_variables.clone(),
         ..VoiceSettings::default()
@@ -37,31 +46,19 @@ fn address_of_models(settings: &Settings) -> Option<&Url> {
     (!is_default).then_some(&provider.base_url)
 }
 
+/// The section of one kind of provider.
+type Section = fn(&Settings) -> &VoiceSection;
+
 /// The service of a provider: at its own address, or at the address of the key it borrows, or at the
 /// vendor's default.
-fn service(
-    kind: &str,
-    own: Option<&Url>,
-    borrowed: Option<&Url>,
-    default: Option<&str>,
-) -> Option<KeyBinding> {
-    let default = default.and_then(|url| Url::parse(url).ok());
+fn service<Id: ProviderId>(settings: &Settings, of: Section, id: Id) -> Option<KeyBinding> {
+    let about = id.about();
+    let own = of(settings).providers.get(about.id);
+    let own = own.and_then(|provider| provider.base_url.as_ref());
+    let borrowed = address_of_models(settings).filter(|_| about.borrows());
+    let default = about.default_url().and_then(|url| Url::parse(url).ok());
     let url = own.or(borrowed).or(default.as_ref())?;
-    Some(KeyBinding::of_url(kind, url))
-}
-
-fn tts_service(settings: &Settings, id: TtsId) -> Option<KeyBinding> {
-    let own = settings.voice.tts.providers.get(id.as_str());
-    let own = own.and_then(|provider| provider.base_url.as_ref());
-    let borrowed = address_of_models(settings).filter(|_| id.borrows());
-    service("tts", own, borrowed, id.default_url())
-}
-
-fn stt_service(settings: &Settings, id: SttId) -> Option<KeyBinding> {
-    let own = settings.voice.stt.providers.get(id.as_str());
-    let own = own.and_then(|provider| provider.base_url.as_ref());
-    let borrowed = address_of_models(settings).filter(|_| id.borrows());
-    service("stt", own, borrowed, id.default_url())
+    Some(KeyBinding::of_url(Id::SECTION, url))
 }
 
 fn borrowed(keys: &WrittenKeys<'_>, resolved: &Resolved, layers: &Layers) -> Borrowed {
@@ -78,81 +75,36 @@ fn borrowed(keys: &WrittenKeys<'_>, resolved: &Resolved, layers: &Layers) -> Bor
     }
 }
 
-fn tts(keys: &WrittenKeys<'_>, tts: &VoiceTts) -> TtsSettings {
-    let ids = |names: &[&str]| names.iter().filter_map(|name| TtsId::find(name)).collect();
-    let providers = tts.providers.iter().filter_map(|(id, provider)| {
-        let id = TtsId::find(id)?;
-        let moved = !keys.is_written(|settings| tts_service(settings, id));
-        Some((id, speaker(provider.clone(), moved)))
+fn section<Id: ProviderId>(
+    keys: &WrittenKeys<'_>,
+    settings: &Settings,
+    of: Section,
+) -> SectionSettings<Id> {
+    let section = of(settings);
+    let ids = |names: &[&str]| names.iter().filter_map(|name| Id::find(name)).collect();
+    let is_moved = |id: &Id| !keys.is_written(|settings| service(settings, of, *id));
+    let moved: BTreeSet<Id> = Id::ALL.iter().copied().filter(is_moved).collect();
+    let providers = section.providers.iter().filter_map(|(id, provider)| {
+        let id = Id::find(id)?;
+        let mut provider = provider.clone();
+        provider.api_key = provider.api_key.filter(|_| !moved.contains(&id));
+        Some((id, provider))
     });
-    TtsSettings {
-        enabled: tts.enabled,
-        provider: tts.provider.and_then(TtsId::find),
-        shown: ids(&tts.shown),
-        auto: match tts.auto {
-            ConfigAutoSpeak::Always => AutoSpeak::Always,
-            ConfigAutoSpeak::Off => AutoSpeak::Off,
-            ConfigAutoSpeak::Inbound => AutoSpeak::Inbound,
-            ConfigAutoSpeak::Tagged => AutoSpeak::Tagged,
-        },
-        max_text_length: tts.max_text_length,
-        fallback: ids(&tts.fallback),
+    SectionSettings {
+        enabled: section.enabled,
+        provider: section.provider.and_then(Id::find),
+        shown: ids(&section.shown),
+        fallback: ids(&section.fallback),
         providers: providers.collect(),
-    }
-}
-
-fn stt(keys: &WrittenKeys<'_>, stt: &VoiceStt) -> SttSettings {
-    let ids = |names: &[&str]| names.iter().filter_map(|name| SttId::find(name)).collect();
-    let providers = stt.providers.iter().filter_map(|(id, provider)| {
-        let id = SttId::find(id)?;
-        let moved = !keys.is_written(|settings| stt_service(settings, id));
-        Some((id, listener(provider.clone(), moved)))
-    });
-    SttSettings {
-        enabled: stt.enabled,
-        provider: stt.provider.and_then(SttId::find),
-        shown: ids(&stt.shown),
-        fallback: ids(&stt.fallback),
-        providers: providers.collect(),
-    }
-}
-
-fn speaker(provider: VoiceProvider, moved: bool) -> TtsProviderSettings {
-    TtsProviderSettings {
-        api_key: provider.api_key.filter(|_| !moved),
-        base_url: provider.base_url,
         moved,
-        voice: provider.voice,
-        model: provider.model,
-        language: provider.language,
-        speed: provider.speed,
-        stability: provider.stability,
-        similarity_boost: provider.similarity_boost,
-        binary_path: provider.binary_path,
-        model_path: provider.model_path,
-        config_path: provider.config_path,
-        speaker_id: provider.speaker_id,
-        length_scale: provider.length_scale,
-    }
-}
-
-fn listener(provider: VoiceProvider, moved: bool) -> SttProviderSettings {
-    SttProviderSettings {
-        api_key: provider.api_key.filter(|_| !moved),
-        base_url: provider.base_url,
-        moved,
-        model: provider.model,
-        language: provider.language,
-        smart_format: provider.smart_format,
-        binary_path: provider.binary_path,
-        model_path: provider.model_path,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_config::{Environment, Invocation, STT_PROVIDERS, TTS_PROVIDERS};
+    use gatehouse_config::{Environment, Invocation};
+    use gatehouse_voice::{SttId, TtsId};
     use secrecy::ExposeSecret;
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
@@ -170,23 +122,6 @@ mod tests {
         let resolved = layers.resolve(&rows.collect::<BTreeMap<_, _>>()).unwrap();
         assert!(resolved.warnings.is_empty(), "{:?}", resolved.warnings);
         voice_settings(&resolved, &layers)
-    }
-
-    #[test]
-    fn settings_and_voice_name_the_same_providers() {
-        let voice: Vec<_> = TtsId::ALL
-            .iter()
-            .map(|id| (id.as_str(), id.alias()))
-            .collect();
-        assert_eq!(TTS_PROVIDERS, voice);
-        let voice: Vec<_> = SttId::ALL
-            .iter()
-            .map(|id| (id.as_str(), id.alias()))
-            .collect();
-        assert_eq!(STT_PROVIDERS, voice);
-        let made = settings(&[], &[]);
-        assert_eq!(made.tts.providers.len(), TtsId::ALL.len());
-        assert_eq!(made.stt.providers.len(), SttId::ALL.len());
     }
 
     #[test]
@@ -228,7 +163,11 @@ mod tests {
             (Some(TtsId::Piper), Some(SttId::Groq))
         );
         assert_eq!(tts.shown, [TtsId::Piper, TtsId::Coqui]);
-        assert_eq!((tts.auto, tts.max_text_length), (AutoSpeak::Inbound, 9));
+        let speaking = &made.speaking;
+        assert_eq!(
+            (speaking.auto, speaking.max_text_length),
+            (AutoSpeak::Inbound, 9)
+        );
         assert_eq!(
             (&tts.fallback[..], &stt.fallback[..]),
             (&[TtsId::OpenAi][..], &[SttId::SherpaOnnx][..])
@@ -246,7 +185,10 @@ mod tests {
         let given = [("SERVICE_VOICE__TTS__ELEVENLABS__API_KEY", "given")];
         let key = |made: &VoiceSettings| {
             let eleven = &made.tts.providers[&TtsId::ElevenLabs];
-            (eleven.api_key.is_some(), eleven.moved)
+            (
+                eleven.api_key.is_some(),
+                made.tts.moved.contains(&TtsId::ElevenLabs),
+            )
         };
         assert_eq!(key(&settings(&given, &[])), (true, false));
         let moved = [(

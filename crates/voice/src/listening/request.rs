@@ -1,8 +1,9 @@
 //! Transcription requests and their limits.
 
+use crate::SttId;
 use crate::VoiceError;
-use crate::provider::SttId;
-use crate::settings::SttSettings;
+use crate::provider::ProviderId;
+use crate::settings::SectionSettings;
 use bytes::Bytes;
 use gatehouse_audio::Kind;
 
@@ -54,7 +55,7 @@ pub(crate) struct Checked {
 /// Checks the request before any provider is called.
 pub(crate) fn check(
     request: &TranscribeRequest,
-    settings: &SttSettings,
+    settings: &SectionSettings<SttId>,
     sniffed: Option<Kind>,
 ) -> Result<Checked, VoiceError> {
     if !settings.enabled {

@@ -2,11 +2,10 @@
 
 use super::request::{self, Checked, TranscribeRequest};
 use crate::attempt::{Attempt, Tries};
-use crate::capability::{Lack, SttCapability};
-use crate::desk::Desk;
+use crate::cpu::CpuPermits;
 use crate::handle::State;
-use crate::provider::SttId;
-use crate::stt::{self, Heard, Segment, SttCall, Word};
+use crate::provider::Service;
+use crate::stt::{self, Heard, Segment, SttCall, SttId, SttProvider, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
@@ -54,9 +53,9 @@ impl Voice {
         let checked = request::check(&request, &state.settings.stt, sniffed)?;
         let first = match checked.provider {
             Some(id) => id,
-            None => self.chosen_stt(&state).await.ok_or_else(nobody)?.0,
+            None => self.chosen(&state).await.ok_or_else(nobody)?.0,
         };
-        let looked = look(&state.means.desk, &request.audio, &checked).await?;
+        let looked = look(&state.resources.cpu, &request.audio, &checked).await?;
         let others = state.settings.stt.fallback.iter().copied();
         let mut tries = Tries::default();
         for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
@@ -81,28 +80,29 @@ impl Voice {
         asked: TranscribeRequest,
         looked: &Looked,
     ) -> Result<Heard, VoiceError> {
-        let place = self.stt_place(state, id).await?;
-        if matches!(id, SttId::WhisperCli | SttId::SherpaOnnx) {
-            state.means.programs.has_room()?;
+        let endpoint = self.endpoint(state, id).await?;
+        let provider = id.provider();
+        if matches!(provider.about.service, Service::Program { .. }) {
+            state.resources.programs.check_queue()?;
         }
-        let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
+        let (audio, kind) =
+            fitting(&state.resources.cpu, provider, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
-        let takes_hints = !id.capability().is_lacking(Lack::Hint);
         let call = SttCall {
             audio,
             kind,
             declared: asked.format,
             language: asked.language.or_else(|| settings.language.clone()),
-            prompt: asked.prompt.filter(|_| takes_hints),
+            prompt: asked.prompt.filter(|_| provider.takes_hints),
             timestamps: asked.timestamps,
             model: asked.model.or_else(|| settings.model.clone()),
-            base_url: place.base_url,
-            key: place.key,
+            base_url: endpoint.base_url,
+            key: endpoint.key,
             settings,
         };
         let counting = usage::begin("stt", id.as_str());
-        let mut heard = counting.of(stt::provider(id).listen(&state.means, &call).await)?;
+        let mut heard = counting.of((provider.listen)(&state.resources, &call).await)?;
         usage::heard(
             id,
             looked
@@ -117,7 +117,7 @@ impl Voice {
     }
 }
 
-async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+async fn look(cpu: &CpuPermits, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
     let Some(kind) = checked.kind else {
         return Ok(Looked {
             kind: None,
@@ -125,7 +125,7 @@ async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, V
         });
     };
     let audio = audio.clone();
-    let measured = desk.run(move || Ok(duration_ms(&audio, kind).ok()));
+    let measured = cpu.run(move || Ok(duration_ms(&audio, kind).ok()));
     Ok(Looked {
         kind: Some(kind),
         duration_ms: measured.await?,
@@ -135,41 +135,39 @@ async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, V
 /// The audio in a format that this provider accepts. Unrecognized audio is sent to a vendor with the declared
 /// format; a local program could not read it.
 async fn fitting(
-    desk: &Desk,
-    id: SttId,
+    cpu: &CpuPermits,
+    provider: &'static SttProvider,
     audio: &Bytes,
     kind: Option<Kind>,
 ) -> Result<(Bytes, Option<Kind>), VoiceError> {
-    let can = id.capability();
     let (audio, kind) = match kind {
-        None if can.is_lacking(Lack::UnrecognisedAudio) => {
+        None if !provider.about.is_hosted() => {
             return Err(VoiceError::invalid(
                 "audio",
                 "is not audio in a known format",
             ));
         }
-        Some(kind) if !(can.accepts)(kind) => {
+        Some(kind) if !(provider.accepts)(kind) => {
             let audio = audio.clone();
-            let for_job = can.clone();
-            let made = desk.run(move || {
-                made_for(&for_job, &audio, kind).map_err(|error| unreadable(kind, &error))
+            let made = cpu.run(move || {
+                made_for(provider, &audio, kind).map_err(|error| unreadable(kind, &error))
             });
             let (made, kind) = made.await?;
             (made, Some(kind))
         }
         kind => (audio.clone(), kind),
     };
-    if audio.len() > can.max_bytes {
-        let max_bytes = u64::try_from(can.max_bytes).unwrap_or(u64::MAX);
+    if audio.len() > provider.max_bytes {
+        let max_bytes = u64::try_from(provider.max_bytes).unwrap_or(u64::MAX);
         return Err(VoiceError::TooLarge { max_bytes });
     }
     Ok((audio, kind))
 }
 
 /// WAV for any recognizer, or Opus if the WAV is too large and the provider accepts Opus.
-fn made_for(can: &SttCapability, audio: &[u8], kind: Kind) -> Result<(Bytes, Kind), AudioError> {
+fn made_for(provider: &SttProvider, audio: &[u8], kind: Kind) -> Result<(Bytes, Kind), AudioError> {
     let wav = to_wav(audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)?;
-    if wav.len() <= can.max_bytes || !(can.accepts)(Kind::OggOpus) {
+    if wav.len() <= provider.max_bytes || !(provider.accepts)(Kind::OggOpus) {
         return Ok((wav.into(), Kind::Wav));
     }
     let sound = decode(&wav, Kind::Wav, MAX_DECODED_SECONDS)?;

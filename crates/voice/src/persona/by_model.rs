@@ -2,8 +2,7 @@
 //! untrusted text, which must not redirect spoken text to a vendor that the owner did not choose.
 
 use super::Persona;
-use crate::provider::TtsId;
-use crate::{Voice, VoiceError};
+use crate::{TtsId, Voice, VoiceError};
 
 impl Voice {
     /// The persona with this ID, if a model may choose it: it must use the same provider as without the
@@ -41,7 +40,7 @@ impl Voice {
     async fn speaks(&self, persona: Option<&Persona>) -> Option<TtsId> {
         match persona.and_then(|persona| persona.provider) {
             Some(id) => Some(id),
-            None => Some(self.chosen_tts(&self.state()).await?.0),
+            None => Some(self.chosen(&self.state()).await?.0),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use instructions::instructions;
 pub use records::{ActivePersona, PersonaEvent, PersonaList, Personas};
 pub(crate) use resolve::{Chosen, RequestVoice, apply};
 
-use crate::provider::TtsId;
+use crate::TtsId;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{StoreError, VoicePersonaRow};
 use schemars::JsonSchema;

@@ -3,10 +3,9 @@
 
 use super::{FallbackPolicy, Persona, PersonaBinding, instructions};
 use crate::VoiceError;
-use crate::capability::{Lack, TtsCapability};
 use crate::error::NO_BINDING;
-use crate::provider::TtsId;
-use crate::settings::TtsProviderSettings;
+use crate::provider::ProviderSettings;
+use crate::tts::{Parameter, TtsId, TtsProvider};
 
 /// The voice parameters of a request, already validated.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,50 +59,50 @@ impl<T> Field<T> {
 /// `NotConfigured`.
 pub(crate) fn apply(
     persona: Option<&Persona>,
-    provider: TtsId,
+    id: TtsId,
     request: &RequestVoice,
-    settings: &TtsProviderSettings,
-    capability: &TtsCapability,
+    settings: &ProviderSettings,
 ) -> Result<Chosen, VoiceError> {
-    let binding = persona.and_then(|persona| persona.binding(provider));
+    let provider = id.provider();
+    let binding = persona.and_then(|persona| persona.binding(id));
     let keeps_prompt = match persona.map(|persona| persona.fallback) {
-        Some(FallbackPolicy::Fail) if binding.is_none() => return Err(no_binding(provider)),
+        Some(FallbackPolicy::Fail) if binding.is_none() => return Err(no_binding(id)),
         Some(FallbackPolicy::ProviderDefaults) if binding.is_none() => false,
-        _ => !capability.is_lacking(Lack::Instructions),
+        _ => provider.takes(Parameter::Instructions),
     };
     let prompt = persona.filter(|_| keeps_prompt);
     let mut ignored = Vec::new();
     let voice = Field {
         name: "voiceId",
-        takes: !capability.is_lacking(Lack::Voice),
+        takes: provider.takes(Parameter::Voice),
         request: request.voice.clone(),
         binding: binding.and_then(|binding| binding.voice_id.clone()),
         settings: settings.voice.clone(),
     };
     let model = Field {
         name: "model",
-        takes: !capability.is_lacking(Lack::Model),
+        takes: provider.takes(Parameter::Model),
         request: request.model.clone(),
         binding: binding.and_then(|binding| binding.model.clone()),
         settings: settings.model.clone(),
     };
     let speed = Field {
         name: "speed",
-        takes: capability.speed.is_some(),
+        takes: provider.speed.is_some(),
         request: request.speed,
         binding: binding.and_then(speed_of),
         settings: settings.speed,
     };
     let stability = Field {
         name: "stability",
-        takes: !capability.is_lacking(Lack::Stability),
+        takes: provider.takes(Parameter::Stability),
         request: request.stability,
         binding: binding.and_then(|binding| binding.stability),
         settings: settings.stability,
     };
     let similarity_boost = Field {
         name: "similarityBoost",
-        takes: !capability.is_lacking(Lack::Stability),
+        takes: provider.takes(Parameter::Stability),
         request: request.similarity_boost,
         binding: binding.and_then(|binding| binding.similarity_boost),
         settings: settings.similarity_boost,
@@ -113,12 +112,12 @@ pub(crate) fn apply(
         model: model.choose(&mut ignored),
         speed: speed
             .choose(&mut ignored)
-            .map(|speed| near(speed, capability)),
+            .map(|speed| near(speed, provider)),
         stability: stability.choose(&mut ignored),
         similarity_boost: similarity_boost.choose(&mut ignored),
         pitch: binding
             .and_then(|binding| binding.pitch)
-            .filter(|_| !capability.is_lacking(Lack::Pitch)),
+            .filter(|_| provider.takes(Parameter::Pitch)),
         instructions: prompt.and_then(|persona| instructions(&persona.prompt)),
         ignored,
     })
@@ -130,8 +129,8 @@ fn speed_of(binding: &PersonaBinding) -> Option<f64> {
 }
 
 /// The nearest speed that the provider supports.
-fn near(speed: f64, capability: &TtsCapability) -> f64 {
-    match &capability.speed {
+fn near(speed: f64, provider: &TtsProvider) -> f64 {
+    match &provider.speed {
         Some(range) => speed.max(*range.start()).min(*range.end()),
         None => speed,
     }

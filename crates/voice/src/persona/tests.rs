@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-struct Room {
+struct Fixture {
     personas: Personas,
     clock: Arc<ManualClock>,
     events: broadcast::Receiver<PersonaEvent>,
     _database: TestDatabase,
 }
 
-impl Room {
+impl Fixture {
     async fn new(database: TestDatabase) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
         let (sender, events) = broadcast::channel(64);
@@ -41,7 +41,7 @@ impl Room {
     }
 
     /// The events since the last call: ID, whether active, whether deleted.
-    fn told(&mut self) -> Vec<(String, bool, bool)> {
+    fn events(&mut self) -> Vec<(String, bool, bool)> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|event| (event.persona.id, event.persona.active, event.deleted))
             .collect()
@@ -66,8 +66,8 @@ fn bad(field: &str) -> (ErrorCode, String) {
 #[tokio::test]
 async fn a_persona_is_shown_as_the_contract_says() {
     for database in databases().await {
-        let room = Room::new(database).await;
-        let least = room
+        let fixture = Fixture::new(database).await;
+        let least = fixture
             .create(json!({ "label": " Der Erzähler! " }))
             .await
             .unwrap();
@@ -82,7 +82,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
                 "created_at": "1970-01-01T00:00:01.000Z", "updated_at": "1970-01-01T00:00:01.000Z",
             })
         );
-        let most = room
+        let most = fixture
             .create(json!({ "persona": {
                 "persona_id": "N.1", "label": "N", "description": "d", "provider": "openai",
                 "prompt": {
@@ -115,11 +115,12 @@ async fn a_persona_is_shown_as_the_contract_says() {
                 "created_at": "1970-01-01T00:00:01.000Z", "updated_at": "1970-01-01T00:00:01.000Z",
             })
         );
-        assert_eq!(room.personas.get("N.1").await.unwrap(), most);
+        assert_eq!(fixture.personas.get("N.1").await.unwrap(), most);
         // Sending a record back changes nothing.
-        assert_eq!(room.update(shown(&most)).await.unwrap(), most);
+        assert_eq!(fixture.update(shown(&most)).await.unwrap(), most);
         assert_eq!(
-            room.update(json!({ "persona": shown(&most), "id": "N.1" }))
+            fixture
+                .update(json!({ "persona": shown(&most), "id": "N.1" }))
                 .await
                 .unwrap(),
             most
@@ -130,7 +131,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
 #[tokio::test]
 async fn ids_come_from_labels_and_are_taken_once() {
     for database in databases().await {
-        let room = Room::new(database).await;
+        let fixture = Fixture::new(database).await;
         let mut ids = Vec::new();
         for label in [
             "Old Sailor",
@@ -141,7 +142,7 @@ async fn ids_come_from_labels_and_are_taken_once() {
             "None",
             &"x".repeat(200),
         ] {
-            ids.push(room.create(json!({ "label": label })).await.unwrap().id);
+            ids.push(fixture.create(json!({ "label": label })).await.unwrap().id);
         }
         let long = "x".repeat(56);
         let expected = [
@@ -154,19 +155,20 @@ async fn ids_come_from_labels_and_are_taken_once() {
         ];
         assert_eq!(ids[..6], expected);
         assert_eq!(ids[6], long);
-        let taken = room
+        let taken = fixture
             .create(json!({ "label": "Other", "id": "old-sailor" }))
             .await;
         assert_eq!(taken.unwrap_err().code, ErrorCode::Conflict);
         // An ID derived from a label avoids IDs chosen by callers.
-        room.create(json!({ "label": "Me", "id": "you" }))
+        fixture
+            .create(json!({ "label": "Me", "id": "you" }))
             .await
             .unwrap();
         assert_eq!(
-            room.create(json!({ "label": "You" })).await.unwrap().id,
+            fixture.create(json!({ "label": "You" })).await.unwrap().id,
             "you-2"
         );
-        let list = room.personas.list().await.unwrap();
+        let list = fixture.personas.list().await.unwrap();
         assert_eq!((list.personas.len(), list.active), (9, None));
         let order: Vec<_> = list.personas.iter().map(|p| (&p.label, &p.id)).collect();
         assert!(order.is_sorted(), "{order:?}");
@@ -176,8 +178,8 @@ async fn ids_come_from_labels_and_are_taken_once() {
 #[tokio::test]
 async fn a_change_touches_only_what_it_names() {
     for database in databases().await {
-        let room = Room::new(database).await;
-        let made = room
+        let fixture = Fixture::new(database).await;
+        let made = fixture
             .create(json!({
                 "label": "Sailor", "description": "d", "provider": "piper",
                 "prompt": { "style": "dry", "accent": "Scots" },
@@ -186,8 +188,8 @@ async fn a_change_touches_only_what_it_names() {
             }))
             .await
             .unwrap();
-        room.clock.set_wall(Timestamp::from_millis(5_000));
-        let renamed = room
+        fixture.clock.set_wall(Timestamp::from_millis(5_000));
+        let renamed = fixture
             .update(json!({ "persona": "sailor", "label": "Captain" }))
             .await
             .unwrap();
@@ -199,7 +201,7 @@ async fn a_change_touches_only_what_it_names() {
         assert_eq!(renamed, expected);
         let params =
             json!({ "persona_id": "sailor", "prompt": { "style": null, "pacing": "slow" } });
-        let prompt = room.update(params).await.unwrap().prompt;
+        let prompt = fixture.update(params).await.unwrap().prompt;
         assert_eq!(
             (
                 prompt.style.as_str(),
@@ -210,14 +212,14 @@ async fn a_change_touches_only_what_it_names() {
         );
         let bindings = json!([{ "provider": "google", "pitch": 3 }]);
         let params = json!({ "id": "sailor", "providerBindings": bindings });
-        let changed = room.update(params).await.unwrap();
+        let changed = fixture.update(params).await.unwrap();
         assert_eq!(changed.bindings.len(), 1);
         assert!(
             changed
                 .binding(TtsId::Google)
                 .is_some_and(|binding| binding.pitch == Some(3.0))
         );
-        let cleared = room
+        let cleared = fixture
             .update(json!({
                 "id": "sailor", "description": null, "provider": null, "prompt": null,
                 "providerBindings": null, "fallbackPolicy": null,
@@ -228,7 +230,7 @@ async fn a_change_touches_only_what_it_names() {
         assert_eq!(cleared.prompt, PersonaPrompt::default());
         assert!(cleared.bindings.is_empty());
         assert_eq!(cleared.fallback, FallbackPolicy::PreservePersona);
-        assert_eq!(room.personas.get("sailor").await.unwrap(), cleared);
+        assert_eq!(fixture.personas.get("sailor").await.unwrap(), cleared);
         for (params, expected) in [
             (json!({ "label": "x" }), bad("id")),
             (json!({ "id": "sailor", "label": null }), bad("label")),
@@ -244,35 +246,35 @@ async fn a_change_touches_only_what_it_names() {
             ),
         ] {
             assert_eq!(
-                refusal(room.update(params.clone()).await),
+                refusal(fixture.update(params.clone()).await),
                 expected,
                 "{params}"
             );
         }
         // A rejected update changes nothing.
-        assert_eq!(room.personas.get("sailor").await.unwrap(), cleared);
+        assert_eq!(fixture.personas.get("sailor").await.unwrap(), cleared);
     }
 }
 
 #[tokio::test]
 async fn one_is_active_and_a_deleted_one_is_not() {
     for database in databases().await {
-        let mut room = Room::new(database).await;
+        let mut fixture = Fixture::new(database).await;
         for label in ["One", "Two"] {
-            room.create(json!({ "label": label })).await.unwrap();
+            fixture.create(json!({ "label": label })).await.unwrap();
         }
         let none = |deleted: bool, id: &str| (id.to_owned(), false, deleted);
-        assert_eq!(room.told(), [none(false, "one"), none(false, "two")]);
-        let personas = room.personas.clone();
+        assert_eq!(fixture.events(), [none(false, "one"), none(false, "two")]);
+        let personas = fixture.personas.clone();
         assert_eq!(personas.active().await.unwrap(), None);
         let active = personas.set_active(Some("one")).await.unwrap();
         assert_eq!(active.active.as_deref(), Some("one"));
-        assert_eq!(room.told(), [("one".to_owned(), true, false)]);
+        assert_eq!(fixture.events(), [("one".to_owned(), true, false)]);
         personas.set_active(Some("one")).await.unwrap();
-        assert_eq!(room.told(), []);
+        assert_eq!(fixture.events(), []);
         personas.set_active(Some("two")).await.unwrap();
         assert_eq!(
-            room.told(),
+            fixture.events(),
             [none(false, "one"), ("two".to_owned(), true, false)]
         );
         let list = personas.list().await.unwrap();
@@ -292,14 +294,14 @@ async fn one_is_active_and_a_deleted_one_is_not() {
             );
         }
         assert_eq!(personas.active().await.unwrap().unwrap().id, "two");
-        let renamed = room
+        let renamed = fixture
             .update(json!({ "id": "two", "label": "Zwei" }))
             .await
             .unwrap();
         assert!(renamed.active);
-        assert_eq!(room.told(), [("two".to_owned(), true, false)]);
+        assert_eq!(fixture.events(), [("two".to_owned(), true, false)]);
         personas.delete("two").await.unwrap();
-        assert_eq!(room.told(), [none(true, "two")]);
+        assert_eq!(fixture.events(), [none(true, "two")]);
         assert_eq!(personas.active().await.unwrap(), None);
         assert_eq!(personas.list().await.unwrap().active, None);
         for gone in ["two", "a\u{0}", "none"] {
@@ -313,11 +315,11 @@ async fn one_is_active_and_a_deleted_one_is_not() {
         personas.set_active(Some("one")).await.unwrap();
         assert_eq!(personas.set_active(None).await.unwrap().active, None);
         assert_eq!(
-            room.told(),
+            fixture.events(),
             [("one".to_owned(), true, false), none(false, "one")]
         );
         assert_eq!(personas.set_active(None).await.unwrap().active, None);
-        assert_eq!(room.told(), []);
+        assert_eq!(fixture.events(), []);
     }
 }
 
@@ -355,12 +357,12 @@ fn params_name_a_persona_in_any_of_three_ways() {
 
 #[tokio::test]
 async fn an_event_is_the_record() {
-    let mut room = Room::new(sqlite()).await;
-    let made = room.create(json!({ "label": "One" })).await.unwrap();
-    let event = room.events.try_recv().unwrap();
+    let mut fixture = Fixture::new(sqlite()).await;
+    let made = fixture.create(json!({ "label": "One" })).await.unwrap();
+    let event = fixture.events.try_recv().unwrap();
     assert_eq!(serde_json::to_value(&event).unwrap(), shown(&made));
-    room.personas.delete("one").await.unwrap();
-    let event = serde_json::to_value(room.events.try_recv().unwrap()).unwrap();
+    fixture.personas.delete("one").await.unwrap();
+    let event = serde_json::to_value(fixture.events.try_recv().unwrap()).unwrap();
     assert_eq!(
         (&event["id"], &event["deleted"]),
         (&json!("one"), &json!(true))

@@ -29,7 +29,7 @@ pub(super) async fn drive(
     mut job: Job,
     variables: &[(String, OsString)],
     pieces: &mpsc::Sender<Piece>,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 ) -> Result<(), VoiceError> {
     let provider = job.provider;
     let broken = |_error| VoiceError::failed(provider, "failed unexpectedly", true);
@@ -38,7 +38,7 @@ pub(super) async fn drive(
     let input = std::mem::take(&mut job.stdin);
     let talk = async { tokio::join!(feed(stdin, input), drain(stderr, job.with_stderr)).1 };
     tokio::pin!(talk);
-    let (mut said, mut place) = (None, Some(place));
+    let (mut said, mut permit) = (None, Some(permit));
     let mut output = Output::new(&job);
     let mut until = None;
     while until.is_none() || output.open || said.is_none() {
@@ -49,14 +49,14 @@ pub(super) async fn drive(
                 Ok(free) => free.send(Ok(output.piece())),
                 Err(_closed) => return Ok(()),
             },
-            read = stdout.read_buf(&mut output.buffer), if output.has_room() => {
+            read = stdout.read_buf(&mut output.buffer), if output.has_space() => {
                 output.took(read.map_err(broken)?)?;
             }
             what = &mut talk, if said.is_none() => said = Some(what),
             ended = running.ended(), if until.is_none() => {
                 ended.map_err(broken)?;
                 running.kill();
-                place = None;
+                permit = None;
                 until = Some(Instant::now() + GRACE);
             }
             // Output that a slow reader leaves in the pipe does not count as a pipe that stays open.
@@ -64,7 +64,7 @@ pub(super) async fn drive(
                 if until.is_some() && !output.is_full() => break,
         }
     }
-    drop(place);
+    drop(permit);
     let status = running.reap().await.map_err(broken)?;
     // A closed receiver is not a failure.
     let rest = output.piece();

@@ -40,7 +40,7 @@ impl Output {
     }
 
     /// Whether to read more. False while a full chunk waits for the reader.
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn has_space(&self) -> bool {
         self.open && !self.is_full()
     }
 
@@ -69,24 +69,24 @@ pub(super) async fn feed(mut stdin: ChildStdin, input: Bytes) {
 
 /// The output on stderr.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct Stderr {
     pub(super) lines: usize,
     /// The end of the output, if it was to be kept.
     pub(super) tail: Vec<u8>,
 }
 
-pub(super) async fn drain(mut stderr: ChildStderr, keep: bool) -> Said {
-    let mut said = Said::default();
+pub(super) async fn drain(mut stderr: ChildStderr, keep: bool) -> Stderr {
+    let mut kept = Stderr::default();
     let mut buffer = BytesMut::with_capacity(PIECE_BYTES);
     while let Ok(1..) = stderr.read_buf(&mut buffer).await {
         let lines = buffer.as_ref().split(|byte: &u8| *byte == b'\n');
-        said.lines += lines.skip(1).count();
+        kept.lines += lines.skip(1).count();
         if keep {
-            said.tail.extend_from_slice(&buffer);
-            let over = said.tail.len().saturating_sub(TAIL_BYTES);
-            said.tail.drain(..over);
+            kept.tail.extend_from_slice(&buffer);
+            let over = kept.tail.len().saturating_sub(TAIL_BYTES);
+            kept.tail.drain(..over);
         }
         buffer.clear();
     }
-    said
+    kept
 }

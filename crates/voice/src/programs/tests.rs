@@ -446,18 +446,18 @@ fn with_directory(programs: &Programs, directory: &Path) -> Programs {
 #[tokio::test]
 async fn eight_may_wait_and_the_ninth_is_refused() {
     let programs = programs(1, Duration::from_mins(1));
-    let place = || programs.place("stt_local_2").boxed();
-    programs.has_room().unwrap();
+    let place = || programs.permit("stt_local_2").boxed();
+    programs.check_queue().unwrap();
     let held = place().await.unwrap();
     let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| place()).collect();
     let (last, others) = waiting.split_last_mut().unwrap();
     for one in others {
         assert!(one.now_or_never().is_none());
     }
-    programs.has_room().unwrap();
+    programs.check_queue().unwrap();
     assert!(last.now_or_never().is_none());
     let is_busy = |error| matches!(error, VoiceError::Busy);
-    assert!(is_busy(programs.has_room().unwrap_err()));
+    assert!(is_busy(programs.check_queue().unwrap_err()));
     assert!(is_busy(place().await.unwrap_err()));
     assert!(is_busy(programs.run(job("/bin/true")).await.unwrap_err()));
     assert!(is_busy(
@@ -465,12 +465,12 @@ async fn eight_may_wait_and_the_ninth_is_refused() {
     ));
     // A caller that leaves the queue, or gets a permit, makes a slot free.
     drop(waiting.pop());
-    programs.has_room().unwrap();
+    programs.check_queue().unwrap();
     waiting.push(place());
     assert!(waiting.last_mut().unwrap().now_or_never().is_none());
     drop(held);
     let _next = waiting.remove(0).await.unwrap();
-    programs.has_room().unwrap();
+    programs.check_queue().unwrap();
     drop(waiting);
 }
 

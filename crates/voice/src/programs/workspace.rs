@@ -12,22 +12,22 @@ use tempfile::TempDir;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-/// Creates a new directory (0700) in `place` with one file (0600).
+/// Creates a new directory (0700) in `parent` with one file (0600).
 ///
 /// # Errors
 /// Fails if it cannot be created, for example because the disk is full.
 pub(super) async fn make(
-    place: &Arc<Path>,
+    parent: &Arc<Path>,
     name: &'static str,
     content: &Bytes,
 ) -> Result<Arc<TempDir>, VoiceError> {
-    let place = Arc::clone(place);
+    let parent = Arc::clone(parent);
     let fresh = move || {
         let mut directory = DirBuilder::new();
-        directory.recursive(true).mode(0o700).create(&place)?;
+        directory.recursive(true).mode(0o700).create(&parent)?;
         tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(&place)
+            .tempdir_in(&parent)
     };
     let made = tokio::task::spawn_blocking(fresh).await;
     let directory =
@@ -42,8 +42,8 @@ pub(super) async fn make(
 
 /// Deletes what a killed server left, which includes unencrypted recordings. Blocking. The directory must not
 /// be in use; a data directory has only one server.
-pub(crate) fn empty(place: &Path) {
-    match std::fs::remove_dir_all(place) {
+pub(crate) fn empty(parent: &Path) {
+    match std::fs::remove_dir_all(parent) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             tracing::warn!(%error, "work files of voice programs could not be removed");
         }

@@ -3,9 +3,9 @@
 use super::made::Made;
 use super::order::Order;
 use super::request::SpeechRequest;
+use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
 use crate::cache::Spoken;
-use crate::provider::TtsId;
 use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;

@@ -4,11 +4,9 @@ use super::order::Job;
 use super::samples::{Samples, broken};
 use crate::VoiceError;
 use crate::aac::{self, aac};
-use crate::desk::Desk;
+use crate::cpu::CpuPermits;
 use crate::handle::State;
-use crate::provider::TtsId;
-use crate::tts::Encoding;
-use crate::tts::{self, TtsCall};
+use crate::tts::{Encoding, TtsCall, TtsId};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
@@ -38,7 +36,7 @@ impl Job {
     }
 
     async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
-        let mut speech = tts::provider(self.id).speak(&state.means, call).await?;
+        let mut speech = (self.id.provider().speak)(&state.resources, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal("a provider returned another format"));
         }
@@ -55,8 +53,8 @@ impl Job {
         }
         let (audio, kind) = (audio.freeze(), self.format.kind());
         let bytes = audio.clone();
-        let desk = &state.means.desk;
-        let measured = desk.run(move || Ok(duration_ms(&bytes, kind))).await?;
+        let cpu = &state.resources.cpu;
+        let measured = cpu.run(move || Ok(duration_ms(&bytes, kind))).await?;
         let warning = measured.is_err().then(|| {
             format!(
                 "The audio from {} cannot be read as {}.",
@@ -74,12 +72,12 @@ impl Job {
 
     async fn make_from_samples(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
         if self.format == Format::Aac {
-            aac::find(&state.means.programs)?;
+            aac::find(&state.resources.programs)?;
         }
         let samples = Samples::new(Arc::clone(state), self.id, self.calls.clone());
         let (audio, duration_ms) = match self.format {
             Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
-            format => encode_as_it_comes(&state.means.desk, self.id, samples, format).await?,
+            format => encode_as_it_comes(&state.resources.cpu, self.id, samples, format).await?,
         };
         Ok(Made {
             audio,
@@ -105,12 +103,12 @@ impl Job {
         };
         let (id, duration_ms) = (self.id, sound.duration_ms());
         let wav = state
-            .means
-            .desk
+            .resources
+            .cpu
             .run(move || encode(&sound, Format::Wav).map_err(|error| broken(id, &error)));
         let wav = Bytes::from(wav.await?);
         if self.format == Format::Aac {
-            return Ok((aac(&state.means.programs, wav).await?, duration_ms));
+            return Ok((aac(&state.resources.programs, wav).await?, duration_ms));
         }
         Ok((wav, duration_ms))
     }
@@ -118,7 +116,7 @@ impl Job {
 
 /// Encodes as samples arrive, to avoid holding all samples of a long text in memory.
 async fn encode_as_it_comes(
-    desk: &Desk,
+    cpu: &CpuPermits,
     id: TtsId,
     mut samples: Samples,
     format: Format,
@@ -137,7 +135,7 @@ async fn encode_as_it_comes(
             let bytes = encoder.push(&more).map_err(|error| broken(id, &error))?;
             Ok((encoder, bytes))
         };
-        let (now, bytes) = desk.run(work).await?;
+        let (now, bytes) = cpu.run(work).await?;
         encoder = Some(now);
         audio.extend(bytes);
     }

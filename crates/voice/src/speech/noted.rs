@@ -1,10 +1,10 @@
 //! Observes a stream: records metrics at its end, and caches the audio if it is not too large.
 
 use super::stream::Body;
+use crate::TtsId;
 use crate::VoiceError;
 use crate::cache::{Cache, Name, Spoken};
-use crate::desk::Desk;
-use crate::provider::TtsId;
+use crate::cpu::CpuPermits;
 use crate::usage::{self, Counting};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -18,7 +18,7 @@ const MAX_KEPT_BYTES: usize = 768 << 10;
 pub(super) struct Noted {
     pub(super) id: TtsId,
     pub(super) format: Format,
-    pub(super) desk: Desk,
+    pub(super) cpu: CpuPermits,
     pub(super) counting: Counting,
     /// The cache, the entry name and the maximum cache size.
     pub(super) keep: Option<(Arc<Cache>, Name, u64)>,
@@ -62,7 +62,7 @@ impl Noted {
         let (audio, kind) = (Bytes::from(whole), self.format.kind());
         let bytes = audio.clone();
         let Ok(Some(duration_ms)) = self
-            .desk
+            .cpu
             .run(move || Ok(duration_ms(&bytes, kind).ok()))
             .await
         else {

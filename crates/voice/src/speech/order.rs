@@ -2,14 +2,12 @@
 
 use super::request::{self, SpeechRequest};
 use crate::cache::Name;
-use crate::capability::Lack;
 use crate::handle::State;
 use crate::persona::{Chosen, Persona, RequestVoice, apply};
-use crate::provider::TtsId;
-use crate::settings::TtsProviderSettings;
+use crate::provider::ProviderSettings;
 use crate::text::markup::MarkupFilter;
 use crate::text::{pieces, speakable};
-use crate::tts::{self, TtsCall, Want};
+use crate::tts::{Parameter, TtsCall, TtsId, Want};
 use crate::{Voice, VoiceError};
 use gatehouse_audio::Format;
 use std::sync::Arc;
@@ -42,7 +40,7 @@ impl Voice {
     /// Validates and resolves a request.
     pub(super) async fn order(&self, request: SpeechRequest) -> Result<Order, VoiceError> {
         let state = self.state();
-        let checked = request::check(&request, &state.settings.tts)?;
+        let checked = request::check(&request, &state.settings)?;
         let persona = self.persona(request.persona.as_deref()).await?;
         let text = speakable(&unmarked(&request.text));
         if text.trim().is_empty() {
@@ -54,7 +52,7 @@ impl Voice {
         let of_persona = persona.as_ref().and_then(|persona| persona.provider);
         let first = match checked.provider.or(of_persona) {
             Some(id) => id,
-            None => self.chosen_tts(&state).await.ok_or_else(nobody)?.0,
+            None => self.chosen(&state).await.ok_or_else(nobody)?.0,
         };
         let others = state.settings.tts.fallback.iter().copied();
         let speakers = std::iter::once(first).chain(others.filter(|id| *id != first));
@@ -86,7 +84,7 @@ impl Voice {
         let state = &order.state;
         let settings = state.settings.tts.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
-        let can = id.capability();
+        let provider = id.provider();
         let asked = &order.request;
         let request = RequestVoice {
             voice: asked.voice.clone().filter(|_| is_first),
@@ -95,7 +93,7 @@ impl Voice {
             stability: asked.stability,
             similarity_boost: asked.similarity_boost,
         };
-        let mut chosen = apply(order.persona.as_ref(), id, &request, &settings, &can)?;
+        let mut chosen = apply(order.persona.as_ref(), id, &request, &settings)?;
         for (member, is_dropped) in [
             ("voiceId", asked.voice.is_some() && !is_first),
             ("model", asked.model.is_some() && !is_first),
@@ -104,23 +102,23 @@ impl Voice {
                 chosen.ignored.push(member);
             }
         }
-        if asked.speed.is_some() && can.speed.is_some() && chosen.speed != asked.speed {
+        if asked.speed.is_some() && provider.speed.is_some() && chosen.speed != asked.speed {
             chosen.ignored.push("speed");
         }
         if let Some(instructions) = &asked.instructions {
-            if can.is_lacking(Lack::Instructions) {
-                chosen.ignored.push("instructions");
-            } else {
+            if provider.takes(Parameter::Instructions) {
                 chosen.instructions = Some(instructions.clone());
+            } else {
+                chosen.ignored.push("instructions");
             }
         }
-        let place = self.tts_place(state, id).await?;
-        let texts = pieces(&order.text, can.max_characters, can.max_bytes);
-        let is_native = texts.len() == 1 && can.native.contains(&order.format);
+        let endpoint = self.endpoint(state, id).await?;
+        let texts = pieces(&order.text, provider.max_characters, provider.max_bytes);
+        let is_native = texts.len() == 1 && provider.native.contains(&order.format);
         let first = call(&chosen, settings, is_native.then_some(order.format));
         let first = TtsCall {
-            base_url: place.base_url,
-            key: place.key,
+            base_url: endpoint.base_url,
+            key: endpoint.key,
             ..first
         };
         let name = if is_first {
@@ -129,7 +127,7 @@ impl Voice {
         } else {
             None
         };
-        chosen.ignored.extend(tts::provider(id).ignores(&first));
+        chosen.ignored.extend((provider.ignores)(&first));
         let calls = texts.into_iter().map(|text| TtsCall {
             text,
             ..first.clone()
@@ -163,7 +161,7 @@ impl Job {
     }
 }
 
-fn call(chosen: &Chosen, settings: TtsProviderSettings, native: Option<Format>) -> TtsCall {
+fn call(chosen: &Chosen, settings: ProviderSettings, native: Option<Format>) -> TtsCall {
     TtsCall {
         text: String::new(),
         want: native.map_or(Want::Samples, Want::Native),
@@ -189,7 +187,7 @@ fn unmarked(text: &str) -> String {
 }
 
 /// Distinguishes versions of a program's model at the same path.
-async fn stamp(settings: &TtsProviderSettings) -> String {
+async fn stamp(settings: &ProviderSettings) -> String {
     let Some(path) = &settings.model_path else {
         return String::new();
     };

@@ -1,8 +1,9 @@
 //! Speech requests and their limits.
 
+use crate::TtsId;
 use crate::VoiceError;
-use crate::provider::TtsId;
-use crate::settings::TtsSettings;
+use crate::provider::ProviderId;
+use crate::settings::VoiceSettings;
 use gatehouse_audio::Format;
 use std::ops::RangeInclusive;
 
@@ -67,9 +68,9 @@ pub(crate) struct Checked {
 /// Validates the request before any provider is called. Errors name the fields as the method's params do.
 pub(crate) fn check(
     request: &SpeechRequest,
-    settings: &TtsSettings,
+    settings: &VoiceSettings,
 ) -> Result<Checked, VoiceError> {
-    if !settings.enabled {
+    if !settings.tts.enabled {
         let hint = "Speech is switched off: call `tts.enable`.";
         return Err(VoiceError::not_configured("voice.tts.enabled", hint));
     }
@@ -77,7 +78,7 @@ pub(crate) fn check(
     if request.text.chars().all(is_nothing) {
         return Err(VoiceError::invalid("text", "must not be empty"));
     }
-    let most = settings.max_text_length;
+    let most = settings.speaking.max_text_length;
     if request.text.chars().nth(most).is_some() {
         let reason = format!("at most {most} characters");
         return Err(VoiceError::invalid("text", reason));

@@ -2,8 +2,7 @@
 
 use crate::VoiceError;
 use crate::handle::State;
-use crate::provider::TtsId;
-use crate::tts::{self, Encoding, TtsCall};
+use crate::tts::{Encoding, TtsCall, TtsId};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -75,7 +74,7 @@ impl Samples {
         let Some(call) = self.calls.next() else {
             return Ok(false);
         };
-        let speaking = tts::provider(self.id).speak(&self.state.means, &call);
+        let speaking = (self.id.provider().speak)(&self.state.resources, &call);
         let speech = speaking.await?;
         let reader = match speech.encoding {
             Encoding::Wav | Encoding::Native(Format::Wav) => Reader::Wav(WavStream::new()),

@@ -4,9 +4,9 @@ use super::noted::Noted;
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
+use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
-use crate::provider::TtsId;
-use crate::tts::{self, TtsCall};
+use crate::tts::TtsCall;
 use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
@@ -92,7 +92,7 @@ impl Voice {
         let mut noted = Noted {
             id,
             format: order.format,
-            desk: order.state.means.desk.clone(),
+            cpu: order.state.resources.cpu.clone(),
             counting: usage::begin("tts", id.as_str()),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
             whole: Some(Vec::new()),
@@ -131,7 +131,7 @@ fn is_kept(job: &Job, most: u64) -> bool {
 
 /// Streams the provider's native output.
 async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceError> {
-    let speech = tts::provider(id).speak(&order.state.means, call).await?;
+    let speech = (id.provider().speak)(&order.state.resources, call).await?;
     let pieces = speech
         .body
         .try_filter(|piece| std::future::ready(!piece.is_empty()));

@@ -15,47 +15,56 @@
 //! `smart_format` is on unless the setting disables it, because it makes numbers and dates readable.
 //! Punctuation is always requested.
 
-use super::{Heard, Stt, SttCall, hint, label, language, reading, transcriptions};
+use super::{Heard, SttCall, SttProvider, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::SttId;
+use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted, setting};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use gatehouse_audio::Kind;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The provider ID for errors.
-const PROVIDER: &str = SttId::Deepgram.as_str();
 /// Deepgram's best model for general use.
 const DEFAULT_MODEL: &str = "nova-3";
 
-#[derive(Debug)]
-pub(super) struct Deepgram;
+const ID: &str = "stt_cloud_3";
 
-impl Stt for Deepgram {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        listen(means, call).boxed()
-    }
-}
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "deepgram",
+        label: "Deepgram",
+        about: "Hosted. Needs a Deepgram API key.",
+        service: hosted("https://api.deepgram.com/v1"),
+        settings: &[
+            MODEL,
+            LANGUAGE,
+            setting("smart_format", "Smart format")
+                .hint("Formats numbers, dates and sentences for reading."),
+            BASE_URL,
+        ],
+    },
+    // It accepts any audio with a header.
+    accepts: |kind| !matches!(kind, Kind::Pcm { .. }),
+    max_bytes: 2_000_000_000,
+    takes_hints: true,
+    listen: |resources, call| listen(resources, call).boxed(),
+};
 
-async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
     let mut url = join(transcriptions::address(call)?, "listen");
     url.query_pairs_mut().extend_pairs(query(call));
-    let mut request = means
+    let mut request = resources
         .post(url)
         .header(CONTENT_TYPE, label::label(call).1)
         .body(call.audio.clone());
-    if let Some(key) = transcriptions::key(PROVIDER, call, "Token ")? {
+    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "Token ")? {
         request = request.header(AUTHORIZATION, key);
     }
-    let response = means.send(PROVIDER, request).await?;
-    let answer = means.text(PROVIDER, response).await?;
-    let answer: Answer = reading::json(PROVIDER, &answer)?;
+    let response = resources.send(ID, request).await?;
+    let answer = resources.text(ID, response).await?;
+    let answer: Answer = reading::json(ID, &answer)?;
     Ok(answer.heard())
 }
 
@@ -112,11 +121,11 @@ struct Channel {
 struct Alternative {
     transcript: String,
     confidence: Option<f64>,
-    words: Option<Vec<SaidWord>>,
+    words: Option<Vec<AnswerWord>>,
 }
 
 #[derive(Deserialize)]
-struct SaidWord {
+struct AnswerWord {
     word: String,
     punctuated_word: Option<String>,
     #[serde(default)]

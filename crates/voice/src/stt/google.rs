@@ -21,23 +21,20 @@ mod answer;
 mod locale;
 mod pieces;
 
-use super::{Heard, Stt, SttCall, hint, transcriptions};
+use super::{Heard, MIB, SttCall, SttProvider, hint, only_wav, transcriptions};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::SttId;
+use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
+use crate::resources::{Resources, join, key_header};
 use answer::{Answer, Part};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use gatehouse_audio::Kind;
 use pieces::Pieces;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-/// The provider ID for errors.
-const PROVIDER: &str = SttId::Google.as_str();
 /// The language if none is requested, as in Google's own examples.
 const DEFAULT_LANGUAGE: &str = "en-US";
 /// How many pieces of a recording are requested concurrently.
@@ -47,23 +44,28 @@ const MAX_UNCUT_BYTES: usize = 7_400_000;
 /// The decoding rate of Opus (RFC 7845, section 5.1).
 const OPUS_RATE: u32 = 48_000;
 
-#[derive(Debug)]
-pub(super) struct Google;
+const ID: &str = "stt_cloud_4";
 
-impl Stt for Google {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        listen(means, call).boxed()
-    }
-}
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "google",
+        label: "Google Cloud",
+        about: "Hosted. Needs an API key for a project with Cloud Speech-to-Text enabled.",
+        service: hosted("https://speech.googleapis.com/v1"),
+        settings: &[setting("language", "Language and region"), MODEL, BASE_URL],
+    },
+    // A request takes one minute; longer audio is split into several requests. This limit is about an hour.
+    accepts: only_wav,
+    max_bytes: 128 * MIB,
+    takes_hints: true,
+    listen: |resources, call| listen(resources, call).boxed(),
+};
 
-async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
     let Some(cut) = pieces::of_wav(&call.audio) else {
         let encoding = declared(call)?;
-        let heard = recognize(means, call, &encoding, &call.audio, 0.0).await?;
+        let heard = recognize(resources, call, &encoding, &call.audio, 0.0).await?;
         return Ok(answer::together([heard]));
     };
     let Pieces { rate, seconds, all } = cut;
@@ -71,7 +73,7 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
     let mut asked = Vec::new();
     for piece in &all {
         let samples = &piece.samples;
-        asked.push(recognize(means, call, &encoding, samples, piece.start));
+        asked.push(recognize(resources, call, &encoding, samples, piece.start));
     }
     let parts: Vec<Part> = stream::iter(asked)
         .buffered(AT_A_TIME)
@@ -84,7 +86,7 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
 
 /// Sends one request. Adds `shift` seconds to all times in the result.
 async fn recognize(
-    means: &Means,
+    resources: &Resources,
     call: &SttCall,
     encoding: &Value,
     audio: &Bytes,
@@ -95,16 +97,16 @@ async fn recognize(
         "audio": { "content": STANDARD.encode(audio) },
     });
     let url = join(transcriptions::address(call)?, "speech:recognize");
-    let mut request = means
+    let mut request = resources
         .post(url)
         .header(CONTENT_TYPE, "application/json")
         .body(body.to_string());
-    if let Some(key) = transcriptions::key(PROVIDER, call, "")? {
+    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "")? {
         request = request.header("x-goog-api-key", key);
     }
-    let response = means.send(PROVIDER, request).await?;
-    let answer = means.text(PROVIDER, response).await?;
-    Ok(Answer::read(PROVIDER, &answer)?.part(shift))
+    let response = resources.send(ID, request).await?;
+    let answer = resources.text(ID, response).await?;
+    Ok(Answer::read(ID, &answer)?.part(shift))
 }
 
 fn config(call: &SttCall, encoding: &Value) -> Value {
@@ -141,7 +143,7 @@ fn declared(call: &SttCall) -> Result<Value, VoiceError> {
             json!({ "encoding": "WEBM_OPUS", "sampleRateHertz": OPUS_RATE })
         }
         _ => {
-            let reason = format!("is in an unknown format that {PROVIDER} does not accept");
+            let reason = format!("is in an unknown format that {ID} does not accept");
             return Err(VoiceError::invalid("audio", reason));
         }
     };

@@ -6,39 +6,39 @@
 //! `language` ISO 639-1; `prompt` up to 224 tokens; `response_format` json, `verbose_json` or text;
 //! `timestamp_granularities[]` word and segment with `verbose_json`. Segments have `avg_logprob`.
 
-use super::transcriptions::{self, Request};
-use super::{Heard, Stt, SttCall, language, openai};
-use crate::VoiceError;
-use crate::means::Means;
-use crate::provider::SttId;
+use super::{MIB, SttCall, SttProvider, language, openai, transcriptions, usual};
+use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 
 /// The fast model, for all languages.
 const DEFAULT_MODEL: &str = "whisper-large-v3-turbo";
 
-#[derive(Debug)]
-pub(super) struct Groq;
+const ID: &str = "stt_cloud_2";
 
-impl Stt for Groq {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
-        let mut fields = vec![("model", model.to_owned())];
-        if let Some(language) = language::wanted(call.language.as_deref()) {
-            fields.push(("language", language));
-        }
-        if let Some(prompt) = &call.prompt {
-            fields.push(("prompt", prompt.clone()));
-        }
-        fields.extend(openai::verbose(call.timestamps));
-        let request = Request {
-            provider: SttId::Groq.as_str(),
-            fields,
-        };
-        transcriptions::transcribe(means, call, request).boxed()
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "groq",
+        label: "Groq",
+        about: "Hosted. Needs a Groq API key.",
+        service: hosted("https://api.groq.com/openai/v1"),
+        settings: &[MODEL, LANGUAGE, BASE_URL],
+    },
+    accepts: usual,
+    max_bytes: 25 * MIB,
+    takes_hints: true,
+    listen: |resources, call| transcriptions::transcribe(resources, call, ID, fields(call)).boxed(),
+};
+
+fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    let mut fields = vec![("model", model.to_owned())];
+    if let Some(language) = language::wanted(call.language.as_deref()) {
+        fields.push(("language", language));
     }
+    if let Some(prompt) = &call.prompt {
+        fields.push(("prompt", prompt.clone()));
+    }
+    fields.extend(openai::verbose(call.timestamps));
+    fields
 }

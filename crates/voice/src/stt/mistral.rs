@@ -14,33 +14,31 @@
 //! - The key is a Bearer token. Files are wav, mp3, flac, ogg or webm, up to 500 MB
 //!   (<https://docs.mistral.ai/resources/known-limitations>, from a secondary source).
 
-use super::transcriptions::{self, Request};
-use super::{Heard, Stt, SttCall, hint, language};
-use crate::VoiceError;
-use crate::means::Means;
-use crate::provider::SttId;
+use super::{SttCall, SttProvider, hint, language, transcriptions, usual};
+use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use gatehouse_audio::Kind;
 
 /// The model that only transcribes.
 const DEFAULT_MODEL: &str = "voxtral-mini-latest";
 
-#[derive(Debug)]
-pub(super) struct Mistral;
+const ID: &str = "stt_cloud_5";
 
-impl Stt for Mistral {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        let request = Request {
-            provider: SttId::Mistral.as_str(),
-            fields: fields(call),
-        };
-        transcriptions::transcribe(means, call, request).boxed()
-    }
-}
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "mistral",
+        label: "Mistral",
+        about: "Hosted. Needs a Mistral API key.",
+        service: hosted("https://api.mistral.ai/v1"),
+        settings: &[MODEL, LANGUAGE, BASE_URL],
+    },
+    // Its documentation does not list MPEG-4.
+    accepts: |kind| usual(kind) && !matches!(kind, Kind::M4a),
+    max_bytes: 500_000_000,
+    takes_hints: true,
+    listen: |resources, call| transcriptions::transcribe(resources, call, ID, fields(call)).boxed(),
+};
 
 fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);

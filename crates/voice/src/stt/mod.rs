@@ -1,4 +1,4 @@
-//! Speech-to-text providers: the trait, and one file per provider.
+//! Speech-to-text providers: their list, and one file per provider.
 
 mod deepgram;
 mod google;
@@ -15,27 +15,60 @@ mod voxtral;
 mod whisper_cli;
 mod words;
 
-use crate::means::Means;
-use crate::programs::Programs;
-use crate::provider::SttId;
-use crate::{VoiceError, settings::SttProviderSettings};
+use crate::VoiceError;
+use crate::provider::{About, ProviderSettings, providers};
+use crate::resources::Resources;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use gatehouse_audio::Kind;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Serialize;
-use std::fmt;
 use url::Url;
 
-/// A provider that converts speech to text.
-pub(crate) trait Stt: Send + Sync + fmt::Debug {
+/// A speech-to-text provider.
+#[derive(Debug)]
+pub struct SttProvider {
+    pub(crate) about: About,
+    /// Kinds of audio accepted as they are; others are converted to 16 kHz WAV here.
+    pub accepts: fn(Kind) -> bool,
+    /// The largest audio per request, in bytes.
+    pub max_bytes: usize,
+    /// Whether the provider supports a hint about the content.
+    pub takes_hints: bool,
     /// Transcribes the audio.
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>>;
+    pub(crate) listen: for<'a> fn(&'a Resources, &'a SttCall) -> Listening<'a>,
+}
+
+/// The result of `listen`.
+pub(crate) type Listening<'a> = BoxFuture<'a, Result<Heard, VoiceError>>;
+
+const MIB: usize = 1 << 20;
+/// The limit of programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
+const MAX_WAV_BYTES: usize = 256 * MIB;
+
+/// Accepts the kinds that `OpenAI`'s transcription and compatible APIs accept.
+const fn usual(kind: Kind) -> bool {
+    !matches!(kind, Kind::Aac | Kind::Pcm { .. })
+}
+
+/// Accepts no kind: the provider gets only 16-bit mono WAV, converted here.
+const fn only_wav(_: Kind) -> bool {
+    false
+}
+
+providers! {
+    /// A speech-to-text provider.
+    SttId in stt: SttProvider {
+        OpenAi = openai,
+        Groq = groq,
+        Deepgram = deepgram,
+        Google = google,
+        Mistral = mistral,
+        Voxtral = voxtral,
+        WhisperCli = whisper_cli,
+        SherpaOnnx = sherpa_onnx,
+    }
 }
 
 /// A transcription call. All parameters are resolved, as with speech.
@@ -58,7 +91,7 @@ pub(crate) struct SttCall {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
     /// The provider's settings, for values without a field of their own.
-    pub(crate) settings: SttProviderSettings,
+    pub(crate) settings: ProviderSettings,
 }
 
 /// A transcription result.
@@ -100,31 +133,4 @@ pub struct Segment {
 /// The ISO 639-1 code of a language, or the language unchanged if it has none.
 pub(crate) fn in_short(language: &str) -> String {
     language::code(language).unwrap_or_else(|| language.to_owned())
-}
-
-/// The implementation of this provider.
-pub(crate) fn provider(id: SttId) -> &'static dyn Stt {
-    match id {
-        SttId::OpenAi => &openai::OpenAi,
-        SttId::Groq => &groq::Groq,
-        SttId::Deepgram => &deepgram::Deepgram,
-        SttId::Google => &google::Google,
-        SttId::Mistral => &mistral::Mistral,
-        SttId::Voxtral => &voxtral::Voxtral,
-        SttId::WhisperCli => &whisper_cli::WhisperCli,
-        SttId::SherpaOnnx => &sherpa_onnx::SherpaOnnx,
-    }
-}
-
-/// The missing setting or program of a local program. Always `None` for other providers.
-pub(crate) fn program_lacks(
-    id: SttId,
-    settings: &SttProviderSettings,
-    programs: &Programs,
-) -> Option<VoiceError> {
-    match id {
-        SttId::WhisperCli => whisper_cli::WhisperCli::missing(settings, programs),
-        SttId::SherpaOnnx => sherpa_onnx::SherpaOnnx::missing(settings, programs),
-        _ => None,
-    }
 }

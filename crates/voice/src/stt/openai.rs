@@ -16,34 +16,29 @@
 //! Whisper, because compatible servers work that way. Models with `transcribe` in their name, as `OpenAI`'s
 //! newer ones have, are asked for plain JSON.
 
-use super::transcriptions::{self, Request};
-use super::{Heard, Stt, SttCall, language};
-use crate::VoiceError;
-use crate::means::Means;
-use crate::provider::SttId;
+use super::{MIB, SttCall, SttProvider, language, transcriptions, usual};
+use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, OPENAI};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 
 /// The model with word timestamps.
 const DEFAULT_MODEL: &str = "whisper-1";
 
-/// `OpenAI`, or a compatible server.
-#[derive(Debug)]
-pub(super) struct OpenAi;
+const ID: &str = "stt_cloud_1";
 
-impl Stt for OpenAi {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        let request = Request {
-            provider: SttId::OpenAi.as_str(),
-            fields: fields(call),
-        };
-        transcriptions::transcribe(means, call, request).boxed()
-    }
-}
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "whisper",
+        label: "OpenAI",
+        about: "Hosted, or any compatible server. Uses its own API key or that of the model provider OpenAI.",
+        service: OPENAI,
+        settings: &[MODEL, LANGUAGE, BASE_URL],
+    },
+    accepts: usual,
+    max_bytes: 25 * MIB,
+    takes_hints: true,
+    listen: |resources, call| transcriptions::transcribe(resources, call, ID, fields(call)).boxed(),
+};
 
 fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);

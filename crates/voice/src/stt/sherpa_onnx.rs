@@ -9,14 +9,13 @@ mod metadata;
 
 use super::language::primary;
 use super::words::{Piece, words};
-use super::{Heard, Stt, SttCall};
+use super::{Heard, MAX_WAV_BYTES, SttCall, SttProvider, only_wav};
 use crate::VoiceError;
-use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
 use crate::programs::{Job, Programs, absolute, in_time, not_found};
-use crate::settings::SttProviderSettings;
+use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
+use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use layout::Layout;
 use serde::Deserialize;
 use std::ffi::OsString;
@@ -32,56 +31,53 @@ const LAST_TOKEN_SECONDS: f64 = 0.5;
 /// Size of the header of WAV files written here.
 const WAV_HEADER_BYTES: usize = 44;
 
-#[derive(Debug)]
-pub(super) struct SherpaOnnx;
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "sherpa-onnx",
+        label: "sherpa-onnx",
+        about: "Runs locally; recordings never leave this machine. Needs sherpa-onnx-offline and a model folder.",
+        service: Service::Program {
+            model: "model_dir",
+            // The content of the model directory is checked when it is used.
+            missing: |settings, programs| needs(settings, programs).err(),
+        },
+        settings: &[setting("model_dir", "Model folder"), BINARY_PATH, LANGUAGE],
+    },
+    accepts: only_wav,
+    max_bytes: MAX_WAV_BYTES,
+    takes_hints: false,
+    listen: |resources, call| listen(resources, call).boxed(),
+};
 
-impl Stt for SherpaOnnx {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        async move {
-            let (program, model) = needs(&call.settings, &means.programs)?;
-            let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
-            let layout = look
-                .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
-                .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
-            let place = means.programs.place(ID).await?;
-            let directory = means.programs.workspace(AUDIO, &call.audio);
-            let directory = in_time(place.until, ID, directory).await?;
-            let audio = directory.path().join(AUDIO);
-            let job = Job {
-                provider: ID,
-                setting: BINARY,
-                program,
-                args: arguments(&layout, call, &audio),
-                variables: &[],
-                stdin: Bytes::new(),
-                most_output: MAX_TEXT_ANSWER_BYTES,
-                with_stderr: true,
-                directory: Some(directory),
-            };
-            let ran = means.programs.run_at(place, job).await?;
-            heard(&ran.stdout, lasts(&call.audio))
-                .ok_or_else(|| VoiceError::failed(ID, "returned no text", false))
-        }
-        .boxed()
-    }
-}
-
-impl SherpaOnnx {
-    /// The missing setting or program. The content of the model directory is checked when it is used.
-    pub(crate) fn missing(
-        settings: &SttProviderSettings,
-        programs: &Programs,
-    ) -> Option<VoiceError> {
-        needs(settings, programs).err()
-    }
+async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+    let (program, model) = needs(&call.settings, &resources.programs)?;
+    let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
+    let layout = look
+        .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
+        .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
+    let permit = resources.programs.permit(ID).await?;
+    let directory = resources.programs.workspace(AUDIO, &call.audio);
+    let directory = in_time(permit.until, ID, directory).await?;
+    let audio = directory.path().join(AUDIO);
+    let job = Job {
+        provider: ID,
+        setting: BINARY,
+        program,
+        args: arguments(&layout, call, &audio),
+        variables: &[],
+        stdin: Bytes::new(),
+        most_output: MAX_TEXT_ANSWER_BYTES,
+        with_stderr: true,
+        directory: Some(directory),
+    };
+    let ran = resources.programs.run_at(permit, job).await?;
+    heard(&ran.stdout, lasts(&call.audio))
+        .ok_or_else(|| VoiceError::failed(ID, "returned no text", false))
 }
 
 fn needs(
-    settings: &SttProviderSettings,
+    settings: &ProviderSettings,
     programs: &Programs,
 ) -> Result<(PathBuf, PathBuf), VoiceError> {
     let model = settings.model_path.as_deref().ok_or_else(|| {
@@ -113,7 +109,7 @@ fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
 
 /// The fields of the program's output that are used.
 #[derive(Deserialize)]
-struct Said {
+struct Output {
     text: String,
     /// `en` or `<|en|>`, if the model reports it.
     #[serde(default)]
@@ -141,7 +137,7 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     let said = lines.find_map(|line| {
         let line = line.trim_ascii();
         let is_object = line.starts_with(b"{");
-        is_object.then(|| serde_json::from_slice::<Said>(line).ok())?
+        is_object.then(|| serde_json::from_slice::<Output>(line).ok())?
     })?;
     let text = said.text.trim().to_owned();
     let mark: &[char] = &['<', '|', '>', ' '];
@@ -154,7 +150,7 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
 }
 
 /// Empty if the timestamps do not match the tokens. Whisper has none.
-fn pieces(said: &Said, lasts: f64) -> Vec<Piece> {
+fn pieces(said: &Output, lasts: f64) -> Vec<Piece> {
     if said.tokens.len() != said.timestamps.len() {
         return Vec::new();
     }

@@ -8,35 +8,27 @@
 
 use super::{Heard, SttCall, label, language, reading};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use crate::resources::{Resources, join, key_header};
+use reqwest::header::AUTHORIZATION;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder};
-use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-/// The provider-specific part of a request.
-pub(super) struct Request {
-    /// The provider ID for errors.
-    pub(super) provider: &'static str,
-    /// All fields except the file, in order.
-    pub(super) fields: Vec<(&'static str, String)>,
-}
-
-/// Sends the audio and parses the response.
+/// Sends the audio with these fields, in order, and parses the response.
 pub(super) async fn transcribe(
-    means: &Means,
+    resources: &Resources,
     call: &SttCall,
-    request: Request,
+    provider: &'static str,
+    fields: Vec<(&'static str, String)>,
 ) -> Result<Heard, VoiceError> {
     let url = join(address(call)?, "audio/transcriptions");
-    let post = with_key(request.provider, means.post(url), call)?;
-    let post = post.multipart(form(call, request.fields)?);
-    let response = means.send(request.provider, post).await?;
-    let answer = means.text(request.provider, response).await?;
-    let answer: Answer = reading::json(request.provider, &answer)?;
+    let post = with_key(provider, resources.post(url), call)?;
+    let post = post.multipart(form(call, fields)?);
+    let response = resources.send(provider, post).await?;
+    let answer = resources.text(provider, response).await?;
+    let answer: Answer = reading::json(provider, &answer)?;
     Ok(answer.heard())
 }
 
@@ -52,33 +44,11 @@ pub(super) fn with_key(
     request: RequestBuilder,
     call: &SttCall,
 ) -> Result<RequestBuilder, VoiceError> {
-    let key = key(provider, call, "Bearer ")?;
+    let key = key_header("stt", provider, call.key.as_ref(), "Bearer ")?;
     Ok(match key {
         Some(key) => request.header(AUTHORIZATION, key),
         None => request,
     })
-}
-
-/// A header value of `before` followed by the key.
-pub(super) fn key(
-    provider: &'static str,
-    call: &SttCall,
-    before: &str,
-) -> Result<Option<HeaderValue>, VoiceError> {
-    let Some(key) = &call.key else {
-        return Ok(None);
-    };
-    let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
-    let Ok(mut value) = value else {
-        return Err(VoiceError::not_configured(
-            format!("voice.stt.{provider}.api_key"),
-            format!(
-                "The key of {provider} contains characters that are not allowed in an HTTP header."
-            ),
-        ));
-    };
-    value.set_sensitive(true);
-    Ok(Some(value))
 }
 
 /// The form shares the audio's bytes without copying them.
@@ -104,14 +74,14 @@ struct Answer {
     /// A number or a numeric string: `OpenAI`'s description has changed from one to the other.
     #[serde(default)]
     duration: Value,
-    words: Option<Vec<SaidWord>>,
-    segments: Option<Vec<SaidSegment>>,
+    words: Option<Vec<AnswerWord>>,
+    segments: Option<Vec<AnswerSegment>>,
     logprobs: Option<Vec<Token>>,
     usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
-struct SaidWord {
+struct AnswerWord {
     word: String,
     #[serde(default)]
     start: Value,
@@ -120,7 +90,7 @@ struct SaidWord {
 }
 
 #[derive(Deserialize)]
-struct SaidSegment {
+struct AnswerSegment {
     text: String,
     #[serde(default)]
     start: Value,

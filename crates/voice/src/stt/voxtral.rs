@@ -10,46 +10,40 @@
 //!   in request or settings the first one is used. It is requested each time, because a restart with another
 //!   model is not announced.
 
-use super::transcriptions::{self, Request};
-use super::{Heard, Stt, SttCall, language, reading};
+use super::{Heard, MIB, SttCall, SttProvider, language, reading, transcriptions, usual};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::SttId;
+use crate::provider::{About, ENDPOINT, LANGUAGE, MODEL, Service};
+use crate::resources::{Resources, join};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde::Deserialize;
 
-/// The provider ID for errors.
-const PROVIDER: &str = SttId::Voxtral.as_str();
+const ID: &str = "stt_local_1";
 
-/// Voxtral on a self-hosted server.
-#[derive(Debug)]
-pub(super) struct Voxtral;
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "voxtral-local",
+        label: "Voxtral (local)",
+        about: "Your own Voxtral server. Needs its address.",
+        service: Service::SelfHosted,
+        settings: &[ENDPOINT, MODEL, LANGUAGE],
+    },
+    accepts: usual,
+    max_bytes: 25 * MIB,
+    takes_hints: false,
+    listen: |resources, call| listen(resources, call).boxed(),
+};
 
-impl Stt for Voxtral {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        listen(means, call).boxed()
-    }
-}
-
-async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
     let model = match &call.model {
         Some(model) => model.clone(),
-        None => served(means, call).await?,
+        None => served(resources, call).await?,
     };
     let mut fields = vec![("model", model), ("response_format", "json".to_owned())];
     if let Some(language) = language::wanted(call.language.as_deref()) {
         fields.push(("language", language));
     }
-    let request = Request {
-        provider: PROVIDER,
-        fields,
-    };
-    transcriptions::transcribe(means, call, request).await
+    transcriptions::transcribe(resources, call, ID, fields).await
 }
 
 #[derive(Deserialize)]
@@ -63,12 +57,12 @@ struct Model {
 }
 
 /// The first model that the server lists.
-async fn served(means: &Means, call: &SttCall) -> Result<String, VoiceError> {
+async fn served(resources: &Resources, call: &SttCall) -> Result<String, VoiceError> {
     let url = join(transcriptions::address(call)?, "models");
-    let request = transcriptions::with_key(PROVIDER, means.get(url), call)?;
-    let response = means.send(PROVIDER, request).await?;
-    let answer = means.text(PROVIDER, response).await?;
-    let models: Models = reading::json(PROVIDER, &answer)?;
+    let request = transcriptions::with_key(ID, resources.get(url), call)?;
+    let response = resources.send(ID, request).await?;
+    let answer = resources.text(ID, response).await?;
+    let models: Models = reading::json(ID, &answer)?;
     let first = models.data.into_iter().next().map(|model| model.id);
-    first.ok_or_else(|| VoiceError::failed(PROVIDER, "serves no model", false))
+    first.ok_or_else(|| VoiceError::failed(ID, "serves no model", false))
 }

@@ -7,14 +7,13 @@
 mod written;
 
 use super::language::primary;
-use super::{Heard, Stt, SttCall};
+use super::{Heard, MAX_WAV_BYTES, SttCall, SttProvider, only_wav};
 use crate::VoiceError;
-use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
 use crate::programs::{Job, Programs, absolute, in_time, not_found, open_own_file};
-use crate::settings::SttProviderSettings;
+use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
+use crate::resources::{MAX_TEXT_ANSWER_BYTES, Resources};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
@@ -27,59 +26,56 @@ const AUDIO: &str = "audio.wav";
 /// The output file name without its extension, as `-of` requires.
 const RESULT: &str = "result";
 
-#[derive(Debug)]
-pub(super) struct WhisperCli;
+pub(super) const PROVIDER: SttProvider = SttProvider {
+    about: About {
+        id: ID,
+        alias: "whisper-cli",
+        label: "whisper.cpp",
+        about: "Runs locally; recordings never leave this machine. Needs whisper-cli and a model file.",
+        service: Service::Program {
+            model: "model_path",
+            // The existence of the model is checked when it is used.
+            missing: |settings, programs| needs(settings, programs).err(),
+        },
+        settings: &[setting("model_path", "Model file"), BINARY_PATH, LANGUAGE],
+    },
+    accepts: only_wav,
+    max_bytes: MAX_WAV_BYTES,
+    takes_hints: true,
+    listen: |resources, call| listen(resources, call).boxed(),
+};
 
-impl Stt for WhisperCli {
-    fn listen<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a SttCall,
-    ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        async move {
-            let (program, model) = needs(&call.settings, &means.programs)?;
-            if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-                return Err(VoiceError::not_configured(
-                    MODEL,
-                    "The file does not exist.",
-                ));
-            }
-            let place = means.programs.place(ID).await?;
-            let until = place.until;
-            let directory = in_time(until, ID, means.programs.workspace(AUDIO, &call.audio));
-            let directory = directory.await?;
-            let job = Job {
-                provider: ID,
-                setting: BINARY,
-                program,
-                args: arguments(call, &model, directory.path()),
-                variables: &[],
-                stdin: Bytes::new(),
-                most_output: MAX_TEXT_ANSWER_BYTES,
-                with_stderr: false,
-                directory: Some(directory.clone()),
-            };
-            means.programs.run_at(place, job).await?;
-            let path = directory.path().join(RESULT).with_extension("json");
-            let text = in_time(until, ID, read(&path)).await?;
-            written::heard(text).ok_or_else(nothing)
-        }
-        .boxed()
+async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+    let (program, model) = needs(&call.settings, &resources.programs)?;
+    if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
+        return Err(VoiceError::not_configured(
+            MODEL,
+            "The file does not exist.",
+        ));
     }
-}
-
-impl WhisperCli {
-    /// The missing setting or program. The existence of the model is checked when it is used.
-    pub(crate) fn missing(
-        settings: &SttProviderSettings,
-        programs: &Programs,
-    ) -> Option<VoiceError> {
-        needs(settings, programs).err()
-    }
+    let permit = resources.programs.permit(ID).await?;
+    let until = permit.until;
+    let directory = in_time(until, ID, resources.programs.workspace(AUDIO, &call.audio));
+    let directory = directory.await?;
+    let job = Job {
+        provider: ID,
+        setting: BINARY,
+        program,
+        args: arguments(call, &model, directory.path()),
+        variables: &[],
+        stdin: Bytes::new(),
+        most_output: MAX_TEXT_ANSWER_BYTES,
+        with_stderr: false,
+        directory: Some(directory.clone()),
+    };
+    resources.programs.run_at(permit, job).await?;
+    let path = directory.path().join(RESULT).with_extension("json");
+    let text = in_time(until, ID, read(&path)).await?;
+    written::heard(text).ok_or_else(nothing)
 }
 
 fn needs(
-    settings: &SttProviderSettings,
+    settings: &ProviderSettings,
     programs: &Programs,
 ) -> Result<(PathBuf, PathBuf), VoiceError> {
     let model = settings.model_path.as_deref().ok_or_else(|| {

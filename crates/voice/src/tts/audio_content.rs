@@ -7,7 +7,6 @@
 
 use super::wire;
 use crate::VoiceError;
-use crate::provider::TtsId;
 use base64::Engine;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -21,7 +20,7 @@ const ESCAPE_BYTES: usize = 6;
 /// The parse state and the bytes not yet used.
 #[derive(Debug, Default)]
 pub(super) struct AudioContent {
-    place: Place,
+    position: Position,
     /// Before the audio: everything so far. Inside: the beginning of an escape. After: nothing.
     rest: Vec<u8>,
     /// Base64 characters that do not form a group of four yet.
@@ -29,7 +28,7 @@ pub(super) struct AudioContent {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Position {
     #[default]
     Before,
     Inside,
@@ -46,10 +45,10 @@ pub(super) enum Broken {
 }
 
 impl Broken {
-    pub(super) const fn of(self, id: TtsId) -> VoiceError {
+    pub(super) const fn of(self, id: &'static str) -> VoiceError {
         match self {
             Self::NotAudio => wire::not_audio(id),
-            Self::CutOff => VoiceError::failed(id.as_str(), "closed the connection early", true),
+            Self::CutOff => VoiceError::failed(id, "closed the connection early", true),
         }
     }
 }
@@ -57,16 +56,16 @@ impl Broken {
 impl AudioContent {
     /// The audio that the next piece of the response completes, possibly none.
     pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Broken> {
-        match self.place {
-            Place::After => Ok(Vec::new()),
-            Place::Inside => self.inside(piece),
-            Place::Before => {
+        match self.position {
+            Position::After => Ok(Vec::new()),
+            Position::Inside => self.inside(piece),
+            Position::Before => {
                 self.rest.extend_from_slice(piece);
                 let Some(begin) = begin_of_audio(&self.rest)? else {
                     return Ok(Vec::new());
                 };
                 let before = std::mem::take(&mut self.rest);
-                self.place = Place::Inside;
+                self.position = Position::Inside;
                 self.inside(before.get(begin..).unwrap_or_default())
             }
         }
@@ -81,11 +80,11 @@ impl AudioContent {
                 (None, ..) | (Some(b'{'), Some(b'}'), None)
             )
         };
-        match self.place {
-            Place::After => Ok(()),
-            Place::Inside => Err(Broken::CutOff),
-            Place::Before if is_empty(&self.rest) => Ok(()),
-            Place::Before => Err(Broken::NotAudio),
+        match self.position {
+            Position::After => Ok(()),
+            Position::Inside => Err(Broken::CutOff),
+            Position::Before if is_empty(&self.rest) => Ok(()),
+            Position::Before => Err(Broken::NotAudio),
         }
     }
 
@@ -101,7 +100,7 @@ impl AudioContent {
             }
             match byte {
                 b'"' => {
-                    self.place = Place::After;
+                    self.position = Position::After;
                     break;
                 }
                 b'\\' => self.rest.push(b'\\'),
@@ -111,8 +110,8 @@ impl AudioContent {
                 other => self.group.push(*other),
             }
         }
-        let ready = match self.place {
-            Place::After => self.group.len(),
+        let ready = match self.position {
+            Position::After => self.group.len(),
             _ => self.group.len() / 4 * 4,
         };
         let left = self.group.split_off(ready);

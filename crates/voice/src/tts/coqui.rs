@@ -10,33 +10,38 @@
 //!   is sent as `model_name`, the name of the command-line option, for proxies in front of several servers.
 //!   The server itself ignores unknown parameters.
 
-use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
+use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::TtsId;
+use crate::provider::{About, ENDPOINT, MODEL, Service};
+use crate::resources::{Resources, join};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use gatehouse_audio::Format;
 use reqwest::header::ACCEPT;
 use url::Url;
 
-const ID: TtsId = TtsId::Coqui;
 const PATH: &str = "/api/tts";
 
-#[derive(Debug)]
-pub(super) struct Coqui;
+const ID: &str = "tts_local_2";
 
-impl Tts for Coqui {
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        speak(means, call).boxed()
-    }
-}
+pub(super) const PROVIDER: TtsProvider = TtsProvider {
+    about: About {
+        id: ID,
+        alias: "coqui",
+        label: "Coqui",
+        about: "Your own Coqui server. Needs its address.",
+        service: Service::SelfHosted,
+        settings: &[ENDPOINT, MODEL],
+    },
+    native: &[Format::Wav],
+    max_characters: 1000,
+    max_bytes: 4000,
+    speed: None,
+    parameters: &[Parameter::Voice, Parameter::Model],
+    speak: |resources, call| speak(resources, call).boxed(),
+    ignores: |_| Vec::new(),
+};
 
-async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
     let encoding = match call.want {
         Want::Samples => Encoding::Wav,
         Want::Native(Format::Wav) => Encoding::Native(Format::Wav),
@@ -47,8 +52,8 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
         }
     };
     let url = address(wire::base(call)?, call);
-    let request = means.get(url).header(ACCEPT, "audio/wav");
-    let body = wire::audio(means, ID, request).await?;
+    let request = resources.get(url).header(ACCEPT, "audio/wav");
+    let body = wire::audio(resources, ID, request).await?;
     Ok(Speech { encoding, body })
 }
 

@@ -13,19 +13,17 @@
 //!   0 to 1; <https://elevenlabs.io/docs/eleven-agents/customization/voice/speed-control>: `speed` from 0.7
 //!   to 1.2.
 //! - <https://elevenlabs.io/docs/overview/models>: characters per request, 5,000 (v3), 10,000 (multilingual
-//!   v2), 30,000 and more (flash). The capability is the lowest of them.
+//!   v2), 30,000 and more (flash). The limit here is the lowest of them.
 
-use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
+use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::TtsId;
+use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use gatehouse_audio::Format;
 use reqwest::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
-const ID: TtsId = TtsId::ElevenLabs;
 const DEFAULT_VOICE: &str = "JBFqnCBsd6RMkjVDRZzb";
 const DEFAULT_MODEL: &str = "eleven_multilingual_v2";
 /// The rate of `pcm_24000`.
@@ -33,20 +31,35 @@ const SAMPLE_RATE: u32 = 24_000;
 /// The vendor's IDs have 20 characters; compatible servers may use longer ones.
 const MAX_VOICE_ID_BYTES: usize = 128;
 
-#[derive(Debug)]
-pub(super) struct ElevenLabs;
+const ID: &str = "tts_cloud_1";
 
-impl Tts for ElevenLabs {
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        speak(means, call).boxed()
-    }
-}
+pub(super) const PROVIDER: TtsProvider = TtsProvider {
+    about: About {
+        id: ID,
+        alias: "elevenlabs",
+        label: "ElevenLabs",
+        about: "Hosted. Needs an ElevenLabs API key. Voices are selected by ID.",
+        service: hosted("https://api.elevenlabs.io/v1"),
+        settings: &[
+            setting("voice_id", "Voice ID"),
+            MODEL,
+            setting("stability", "Stability").hint("How steady the voice is, from 0 to 1."),
+            setting("similarity_boost", "Similarity")
+                .hint("How close to the original voice, from 0 to 1."),
+            BASE_URL,
+        ],
+    },
+    native: &[Format::Mp3, Format::Opus, Format::Ogg, Format::Pcm],
+    max_characters: 5000,
+    max_bytes: usize::MAX,
+    speed: Some(0.7..=1.2),
+    // A request has no field for pitch or instructions, and the models detect the language from the text.
+    parameters: &[Parameter::Voice, Parameter::Model, Parameter::Stability],
+    speak: |resources, call| speak(resources, call).boxed(),
+    ignores: |_| Vec::new(),
+};
 
-async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
     let (output_format, encoding) = output(call.want)?;
     let voice = call.voice.as_deref().unwrap_or(DEFAULT_VOICE);
     if !is_voice_id(voice) {
@@ -59,11 +72,11 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     let mut url = join(wire::base(call)?, &path);
     url.query_pairs_mut()
         .append_pair("output_format", output_format);
-    let mut request = means.post(url).header(ACCEPT, accept(encoding));
-    if let Some(key) = wire::key(ID, call, "")? {
+    let mut request = resources.post(url).header(ACCEPT, accept(encoding));
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
         request = request.header("xi-api-key", key);
     }
-    let body = wire::audio(means, ID, request.json(&body(call))).await?;
+    let body = wire::audio(resources, ID, request.json(&body(call))).await?;
     Ok(Speech { encoding, body })
 }
 

@@ -13,34 +13,45 @@
 //!   home-assistant/core, issues 130843 and 144824), so neutral values are not sent.
 
 use super::audio_content::AudioContent;
-use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
+use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::TtsId;
+use crate::provider::{About, BASE_URL, VOICE, hosted, setting};
+use crate::resources::{Resources, join, key_header};
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_audio::Format;
 use serde::Serialize;
 
-const ID: TtsId = TtsId::Google;
 /// The vendor requires a language, and every voice family supports this one.
 const DEFAULT_LANGUAGE: &str = "en-US";
 /// The sample rate to request, which keeps all pieces of a long text equal.
 const SAMPLE_RATE: u32 = 24_000;
 
-#[derive(Debug)]
-pub(super) struct Google;
+const ID: &str = "tts_cloud_3";
 
-impl Tts for Google {
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        speak(means, call).boxed()
-    }
-}
+pub(super) const PROVIDER: TtsProvider = TtsProvider {
+    about: About {
+        id: ID,
+        alias: "google",
+        label: "Google Cloud",
+        about: "Hosted. Needs an API key for a project with Cloud Text-to-Speech enabled.",
+        service: hosted("https://texttospeech.googleapis.com/v1"),
+        settings: &[
+            VOICE,
+            setting("language_code", "Language and region"),
+            setting("speaking_rate", "Speed").hint("1 is normal."),
+            BASE_URL,
+        ],
+    },
+    native: &[Format::Mp3, Format::Opus, Format::Ogg, Format::Wav],
+    max_characters: usize::MAX,
+    max_bytes: 5000,
+    speed: Some(0.25..=2.0),
+    // The name of a voice includes the model. A request has no field for stability or instructions.
+    parameters: &[Parameter::Voice, Parameter::Pitch],
+    speak: |resources, call| speak(resources, call).boxed(),
+    ignores: |_| Vec::new(),
+};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,7 +86,7 @@ struct AudioConfig {
     sample_rate_hertz: Option<u32>,
 }
 
-async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
     let (audio_encoding, encoding) = output(call.want)?;
     let body = Request {
         input: Input { text: &call.text },
@@ -91,12 +102,12 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
         },
     };
     let url = join(wire::base(call)?, "text:synthesize");
-    let mut request = means.post(url).json(&body);
-    if let Some(key) = wire::key(ID, call, "")? {
+    let mut request = resources.post(url).json(&body);
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
         request = request.header("x-goog-api-key", key);
     }
-    let response = means.send(ID.as_str(), request).await?;
-    let pieces = means.pieces(ID.as_str(), response);
+    let response = resources.send(ID, request).await?;
+    let pieces = resources.pieces(ID, response);
     let body = wire::begun(ID, decoded(pieces)).await?;
     Ok(Speech { encoding, body })
 }

@@ -1,4 +1,4 @@
-//! Text-to-speech providers: the trait, and one file per provider.
+//! Text-to-speech providers: their list, and one file per provider.
 
 mod audio_content;
 mod coqui;
@@ -8,32 +8,85 @@ mod openai;
 mod piper;
 mod wire;
 
-use crate::means::Means;
-use crate::programs::Programs;
-use crate::provider::TtsId;
-use crate::{VoiceError, settings::TtsProviderSettings};
+use crate::VoiceError;
+use crate::provider::{About, ProviderSettings, providers};
+use crate::resources::Resources;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use gatehouse_audio::Format;
 use secrecy::SecretString;
 use std::fmt;
+use std::ops::RangeInclusive;
 use url::Url;
 
-/// A text-to-speech provider. It converts a resolved call to the vendor's request, and returns the bytes as
-/// they arrive.
-pub(crate) trait Tts: Send + Sync + fmt::Debug {
+/// A text-to-speech provider.
+#[derive(Debug)]
+pub struct TtsProvider {
+    pub(crate) about: About,
+    /// Formats that the provider returns; others are encoded here from samples.
+    pub native: &'static [Format],
+    /// The longest text per request, in characters; `usize::MAX` if only bytes count.
+    pub max_characters: usize,
+    /// The longest text per request, in bytes of UTF-8; `usize::MAX` if only characters count.
+    pub max_bytes: usize,
+    /// The supported speeds, where 1 is normal. Other values are clamped. `None` if it has no speed.
+    pub speed: Option<RangeInclusive<f64>>,
+    pub(crate) parameters: &'static [Parameter],
     /// Synthesizes the text. The bytes must match [`Speech::encoding`]. An error may also be the last item of
     /// the stream.
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>>;
-
+    pub(crate) speak: for<'a> fn(&'a Resources, &'a TtsCall) -> Speaking<'a>,
     /// The request fields that the selected model does not support although other models of the provider do.
-    fn ignores(&self, _call: &TtsCall) -> Vec<&'static str> {
-        Vec::new()
+    pub(crate) ignores: fn(&TtsCall) -> Vec<&'static str>,
+}
+
+/// The result of `speak`.
+pub(crate) type Speaking<'a> = BoxFuture<'a, Result<Speech, VoiceError>>;
+
+/// A parameter of speech that some providers lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// A voice name or ID in a request.
+    Voice,
+    /// Selecting a model by name.
+    Model,
+    /// `stability` and `similarity_boost`.
+    Stability,
+    Pitch,
+    /// Instructions on how to speak: a persona's prompt.
+    Instructions,
+}
+
+impl TtsProvider {
+    /// Whether the provider supports this parameter.
+    pub fn takes(&self, parameter: Parameter) -> bool {
+        self.parameters.contains(&parameter)
+    }
+
+    /// The fields of a persona's binding that the provider supports.
+    pub(crate) fn binding(&self) -> Vec<&'static str> {
+        let stability = self.takes(Parameter::Stability);
+        let fields = [
+            ("voice_id", self.takes(Parameter::Voice)),
+            ("model", self.takes(Parameter::Model)),
+            ("speed", self.speed.is_some()),
+            ("stability", stability),
+            ("similarity_boost", stability),
+            ("pitch", self.takes(Parameter::Pitch)),
+        ];
+        let taken = fields.into_iter().filter(|(_, is_taken)| *is_taken);
+        taken.map(|(field, _)| field).collect()
+    }
+}
+
+providers! {
+    /// A text-to-speech provider.
+    TtsId in tts: TtsProvider {
+        ElevenLabs = elevenlabs,
+        OpenAi = openai,
+        Google = google,
+        Piper = piper,
+        Coqui = coqui,
     }
 }
 
@@ -61,7 +114,7 @@ pub(crate) struct TtsCall {
     /// How to speak, in words.
     pub(crate) instructions: Option<String>,
     /// The provider's settings, for values without a field of their own: the language and a program's paths.
-    pub(crate) settings: TtsProviderSettings,
+    pub(crate) settings: ProviderSettings,
 }
 
 /// The requested output.
@@ -100,27 +153,4 @@ pub(crate) enum Encoding {
         /// Samples per second.
         rate: u32,
     },
-}
-
-/// The implementation of this provider.
-pub(crate) fn provider(id: TtsId) -> &'static dyn Tts {
-    match id {
-        TtsId::ElevenLabs => &elevenlabs::ElevenLabs,
-        TtsId::OpenAi => &openai::OpenAi,
-        TtsId::Google => &google::Google,
-        TtsId::Piper => &piper::Piper,
-        TtsId::Coqui => &coqui::Coqui,
-    }
-}
-
-/// The missing setting or program of a local program. Always `None` for other providers.
-pub(crate) fn program_lacks(
-    id: TtsId,
-    settings: &TtsProviderSettings,
-    programs: &Programs,
-) -> Option<VoiceError> {
-    match id {
-        TtsId::Piper => piper::Piper::missing(settings, programs),
-        TtsId::ElevenLabs | TtsId::OpenAi | TtsId::Google | TtsId::Coqui => None,
-    }
 }

@@ -11,38 +11,53 @@
 //! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
 //! the first in the specification's list; all models have it.
 
-use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
+use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
 use crate::VoiceError;
-use crate::means::{Means, join};
-use crate::provider::TtsId;
+use crate::provider::{About, BASE_URL, MODEL, OPENAI, VOICE, setting};
+use crate::resources::{Resources, join, key_header};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use gatehouse_audio::Format;
 use reqwest::header::AUTHORIZATION;
 use serde::Serialize;
 
-const ID: TtsId = TtsId::OpenAi;
 const DEFAULT_VOICE: &str = "alloy";
 const DEFAULT_MODEL: &str = "gpt-4o-mini-tts";
 /// The rate of `pcm`.
 const SAMPLE_RATE: u32 = 24_000;
 
-#[derive(Debug)]
-pub(super) struct OpenAi;
+const ID: &str = "tts_cloud_2";
 
-impl Tts for OpenAi {
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        speak(means, call).boxed()
-    }
-
-    fn ignores(&self, call: &TtsCall) -> Vec<&'static str> {
-        ignores(call)
-    }
-}
+pub(super) const PROVIDER: TtsProvider = TtsProvider {
+    about: About {
+        id: ID,
+        alias: "openai",
+        label: "OpenAI",
+        about: "Hosted, or any compatible server. Uses its own API key or that of the model provider OpenAI. \
+                Follows a persona’s style.",
+        service: OPENAI,
+        settings: &[
+            VOICE,
+            MODEL,
+            setting("speed", "Speed").hint("1 is normal."),
+            BASE_URL,
+        ],
+    },
+    native: &[
+        Format::Mp3,
+        Format::Opus,
+        Format::Ogg,
+        Format::Aac,
+        Format::Pcm,
+        Format::Wav,
+    ],
+    max_characters: 4096,
+    max_bytes: usize::MAX,
+    speed: Some(0.25..=4.0),
+    // A request has no field for stability or pitch, and the models detect the language from the text.
+    parameters: &[Parameter::Voice, Parameter::Model, Parameter::Instructions],
+    speak: |resources, call| speak(resources, call).boxed(),
+    ignores,
+};
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -56,7 +71,7 @@ struct Request<'a> {
     instructions: Option<&'a str>,
 }
 
-async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let (response_format, encoding) = output(call.want);
     let body = Request {
@@ -71,11 +86,11 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
             .filter(|_| follows_instructions(model)),
     };
     let url = join(wire::base(call)?, "audio/speech");
-    let mut request = means.post(url).json(&body);
-    if let Some(key) = wire::key(ID, call, "Bearer ")? {
+    let mut request = resources.post(url).json(&body);
+    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "Bearer ")? {
         request = request.header(AUTHORIZATION, key);
     }
-    let body = wire::audio(means, ID, request).await?;
+    let body = wire::audio(resources, ID, request).await?;
     Ok(Speech { encoding, body })
 }
 

@@ -6,13 +6,12 @@
 //! utterance, without gaps in between. The text is passed only on stdin: the successor also speaks unknown
 //! arguments, and arguments are not secret.
 
-use super::{Encoding, Speech, Tts, TtsCall};
+use super::{Encoding, Speech, TtsCall, TtsProvider};
 use crate::VoiceError;
-use crate::means::{MAX_ANSWER_BYTES, Means};
 use crate::programs::{Job, Programs, absolute, not_found, open_file};
-use crate::settings::TtsProviderSettings;
+use crate::provider::{About, BINARY_PATH, ProviderSettings, Service, setting};
+use crate::resources::{MAX_ANSWER_BYTES, Resources};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,61 +26,70 @@ const MAX_CONFIG_BYTES: u64 = 4 << 20;
 /// Without it, the successor reads its input in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
-#[derive(Debug)]
-pub(super) struct Piper;
+pub(super) const PROVIDER: TtsProvider = TtsProvider {
+    about: About {
+        id: ID,
+        alias: "piper",
+        label: "Piper",
+        about: "Runs locally; text never leaves this machine. Needs the piper program and a voice file.",
+        service: Service::Program {
+            model: "model_path",
+            // The existence of the files is checked when they are used.
+            missing: |settings, programs| needs(settings, programs).err(),
+        },
+        settings: &[
+            setting("model_path", "Voice file"),
+            setting("config_path", "Voice description file")
+                .hint("Defaults to the .json file next to the voice."),
+            BINARY_PATH,
+            setting("speaker_id", "Speaker"),
+            setting("length_scale", "Length").hint("0.1 to 10; lower is faster."),
+        ],
+    },
+    // It streams raw samples at the rate of its voice.
+    native: &[],
+    max_characters: 4096,
+    max_bytes: usize::MAX,
+    speed: Some(0.25..=4.0),
+    // Its model has one voice, or numbered speakers, and one language.
+    parameters: &[],
+    speak: |resources, call| speak(resources, call).boxed(),
+    ignores: |_| Vec::new(),
+};
 
-impl Tts for Piper {
-    fn speak<'a>(
-        &'a self,
-        means: &'a Means,
-        call: &'a TtsCall,
-    ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        async move {
-            let settings = &call.settings;
-            let (program, model) = needs(settings, &means.programs)?;
-            if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
-                return Err(VoiceError::not_configured(
-                    MODEL,
-                    "The file does not exist.",
-                ));
-            }
-            let config = settings.config_path.as_deref().map(absolute);
-            let config = config.unwrap_or_else(|| beside(&model));
-            let described = Described::read(&config).await?;
-            let job = Job {
-                provider: ID,
-                setting: BINARY,
-                program,
-                args: arguments(call, &model, &config, &described),
-                variables: VARIABLES,
-                stdin: lines(&call.text).into(),
-                most_output: MAX_ANSWER_BYTES,
-                with_stderr: false,
-                directory: None,
-            };
-            Ok(Speech {
-                encoding: Encoding::Samples {
-                    rate: described.audio.sample_rate,
-                },
-                body: means.programs.stream(job).await?,
-            })
-        }
-        .boxed()
+async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
+    let settings = &call.settings;
+    let (program, model) = needs(settings, &resources.programs)?;
+    if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
+        return Err(VoiceError::not_configured(
+            MODEL,
+            "The file does not exist.",
+        ));
     }
-}
-
-impl Piper {
-    /// The missing setting or program. The existence of the files is checked when they are used.
-    pub(crate) fn missing(
-        settings: &TtsProviderSettings,
-        programs: &Programs,
-    ) -> Option<VoiceError> {
-        needs(settings, programs).err()
-    }
+    let config = settings.config_path.as_deref().map(absolute);
+    let config = config.unwrap_or_else(|| beside(&model));
+    let described = Described::read(&config).await?;
+    let job = Job {
+        provider: ID,
+        setting: BINARY,
+        program,
+        args: arguments(call, &model, &config, &described),
+        variables: VARIABLES,
+        stdin: lines(&call.text).into(),
+        most_output: MAX_ANSWER_BYTES,
+        with_stderr: false,
+        directory: None,
+    };
+    Ok(Speech {
+        encoding: Encoding::Samples {
+            rate: described.audio.sample_rate,
+        },
+        body: resources.programs.stream(job).await?,
+    })
 }
 
 fn needs(
-    settings: &TtsProviderSettings,
+    settings: &ProviderSettings,
     programs: &Programs,
 ) -> Result<(PathBuf, PathBuf), VoiceError> {
     let model = settings

@@ -3,14 +3,12 @@
 
 use super::TtsCall;
 use crate::VoiceError;
-use crate::means::Means;
-use crate::provider::TtsId;
+use crate::resources::Resources;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
-use secrecy::ExposeSecret;
 use url::Url;
 
 /// Bytes as they arrive; an error is the last item.
@@ -23,43 +21,22 @@ pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     ))
 }
 
-/// A header value of `before` followed by the key, marked as sensitive to keep it out of logs. `None` without
-/// a key, which self-hosted servers may not need.
-pub(super) fn key(
-    id: TtsId,
-    call: &TtsCall,
-    before: &str,
-) -> Result<Option<HeaderValue>, VoiceError> {
-    let Some(key) = &call.key else {
-        return Ok(None);
-    };
-    let whole = format!("{before}{}", key.expose_secret());
-    let Ok(mut value) = HeaderValue::from_str(&whole) else {
-        return Err(VoiceError::not_configured(
-            format!("voice.tts.{id}.api_key"),
-            format!("The key of {id} contains characters that are not allowed in an HTTP header."),
-        ));
-    };
-    value.set_sensitive(true);
-    Ok(Some(value))
-}
-
 /// Sends a request and waits for the first bytes of audio. Text and JSON are rejected whatever the status,
 /// because some proxies respond that way.
 pub(super) async fn audio(
-    means: &Means,
-    id: TtsId,
+    resources: &Resources,
+    id: &'static str,
     request: RequestBuilder,
 ) -> Result<Body, VoiceError> {
-    let response = means.send(id.as_str(), request).await?;
+    let response = resources.send(id, request).await?;
     if is_text(&response) {
         return Err(not_audio(id));
     }
-    begun(id, means.pieces(id.as_str(), response)).await
+    begun(id, resources.pieces(id, response)).await
 }
 
 /// Waits for the first non-empty chunk. An empty response is an error, so that a fallback can still be tried.
-pub(super) async fn begun(id: TtsId, mut body: Body) -> Result<Body, VoiceError> {
+pub(super) async fn begun(id: &'static str, mut body: Body) -> Result<Body, VoiceError> {
     while let Some(piece) = body.next().await {
         let piece = piece?;
         if !piece.is_empty() {
@@ -67,12 +44,12 @@ pub(super) async fn begun(id: TtsId, mut body: Body) -> Result<Body, VoiceError>
             return Ok(first.chain(body).boxed());
         }
     }
-    Err(VoiceError::failed(id.as_str(), "returned no audio", true))
+    Err(VoiceError::failed(id, "returned no audio", true))
 }
 
 /// The error for a response without audio.
-pub(super) const fn not_audio(id: TtsId) -> VoiceError {
-    VoiceError::failed(id.as_str(), "returned something other than audio", false)
+pub(super) const fn not_audio(id: &'static str) -> VoiceError {
+    VoiceError::failed(id, "returned something other than audio", false)
 }
 
 fn is_text(response: &Response) -> bool {

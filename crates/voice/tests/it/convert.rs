@@ -53,7 +53,7 @@ async fn every_format_is_what_it_says() {
 #[tokio::test]
 async fn limits_and_wrong_input() {
     let (home, vendor, mut settings) = openai().await;
-    settings.tts.max_text_length = 10;
+    settings.speaking.max_text_length = 10;
     let voice = home.voice(settings.clone()).await;
     let with = |text: &str| SpeechRequest::new(text);
     let fields = |change: fn(&mut SpeechRequest)| {

@@ -1,7 +1,8 @@
-//! Tests that the capability tables in `docs/API-voice.md` match the code.
+//! Tests that the tables of capabilities in `docs/API-voice.md` match the code.
 
+use crate::lacks::{Lack, listener_lacks, speaker_lacks};
 use gatehouse_audio::{Format, Kind};
-use gatehouse_voice::{Lack, SttId, TtsId};
+use gatehouse_voice::{ProviderId, SttId, TtsId};
 
 const DOCUMENT: &str = include_str!("../../../../docs/API-voice.md");
 const KINDS: [Kind; 8] = [
@@ -30,7 +31,7 @@ fn yes(lacks: bool) -> &'static str {
 }
 
 fn speaker(id: TtsId) -> String {
-    let can = id.capability();
+    let can = id.provider();
     let native: Vec<&str> = can
         .native
         .iter()
@@ -48,18 +49,20 @@ fn speaker(id: TtsId) -> String {
         format!("{}–{}", range.start(), range.end())
     });
     let named = [("voice", Lack::Voice), ("model", Lack::Model)];
-    let named = named.into_iter().filter(|(_, lack)| !can.is_lacking(*lack));
+    let named = named
+        .into_iter()
+        .filter(|(_, lack)| !speaker_lacks(id, *lack));
     let named: Vec<&str> = named.map(|(name, _)| name).collect();
     format!(
         "| `{id}` | {} | {} | {speed} | {} | {} | {} | {} | {} | {} |",
         or_none(&native),
         longest.join(", "),
         or_none(&named),
-        yes(can.is_lacking(Lack::Stability)),
-        yes(can.is_lacking(Lack::Pitch)),
-        yes(can.is_lacking(Lack::SpokenLanguage)),
-        yes(can.is_lacking(Lack::Instructions)),
-        yes(can.is_lacking(Lack::Streaming)),
+        yes(speaker_lacks(id, Lack::Stability)),
+        yes(speaker_lacks(id, Lack::Pitch)),
+        yes(speaker_lacks(id, Lack::SpokenLanguage)),
+        yes(speaker_lacks(id, Lack::Instructions)),
+        yes(speaker_lacks(id, Lack::Streaming)),
     )
 }
 
@@ -72,7 +75,7 @@ fn size(bytes: usize) -> String {
 }
 
 fn listener(id: SttId) -> String {
-    let can = id.capability();
+    let can = id.provider();
     let kinds = KINDS.iter().filter(|kind| (can.accepts)(**kind));
     let kinds: Vec<&str> = kinds
         .map(|kind| match kind {
@@ -82,17 +85,19 @@ fn listener(id: SttId) -> String {
         })
         .collect();
     let times = [("words", Lack::WordTimes), ("segments", Lack::SegmentTimes)];
-    let times = times.into_iter().filter(|(_, lack)| !can.is_lacking(*lack));
+    let times = times
+        .into_iter()
+        .filter(|(_, lack)| !listener_lacks(id, *lack));
     let times: Vec<&str> = times.map(|(name, _)| name).collect();
     format!(
         "| `{id}` | {} | {} | {} | {} | {} | {} | {} |",
         or_none(&kinds),
         size(can.max_bytes),
         or_none(&times),
-        yes(can.is_lacking(Lack::Confidence)),
-        yes(can.is_lacking(Lack::HeardLanguage)),
-        yes(can.is_lacking(Lack::Hint)),
-        yes(can.is_lacking(Lack::Model)),
+        yes(listener_lacks(id, Lack::Confidence)),
+        yes(listener_lacks(id, Lack::HeardLanguage)),
+        yes(listener_lacks(id, Lack::Hint)),
+        yes(listener_lacks(id, Lack::Model)),
     )
 }
 

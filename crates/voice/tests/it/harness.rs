@@ -5,8 +5,8 @@ use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use gatehouse_voice::{
-    Patience, SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings, TtsSettings,
-    Voice, VoiceError, VoiceParts, VoiceSettings,
+    Patience, ProviderSettings, SectionSettings, SttId, TtsId, Voice, VoiceError, VoiceParts,
+    VoiceSettings,
 };
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -103,20 +103,20 @@ pub fn settings() -> VoiceSettings {
 pub fn tts_at(id: TtsId, base_url: &str, key: &str) -> VoiceSettings {
     tts_with(
         id,
-        TtsProviderSettings {
+        ProviderSettings {
             base_url: Some(Url::parse(base_url).unwrap()),
             api_key: Some(SecretString::from(key)),
-            ..TtsProviderSettings::default()
+            ..ProviderSettings::default()
         },
     )
 }
 
 /// Settings for one text-to-speech provider.
-pub fn tts_with(id: TtsId, provider: TtsProviderSettings) -> VoiceSettings {
+pub fn tts_with(id: TtsId, provider: ProviderSettings) -> VoiceSettings {
     VoiceSettings {
-        tts: TtsSettings {
+        tts: SectionSettings {
             providers: BTreeMap::from([(id, provider)]),
-            ..TtsSettings::default()
+            ..SectionSettings::default()
         },
         ..settings()
     }
@@ -126,20 +126,20 @@ pub fn tts_with(id: TtsId, provider: TtsProviderSettings) -> VoiceSettings {
 pub fn stt_at(id: SttId, base_url: &str, key: &str) -> VoiceSettings {
     stt_with(
         id,
-        SttProviderSettings {
+        ProviderSettings {
             base_url: Some(Url::parse(base_url).unwrap()),
             api_key: Some(SecretString::from(key)),
-            ..SttProviderSettings::default()
+            ..ProviderSettings::default()
         },
     )
 }
 
 /// Settings for one speech-to-text provider.
-pub fn stt_with(id: SttId, provider: SttProviderSettings) -> VoiceSettings {
+pub fn stt_with(id: SttId, provider: ProviderSettings) -> VoiceSettings {
     VoiceSettings {
-        stt: SttSettings {
+        stt: SectionSettings {
             providers: BTreeMap::from([(id, provider)]),
-            ..SttSettings::default()
+            ..SectionSettings::default()
         },
         ..settings()
     }

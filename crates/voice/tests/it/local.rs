@@ -9,9 +9,7 @@ mod round_trip;
 mod told;
 
 use crate::harness::settings;
-use gatehouse_voice::{
-    SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings, TtsSettings, VoiceSettings,
-};
+use gatehouse_voice::{ProviderSettings, SectionSettings, SttId, TtsId, VoiceSettings};
 use rustix::process::{Pid, test_kill_process};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -65,25 +63,25 @@ impl Kit {
     }
 }
 
-fn listener(model: PathBuf) -> SttProviderSettings {
-    SttProviderSettings {
+fn listener(model: PathBuf) -> ProviderSettings {
+    ProviderSettings {
         model_path: Some(model),
-        ..SttProviderSettings::default()
+        ..ProviderSettings::default()
     }
 }
 
 /// Settings for Piper with this voice.
 fn speaking(model: PathBuf) -> VoiceSettings {
-    let piper = TtsProviderSettings {
+    let piper = ProviderSettings {
         model_path: Some(model),
-        ..TtsProviderSettings::default()
+        ..ProviderSettings::default()
     };
     VoiceSettings {
-        tts: TtsSettings {
+        tts: SectionSettings {
             providers: BTreeMap::from([(TtsId::Piper, piper)]),
-            ..TtsSettings::default()
+            ..SectionSettings::default()
         },
-        stt: SttSettings::default(),
+        stt: SectionSettings::default(),
         ..settings()
     }
 }

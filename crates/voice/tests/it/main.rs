@@ -17,6 +17,7 @@ mod conformance_tts;
 mod convert;
 mod documented;
 mod harness;
+mod lacks;
 mod local;
 mod personas;
 mod stt_cloud;

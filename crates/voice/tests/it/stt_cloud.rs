@@ -10,7 +10,7 @@ use crate::vendor::listener::KEY;
 pub use crate::vendor::listener::Listener;
 use crate::vendor::{deepgram, google_stt, openai_stt};
 use bytes::Bytes;
-use gatehouse_voice::{SttId, SttProviderSettings, TranscribeRequest};
+use gatehouse_voice::{ProviderSettings, SttId, TranscribeRequest};
 use secrecy::SecretString;
 
 /// The hosted and self-hosted providers.
@@ -45,15 +45,15 @@ pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
 }
 
 /// The address and the key of a fake vendor.
-pub fn place(id: SttId, listener: &Listener) -> SttProviderSettings {
+pub fn place(id: SttId, listener: &Listener) -> ProviderSettings {
     let base = match id {
         SttId::Groq => "/openai/v1",
         _ => "/v1",
     };
-    SttProviderSettings {
+    ProviderSettings {
         base_url: Some(listener.server.url(base)),
         api_key: (id != SttId::Voxtral).then(|| SecretString::from(KEY)),
-        ..SttProviderSettings::default()
+        ..ProviderSettings::default()
     }
 }
 

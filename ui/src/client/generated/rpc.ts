@@ -1589,7 +1589,12 @@ export interface Interface {
      * Lists the text-to-speech providers that the settings allow to be listed.
      */
     'tts.providers': {
-      params: {};
+      params: {
+        /**
+         * Whether to list every provider, also those that the settings hide, each with what describes it.
+         */
+        details?: boolean;
+      };
       result: ProviderStatus[];
     };
     /**
@@ -1675,7 +1680,12 @@ export interface Interface {
      * Lists the speech-to-text providers that the settings allow to be listed.
      */
     'stt.providers': {
-      params: {};
+      params: {
+        /**
+         * Whether to list every provider, also those that the settings hide, each with what describes it.
+         */
+        details?: boolean;
+      };
       result: ProviderStatus[];
     };
     /**
@@ -2245,6 +2255,10 @@ export interface SettingDescription {
    * The default; null when there is none or when it derives from other settings.
    */
   default: unknown;
+  /**
+   * An example for a setting without a default.
+   */
+  example?: unknown;
   /**
    * Whether the value is a secret.
    */
@@ -3798,6 +3812,65 @@ export interface ProviderStatus {
    * Whether the provider has all required settings.
    */
   configured: boolean;
+  /**
+   * What describes the provider, if requested.
+   */
+  details?: ProviderDetails | null;
+}
+/**
+ * What describes a provider.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ProviderDetails".
+ */
+export interface ProviderDetails {
+  /**
+   * Whether the settings hide the provider from lists.
+   */
+  hidden: boolean;
+  /**
+   * What it is and what it needs, in sentences for the owner.
+   */
+  about: string;
+  /**
+   * The setting that it cannot work without: `api_key`, `endpoint`, or the file of a program's model.
+   */
+  needs: string;
+  /**
+   * Its settings except the key, in the order of a form. `config.describe` has their types and bounds.
+   */
+  settings: ProviderSetting[];
+  /**
+   * The fields of a persona's binding that it supports; empty if it does not speak.
+   */
+  binding: string[];
+  /**
+   * The lowest and the highest speed, where 1 is normal; null if it has no speed.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  speeds: [number, number] | null;
+}
+/**
+ * A setting of a provider, as a form shows it.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ProviderSetting".
+ */
+export interface ProviderSetting {
+  /**
+   * The last segment of the key.
+   */
+  name: string;
+  /**
+   * The label.
+   */
+  label: string;
+  /**
+   * A sentence below the field.
+   */
+  hint?: string | null;
 }
 /**
  * Result of `tts.enable`.

@@ -1,16 +1,16 @@
 //! `[voice]`, `[voice.tts]`, `[voice.stt]` and the tables of their providers. Does not check
 //! whether a provider's configuration is complete: the parts may be set one at a time.
 
-mod keys;
+pub(crate) mod keys;
 pub(crate) mod providers;
+pub(crate) mod stt;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use keys::KEYS;
+pub(crate) mod tts;
 
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
-use providers::{Named, STT_PROVIDERS, TTS_PROVIDERS, id_of};
+use providers::{Named, id_of};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,30 +26,18 @@ pub struct Voice {
     pub cache_max_bytes: u64,
     /// Maximum size of the stored conversation audio.
     pub audio_max_bytes: u64,
-    pub tts: VoiceTts,
-    pub stt: VoiceStt,
-}
-
-/// `[voice.tts]`. Providers are listed by id, even if the settings use the vendor's name.
-#[derive(Clone, Debug)]
-pub struct VoiceTts {
-    pub enabled: bool,
-    pub provider: Option<&'static str>,
-    /// The providers to show; all if empty.
-    pub shown: Vec<&'static str>,
-    /// Which answers are spoken automatically.
+    pub tts: VoiceSection,
+    pub stt: VoiceSection,
+    /// `voice.tts.auto`: which answers are spoken automatically.
     pub auto: AutoSpeak,
-    /// In characters.
+    /// `voice.tts.max_text_length`, in characters.
     pub max_text_length: usize,
-    /// The providers to try when one fails.
-    pub fallback: Vec<&'static str>,
-    /// Each provider's own table.
-    pub providers: BTreeMap<&'static str, VoiceProvider>,
 }
 
-/// `[voice.stt]`, with the same structure.
+/// The keys that `[voice.tts]` and `[voice.stt]` share. Providers are listed by id, even if the settings
+/// use the vendor's name.
 #[derive(Clone, Debug)]
-pub struct VoiceStt {
+pub struct VoiceSection {
     pub enabled: bool,
     pub provider: Option<&'static str>,
     /// The providers to show; all if empty.
@@ -92,38 +80,26 @@ impl Voice {
             local_concurrency: reader.whole("voice.local_concurrency")?,
             cache_max_bytes: reader.whole("voice.cache_max_bytes")?,
             audio_max_bytes: reader.whole("voice.audio_max_bytes")?,
-            tts: VoiceTts {
-                enabled: reader.flag("voice.tts.enabled")?,
-                provider: one(reader, TTS_PROVIDERS, "voice.tts.provider")?,
-                shown: several(reader, TTS_PROVIDERS, "voice.tts.providers")?,
-                auto: reader.required("voice.tts.auto")?,
-                max_text_length: reader.whole("voice.tts.max_text_length")?,
-                fallback: several(reader, TTS_PROVIDERS, "voice.tts.fallback")?,
-                providers: tables(reader, "voice.tts", TTS_PROVIDERS)?,
-            },
-            stt: VoiceStt {
-                enabled: reader.flag("voice.stt.enabled")?,
-                provider: one(reader, STT_PROVIDERS, "voice.stt.provider")?,
-                shown: several(reader, STT_PROVIDERS, "voice.stt.providers")?,
-                fallback: several(reader, STT_PROVIDERS, "voice.stt.fallback")?,
-                providers: tables(reader, "voice.stt", STT_PROVIDERS)?,
-            },
+            tts: VoiceSection::read(reader, "voice.tts", tts::PROVIDERS)?,
+            stt: VoiceSection::read(reader, "voice.stt", stt::PROVIDERS)?,
+            auto: reader.required("voice.tts.auto")?,
+            max_text_length: reader.whole("voice.tts.max_text_length")?,
         })
     }
 }
 
-fn tables(
-    reader: &Reader<'_>,
-    section: &str,
-    providers: &[Named],
-) -> Result<BTreeMap<&'static str, VoiceProvider>, Bad> {
-    let table = |(id, _): &Named| {
-        Ok((
-            *id,
-            VoiceProvider::read(reader, &format!("{section}.{id}"))?,
-        ))
-    };
-    providers.iter().map(table).collect()
+impl VoiceSection {
+    fn read(reader: &Reader<'_>, section: &str, of: &[Named]) -> Result<Self, Bad> {
+        let key = |name: &str| format!("{section}.{name}");
+        let table = |(id, _): &Named| Ok((*id, VoiceProvider::read(reader, &key(id))?));
+        Ok(Self {
+            enabled: reader.flag(&key("enabled"))?,
+            provider: one(reader, of, &key("provider"))?,
+            shown: several(reader, of, &key("providers"))?,
+            fallback: several(reader, of, &key("fallback"))?,
+            providers: of.iter().map(table).collect::<Result<_, Bad>>()?,
+        })
+    }
 }
 
 impl VoiceProvider {

@@ -1,36 +1,16 @@
-//! The voice providers as named in settings: by id, or by the vendor's name. The crate `voice` has
-//! its own table, which this crate cannot import; a test in `rpc` compares the two.
+//! The voice providers as named in settings: by id, or by the vendor's name. The crate `voice` compares the
+//! names with its own in a test.
 
+use super::{stt, tts};
 use crate::suggest;
 use crate::value::InvalidValue;
 
 /// An id and the vendor's name, which is an alias of it.
 pub type Named = (&'static str, &'static str);
 
-/// The text-to-speech providers.
-pub const TTS_PROVIDERS: &[Named] = &[
-    ("tts_cloud_1", "elevenlabs"),
-    ("tts_cloud_2", "openai"),
-    ("tts_cloud_3", "google"),
-    ("tts_local_1", "piper"),
-    ("tts_local_2", "coqui"),
-];
-
-/// The speech-to-text providers.
-pub const STT_PROVIDERS: &[Named] = &[
-    ("stt_cloud_1", "whisper"),
-    ("stt_cloud_2", "groq"),
-    ("stt_cloud_3", "deepgram"),
-    ("stt_cloud_4", "google"),
-    ("stt_cloud_5", "mistral"),
-    ("stt_local_1", "voxtral-local"),
-    ("stt_local_2", "whisper-cli"),
-    ("stt_local_3", "sherpa-onnx"),
-];
-
 /// The sections with a table for each provider.
 pub(crate) const SECTIONS: [(&str, &[Named]); 2] =
-    [("voice.tts", TTS_PROVIDERS), ("voice.stt", STT_PROVIDERS)];
+    [("voice.tts", tts::PROVIDERS), ("voice.stt", stt::PROVIDERS)];
 
 /// Resolves an id or a vendor's name to the id.
 pub(crate) fn id_of(providers: &[Named], name: &str) -> Result<&'static str, InvalidValue> {

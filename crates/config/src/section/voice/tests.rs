@@ -24,7 +24,7 @@ fn the_defaults_are_the_contract_s() {
     let (tts, stt) = (&voice.tts, &voice.stt);
     assert!(tts.enabled && stt.enabled);
     assert_eq!((tts.provider, stt.provider), (None, None));
-    assert_eq!((tts.auto, tts.max_text_length), (AutoSpeak::Off, 4096));
+    assert_eq!((voice.auto, voice.max_text_length), (AutoSpeak::Off, 4096));
     assert!(tts.shown.is_empty() && tts.fallback.is_empty());
     assert!(stt.shown.is_empty() && stt.fallback.is_empty());
     assert_eq!((tts.providers.len(), stt.providers.len()), (5, 8));
@@ -310,7 +310,7 @@ fn providers_are_named_either_way_and_stored_by_id() {
     assert_eq!(voice.tts.provider, Some("tts_cloud_1"));
     assert_eq!(voice.tts.shown, ["tts_local_1", "tts_cloud_2"]);
     assert_eq!(voice.tts.fallback, ["tts_cloud_2", "tts_local_2"]);
-    assert_eq!(voice.tts.auto, AutoSpeak::Tagged);
+    assert_eq!(voice.auto, AutoSpeak::Tagged);
     assert_eq!(voice.stt.provider, Some("stt_local_3"));
     assert_eq!(voice.stt.fallback, ["stt_local_2"]);
     let start = Start::empty().var("SERVICE_VOICE__STT__FALLBACK", "groq, sherpa-onnx");

@@ -9,7 +9,7 @@ use super::checks::{
     Checked, MAX_BINDINGS, MAX_LABEL, PITCH, SPEED, UNIT, in_range, invalid, line, text, word,
 };
 use crate::persona::{FallbackPolicy, Persona, PersonaBinding, PersonaPrompt};
-use crate::provider::TtsId;
+use crate::{ProviderId, TtsId};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};

@@ -1,6 +1,7 @@
 //! Tests every combination of provider, policy, and source of each field.
 
 use super::*;
+use crate::ProviderId;
 use crate::persona::PersonaPrompt;
 use gatehouse_domain::Timestamp;
 
@@ -58,14 +59,14 @@ fn full_request() -> RequestVoice {
     }
 }
 
-fn full_settings() -> TtsProviderSettings {
-    TtsProviderSettings {
+fn full_settings() -> ProviderSettings {
+    ProviderSettings {
         voice: Some("set voice".to_owned()),
         model: Some("set model".to_owned()),
         speed: Some(0.9),
         stability: Some(0.6),
         similarity_boost: Some(0.7),
-        ..TtsProviderSettings::default()
+        ..ProviderSettings::default()
     }
 }
 
@@ -73,13 +74,13 @@ fn choose(
     persona: Option<&Persona>,
     provider: TtsId,
     request: &RequestVoice,
-    settings: &TtsProviderSettings,
+    settings: &ProviderSettings,
 ) -> Chosen {
-    apply(persona, provider, request, settings, &provider.capability()).unwrap()
+    apply(persona, provider, request, settings).unwrap()
 }
 
 /// The fields that each provider supports: voice, model, speed, stability, pitch, prompt. Spelled out here,
-/// so that the capability table is not tested against itself.
+/// so that the providers are not tested against themselves.
 const TAKES: [(TtsId, [bool; 6]); 5] = [
     (TtsId::ElevenLabs, [true, true, true, true, false, false]),
     (TtsId::OpenAi, [true, true, true, false, false, true]),
@@ -108,7 +109,7 @@ fn request_beats_binding_beats_settings_where_the_provider_can() {
                 let settings = if sets {
                     full_settings()
                 } else {
-                    TtsProviderSettings::default()
+                    ProviderSettings::default()
                 };
                 let bound = if binds {
                     full_binding(provider)
@@ -182,13 +183,7 @@ fn without_a_binding_the_policy_decides() {
         assert_eq!(plain.instructions, None);
         for policy in POLICIES {
             let persona = persona(policy, others.clone());
-            let outcome = apply(
-                Some(&persona),
-                provider,
-                &full_request(),
-                &full_settings(),
-                &provider.capability(),
-            );
+            let outcome = apply(Some(&persona), provider, &full_request(), &full_settings());
             match policy {
                 FallbackPolicy::PreservePersona => {
                     let kept = Chosen {
@@ -224,11 +219,11 @@ fn a_speed_is_moved_into_the_range_of_its_provider() {
             speed: Some(speed),
             ..RequestVoice::default()
         };
-        let none = TtsProviderSettings::default();
+        let none = ProviderSettings::default();
         assert_eq!(choose(None, provider, &asked, &none).speed, Some(expected));
-        let set = TtsProviderSettings {
+        let set = ProviderSettings {
             speed: Some(speed),
-            ..TtsProviderSettings::default()
+            ..ProviderSettings::default()
         };
         let chosen = choose(None, provider, &RequestVoice::default(), &set);
         assert_eq!(chosen.speed, Some(expected), "{provider} {speed}");

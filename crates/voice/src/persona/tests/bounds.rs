@@ -1,16 +1,17 @@
 //! Tests which input is rejected, and which field the error names.
 
 use super::*;
+use crate::ProviderId;
 
 #[tokio::test]
 async fn ids_have_bounds_and_one_value() {
-    let room = Room::new(sqlite()).await;
+    let fixture = Fixture::new(sqlite()).await;
     let with = |id: &str| json!({ "label": "x", "id": id });
     for id in ["a", "A.b_c-9", &"x".repeat(64)] {
-        assert_eq!(room.create(with(id)).await.unwrap().id, id);
+        assert_eq!(fixture.create(with(id)).await.unwrap().id, id);
     }
     for id in ["", "none", "a b", "ä", "a/b", "a\u{0}", &"x".repeat(65)] {
-        assert_eq!(refusal(room.create(with(id)).await), bad("id"), "{id:?}");
+        assert_eq!(refusal(fixture.create(with(id)).await), bad("id"), "{id:?}");
     }
     for two in [
         json!({ "label": "x", "id": "p", "persona_id": "q" }),
@@ -19,15 +20,19 @@ async fn ids_have_bounds_and_one_value() {
         json!({ "label": "x", "id": 7 }),
         json!({ "label": "x", "persona": [] }),
     ] {
-        assert_eq!(refusal(room.create(two.clone()).await), bad("id"), "{two}");
+        assert_eq!(
+            refusal(fixture.create(two.clone()).await),
+            bad("id"),
+            "{two}"
+        );
     }
     let same = json!({ "label": "x", "id": "p", "persona_id": "p", "persona": "p" });
-    assert_eq!(room.create(same).await.unwrap().id, "p");
+    assert_eq!(fixture.create(same).await.unwrap().id, "p");
 }
 
 #[tokio::test]
 async fn what_nobody_knows_is_named() {
-    let room = Room::new(sqlite()).await;
+    let fixture = Fixture::new(sqlite()).await;
     for (params, field) in [
         (json!({ "label": "x", "colour": 1 }), "colour"),
         (json!({ "colour": 1 }), "colour"),
@@ -74,19 +79,19 @@ async fn what_nobody_knows_is_named() {
         (json!({ "label": "x", "active": true }), "active"),
     ] {
         assert_eq!(
-            refusal(room.create(params.clone()).await),
+            refusal(fixture.create(params.clone()).await),
             bad(field),
             "{params}"
         );
     }
     let twice = input::from_slice::<NewPersona>(br#"{"label":"x","label":"y"}"#);
     assert_eq!(refusal(twice), bad("label"));
-    assert!(room.personas.list().await.unwrap().personas.is_empty());
+    assert!(fixture.personas.list().await.unwrap().personas.is_empty());
 }
 
 #[tokio::test]
 async fn texts_and_lists_have_bounds() {
-    let room = Room::new(sqlite()).await;
+    let fixture = Fixture::new(sqlite()).await;
     let binding = |id: &TtsId| json!({ "provider": id });
     let many: Vec<Value> = (0..21).map(|_| json!({ "provider": "piper" })).collect();
     for (good, over, field) in [
@@ -138,9 +143,9 @@ async fn texts_and_lists_have_bounds() {
             "speaking_rate",
         ),
     ] {
-        assert!(room.create(good.clone()).await.is_ok(), "{good}");
+        assert!(fixture.create(good.clone()).await.is_ok(), "{good}");
         assert_eq!(
-            refusal(room.create(over.clone()).await),
+            refusal(fixture.create(over.clone()).await),
             bad(field),
             "{over}"
         );
@@ -149,7 +154,7 @@ async fn texts_and_lists_have_bounds() {
 
 #[tokio::test]
 async fn numbers_have_bounds() {
-    let room = Room::new(sqlite()).await;
+    let fixture = Fixture::new(sqlite()).await;
     for (field, good, over) in [
         ("speed", [0.25, 4.0], [0.249, 4.001]),
         ("speaking_rate", [0.25, 4.0], [0.249, 4.001]),
@@ -162,12 +167,12 @@ async fn numbers_have_bounds() {
             json!({ "label": "x", "providerBindings": [binding] })
         };
         for number in good {
-            let made = room.create(with(number)).await.unwrap();
+            let made = fixture.create(with(number)).await.unwrap();
             assert_eq!(shown(&made)["providerBindings"][0][field], json!(number));
         }
         for number in over {
             assert_eq!(
-                refusal(room.create(with(number)).await),
+                refusal(fixture.create(with(number)).await),
                 bad(field),
                 "{number}"
             );

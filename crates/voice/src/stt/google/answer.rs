@@ -18,7 +18,7 @@ const BESIDE: [&str; 4] = [
 #[derive(Deserialize)]
 pub(super) struct Answer {
     #[serde(default)]
-    results: Vec<Said>,
+    results: Vec<SpeechResult>,
     #[serde(flatten)]
     beside: Map<String, Value>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Answer {
 /// `SpeechRecognitionResult`: a portion of speech.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Said {
+struct SpeechResult {
     #[serde(default)]
     alternatives: Vec<Alternative>,
     #[serde(default)]
@@ -39,12 +39,12 @@ struct Alternative {
     #[serde(default)]
     transcript: String,
     confidence: Option<f64>,
-    words: Option<Vec<SaidWord>>,
+    words: Option<Vec<AnswerWord>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SaidWord {
+struct AnswerWord {
     word: String,
     #[serde(default)]
     start_time: Value,

@@ -6,7 +6,7 @@ use crate::vendor::mood::Mood;
 use crate::vendor::program::{Program, TRANSDUCER};
 use gatehouse_domain::Problem;
 use gatehouse_voice::{
-    SttId, SttProviderSettings, TranscribeRequest, Transcript, Voice, VoiceError, VoiceSettings,
+    ProviderSettings, SttId, TranscribeRequest, Transcript, Voice, VoiceError, VoiceSettings,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Desk {
     }
 
     /// A bench with provider settings besides address and key.
-    pub async fn with(id: SttId, change: impl FnOnce(&mut SttProviderSettings)) -> Self {
+    pub async fn with(id: SttId, change: impl FnOnce(&mut ProviderSettings)) -> Self {
         Self::open(id, |settings| {
             change(settings.stt.providers.get_mut(&id).unwrap());
         })
@@ -71,10 +71,10 @@ impl Desk {
         };
         let place = match &vendor {
             Vendor::Hosted(listener) => stt_cloud::place(id, listener),
-            Vendor::Here(program) => SttProviderSettings {
+            Vendor::Here(program) => ProviderSettings {
                 binary_path: Some(program.binary()),
                 model_path: Some(program.model()),
-                ..SttProviderSettings::default()
+                ..ProviderSettings::default()
             },
         };
         let mut settings = stt_with(id, place);

@@ -1,12 +1,13 @@
 //! The same cases for all speech-to-text providers, with fake vendors and programs that reject whatever the
-//! documentation excludes. Each case is a separate test per provider, named after both. The capability table
-//! declares what a provider lacks and why; [`needs`] lists the cases to skip.
+//! documentation excludes. Each case is a separate test per provider, named after both. [`crate::lacks`]
+//! has what a provider lacks; [`needs`] lists the cases to skip.
 
 mod cases;
 pub mod desk;
 mod needs;
 
-use gatehouse_voice::SttId;
+use crate::lacks::listener_lacks;
+use gatehouse_voice::{ProviderId, SttId};
 use needs::NEEDS;
 use std::collections::HashSet;
 
@@ -134,11 +135,10 @@ with_cases!(tests_of voxtral Voxtral);
 with_cases!(tests_of whisper_cli WhisperCli);
 with_cases!(tests_of sherpa_onnx SherpaOnnx);
 
-/// Whether the capability table declares that the provider lacks the subject of the case.
+/// Whether the provider lacks the subject of the case.
 fn is_left_out(id: SttId, case: &str) -> bool {
-    let can = id.capability();
     let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));
-    needs.any(|(lack, _)| can.is_lacking(*lack))
+    needs.any(|(lack, _)| listener_lacks(id, *lack))
 }
 
 #[test]
@@ -154,12 +154,5 @@ fn what_is_lacking_leaves_enough_and_is_about_cases() {
     for id in SttId::ALL {
         let held = CASES.iter().filter(|case| !is_left_out(*id, case)).count();
         assert!(held >= ENOUGH, "{id} holds {held} cases only");
-        for (lack, why) in id.capability().lacks {
-            let is_needed = NEEDS.iter().any(|(each, _)| each == lack);
-            assert!(
-                is_needed,
-                "{id} lacks {lack:?} ({why}), which nothing needs"
-            );
-        }
     }
 }

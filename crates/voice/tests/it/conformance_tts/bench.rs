@@ -12,7 +12,7 @@ use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::program::Program;
 use gatehouse_domain::Problem;
 use gatehouse_voice::{
-    Converted, SpeechRequest, TtsId, TtsProviderSettings, Voice, VoiceError, VoiceSettings,
+    Converted, ProviderSettings, SpeechRequest, TtsId, Voice, VoiceError, VoiceSettings,
 };
 use secrecy::SecretString;
 use std::time::Duration;
@@ -62,10 +62,10 @@ impl Bench {
             }
             TtsId::Piper => (Vendor::Piper(Program::piper()), None, None),
         };
-        let mut provider = TtsProviderSettings {
+        let mut provider = ProviderSettings {
             base_url,
             api_key: key.map(SecretString::from),
-            ..TtsProviderSettings::default()
+            ..ProviderSettings::default()
         };
         if let Vendor::Piper(program) = &vendor {
             provider.binary_path = Some(program.binary());
@@ -75,7 +75,7 @@ impl Bench {
         settings.patience.answer = Duration::from_secs(20);
         settings.patience.idle = Duration::from_secs(20);
         settings.tts.providers.insert(id, provider);
-        settings.tts.max_text_length = 20_000;
+        settings.speaking.max_text_length = 20_000;
         Self {
             id,
             home: Home::new().await,
@@ -168,7 +168,7 @@ impl Bench {
     }
 
     /// The provider's settings, to be changed before the `Voice` is opened.
-    pub fn provider(&mut self) -> &mut TtsProviderSettings {
+    pub fn provider(&mut self) -> &mut ProviderSettings {
         self.settings.tts.providers.get_mut(&self.id).unwrap()
     }
 

@@ -1,5 +1,5 @@
 //! Facts about the providers from their vendors' documentation and the specification. Spelled out here, so
-//! that the capability table is not tested against itself.
+//! that the providers are not tested against themselves.
 
 use crate::vendor::coqui::Coqui;
 use crate::vendor::elevenlabs::ElevenLabs;

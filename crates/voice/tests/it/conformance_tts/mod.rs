@@ -1,6 +1,6 @@
 //! The same cases for all text-to-speech providers, with fake vendors and programs that reject whatever the
-//! documentation excludes. Each case is a separate test per provider, named after both. The capability table
-//! declares what a provider lacks and why; [`needs`] lists the cases to skip.
+//! documentation excludes. Each case is a separate test per provider, named after both. [`crate::lacks`]
+//! has what a provider lacks; [`needs`] lists the cases to skip.
 
 mod bench;
 mod cases;
@@ -8,8 +8,9 @@ mod facts;
 mod needs;
 mod said;
 
+use crate::lacks::speaker_lacks;
 use bench::Bench;
-use gatehouse_voice::{Lack, TtsId};
+use gatehouse_voice::{ProviderId, TtsId};
 use needs::NEEDS;
 use std::collections::HashSet;
 
@@ -145,7 +146,7 @@ with_cases!(tests_of google Google);
 with_cases!(tests_of piper Piper);
 with_cases!(tests_of coqui Coqui);
 
-/// A bench, or `None` if the capability table declares that the provider lacks the subject of the case.
+/// A bench, or `None` if the provider lacks the subject of the case.
 async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
     if is_left_out(id, case) {
         None
@@ -155,9 +156,8 @@ async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
 }
 
 fn is_left_out(id: TtsId, case: &str) -> bool {
-    let can = id.capability();
     let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));
-    needs.any(|(lack, _)| can.is_lacking(*lack))
+    needs.any(|(lack, _)| speaker_lacks(id, *lack))
 }
 
 #[test]
@@ -173,14 +173,5 @@ fn what_is_lacking_leaves_enough_and_is_about_cases() {
     for id in TtsId::ALL {
         let held = CASES.iter().filter(|case| !is_left_out(*id, case)).count();
         assert!(held >= ENOUGH, "{id} holds {held} cases only");
-        for (lack, why) in id.capability().lacks {
-            // A case for all providers compares it with the vendor's documentation.
-            let is_compared = *lack == Lack::Streaming;
-            let is_needed = NEEDS.iter().any(|(each, _)| each == lack);
-            assert!(
-                is_needed || is_compared,
-                "{id} lacks {lack:?} ({why}), which nothing needs"
-            );
-        }
     }
 }

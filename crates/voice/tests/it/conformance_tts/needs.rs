@@ -1,6 +1,6 @@
 //! The cases to skip for each missing capability.
 
-use gatehouse_voice::Lack;
+use crate::lacks::Lack;
 
 pub const NEEDS: &[(Lack, &[&str])] = &[
     (

@@ -25,7 +25,7 @@ fn prose(characters: usize) -> String {
 async fn a_hundred_thousand_characters_without_loss() {
     let vendor = OpenAiTts::start().await;
     let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
-    settings.tts.max_text_length = 100_000;
+    settings.speaking.max_text_length = 100_000;
     let home = Home::new().await;
     let voice = home.voice(settings).await;
     let text = prose(100_000);
@@ -53,7 +53,7 @@ async fn pieces_are_joined_to_the_sample() {
     let vendor = ElevenLabs::start().await;
     let url = vendor.base_url();
     let mut settings = tts_at(TtsId::ElevenLabs, url.as_str(), ElevenLabs::KEY);
-    settings.tts.max_text_length = 20_000;
+    settings.speaking.max_text_length = 20_000;
     let home = Home::new().await;
     let voice = home.voice(settings).await;
     let request = SpeechRequest {
@@ -76,7 +76,7 @@ async fn a_limit_in_bytes_is_one_too() {
     let vendor = GoogleTts::start().await;
     let url = vendor.base_url();
     let mut settings = tts_at(TtsId::Google, url.as_str(), GoogleTts::KEY);
-    settings.tts.max_text_length = 20_000;
+    settings.speaking.max_text_length = 20_000;
     let home = Home::new().await;
     let voice = home.voice(settings).await;
     let text = "Schöne Grüße über Äcker. ".repeat(500);

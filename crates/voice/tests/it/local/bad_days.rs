@@ -37,7 +37,7 @@ fn assert_not_configured(problem: &Problem, what: &str) {
 async fn what_piper_lacks_is_named() {
     let place = Place::new();
     let good = place.piper("exit 0");
-    let with = |change: &dyn Fn(&mut gatehouse_voice::TtsProviderSettings)| {
+    let with = |change: &dyn Fn(&mut gatehouse_voice::ProviderSettings)| {
         let mut settings = good.clone();
         settings.tts.provider = Some(TtsId::Piper);
         change(settings.tts.providers.get_mut(&TtsId::Piper).unwrap());
@@ -76,7 +76,7 @@ async fn what_listeners_lack_is_named() {
     ] {
         let good = place.listener(id, "exit 0");
         let of = |key: &str| format!("voice.stt.{id}.{key}");
-        let with = |change: &dyn Fn(&mut gatehouse_voice::SttProviderSettings)| {
+        let with = |change: &dyn Fn(&mut gatehouse_voice::ProviderSettings)| {
             let mut settings = good.clone();
             settings.stt.provider = Some(id);
             change(settings.stt.providers.get_mut(&id).unwrap());

@@ -4,17 +4,17 @@
 use crate::harness::{Home, problem, settings, tts_with};
 use crate::vendor::openai_tts::OpenAiTts;
 use gatehouse_domain::ErrorCode;
-use gatehouse_voice::{Borrowed, SpeechRequest, TtsId, TtsProviderSettings, VoiceSettings};
+use gatehouse_voice::{Borrowed, ProviderSettings, SpeechRequest, TtsId, VoiceSettings};
 use secrecy::SecretString;
 
 fn key(key: &str) -> SecretString {
     SecretString::from(key)
 }
 
-fn at(vendor: &OpenAiTts) -> TtsProviderSettings {
-    TtsProviderSettings {
+fn at(vendor: &OpenAiTts) -> ProviderSettings {
+    ProviderSettings {
         base_url: Some(vendor.base_url()),
-        ..TtsProviderSettings::default()
+        ..ProviderSettings::default()
     }
 }
 
@@ -74,9 +74,9 @@ async fn its_own_key_comes_first() {
 async fn no_key_follows_an_address_that_was_moved_at_run_time() {
     let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);
-    provider.moved = true;
     provider.api_key = Some(key(OpenAiTts::KEY));
     let mut settings = tts_with(TtsId::OpenAi, provider);
+    settings.tts.moved.insert(TtsId::OpenAi);
     settings.tts.provider = Some(TtsId::OpenAi);
     settings.openai.api_key = Some(key(OpenAiTts::KEY));
     settings.openai.environment = Some(key(OpenAiTts::KEY));

@@ -2,14 +2,14 @@
 
 use crate::harness::{Home, tts_with};
 use crate::vendor::coqui::Coqui;
-use gatehouse_voice::{SpeechRequest, TtsId, TtsProviderSettings};
+use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId};
 use url::Url;
 
 async fn ask(endpoint: Url, model: Option<&str>) {
-    let provider = TtsProviderSettings {
+    let provider = ProviderSettings {
         base_url: Some(endpoint),
         model: model.map(str::to_owned),
-        ..TtsProviderSettings::default()
+        ..ProviderSettings::default()
     };
     let home = Home::new().await;
     let voice = home.voice(tts_with(TtsId::Coqui, provider)).await;

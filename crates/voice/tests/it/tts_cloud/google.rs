@@ -2,13 +2,13 @@
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::google_tts::GoogleTts;
-use gatehouse_voice::{SpeechRequest, TtsId, TtsProviderSettings, Voice};
+use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId, Voice};
 use serde_json::json;
 
 async fn room(
     home: &Home,
     vendor: &GoogleTts,
-    change: impl FnOnce(&mut TtsProviderSettings),
+    change: impl FnOnce(&mut ProviderSettings),
 ) -> Voice {
     let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
     change(settings.tts.providers.get_mut(&TtsId::Google).unwrap());
@@ -97,7 +97,7 @@ async fn samples_have_one_rate() {
 async fn the_limit_is_in_bytes() {
     let (home, vendor) = (Home::new().await, GoogleTts::start().await);
     let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
-    settings.tts.max_text_length = 20_000;
+    settings.speaking.max_text_length = 20_000;
     let voice = home.voice(settings).await;
     let text = "ж".repeat(2501);
     let request = SpeechRequest {

@@ -187,6 +187,12 @@ async fn settings_say_what_they_are() {
     );
     let words = one("log.format").await;
     assert!(words["one_of"].as_array().unwrap().len() > 1, "{words}");
+    let unset = one("voice.tts.tts_cloud_1.stability").await;
+    assert_eq!(
+        (&unset["default"], &unset["example"]),
+        (&json!(null), &json!(0.5))
+    );
+    assert_eq!(number.get("example"), None);
     let never = one("database.url").await;
     assert_eq!(never["change"], "never", "{never}");
     assert!(never["reason"].is_string(), "{never}");

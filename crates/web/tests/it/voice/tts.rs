@@ -60,6 +60,33 @@ async fn the_first_configured_is_chosen_and_lists_can_be_short() {
             { "id": "tts_local_1", "name": "Piper", "configured": false },
         ])
     );
+    let details = json!({ "details": true });
+    let all = owner.rpc("tts.providers", details.clone()).await.unwrap();
+    let hidden = all.as_array().unwrap().iter();
+    let hidden: Vec<_> = hidden
+        .map(|one| one["details"]["hidden"].as_bool())
+        .collect();
+    assert_eq!(hidden, [true, false, true, false, true].map(Some));
+    let eleven = &all[0]["details"];
+    let binding = [
+        "voice_id",
+        "model",
+        "speed",
+        "stability",
+        "similarity_boost",
+    ];
+    assert_eq!(
+        (&eleven["needs"], &eleven["speeds"], &eleven["binding"]),
+        (&json!("api_key"), &json!([0.7, 1.2]), &json!(binding))
+    );
+    let label = json!({ "name": "voice_id", "label": "Voice ID" });
+    assert_eq!(eleven["settings"][0], label);
+    let listeners = owner.rpc("stt.providers", details).await.unwrap();
+    let program = &listeners[6]["details"];
+    assert_eq!(
+        (&program["needs"], &program["speeds"], &program["binding"]),
+        (&json!("model_path"), &json!(null), &json!([]))
+    );
     // Hidden providers can still be used.
     let set = owner
         .rpc("tts.setProvider", json!({ "provider": "coqui" }))

@@ -1,11 +1,24 @@
 import { expect, test, vi } from 'vitest';
 import type { Persona } from '../../../voice/personas';
+import type { Provider } from './providers';
 
-// The vendor table imports compiled messages, which exist only in a page build.
-vi.mock('./vendors', () => ({
-  vendor: (id: string) => (id === 'tts_cloud_3' ? { binding: ['voice_id', 'speed', 'pitch'] } : undefined),
-}));
+// The messages exist only in a page build.
+vi.mock('../../../paraglide/messages.js', () => ({ m: {} }));
 const { draftOf, fieldsOf, same } = await import('./draft');
+
+const PROVIDERS: Provider[] = [
+  {
+    id: 'tts_cloud_3',
+    name: 'Google Cloud',
+    configured: true,
+    hidden: false,
+    about: '',
+    needs: 'api_key',
+    settings: [],
+    binding: ['voice_id', 'speed', 'pitch'],
+    speeds: [0.25, 2],
+  },
+];
 
 const PERSONA: Persona = {
   id: 'narrator',
@@ -32,7 +45,7 @@ const PERSONA: Persona = {
 };
 
 test('a persona goes through the form and comes out as it was', () => {
-  expect(fieldsOf(draftOf(PERSONA))).toEqual({
+  expect(fieldsOf(draftOf(PERSONA), PROVIDERS)).toEqual({
     label: 'Narrator',
     description: null,
     provider: 'tts_cloud_3',
@@ -47,10 +60,10 @@ test('what was emptied is cleared, and blanks are no change', () => {
   const draft = draftOf(PERSONA);
   draft.prompt.pacing = '  ';
   draft.bindings[0]!.values.pitch = '';
-  expect(fieldsOf(draft).prompt?.pacing).toBeNull();
-  expect(fieldsOf(draft).providerBindings?.[0]).not.toHaveProperty('pitch');
-  expect(same(draft, draftOf(PERSONA))).toBe(false);
+  expect(fieldsOf(draft, PROVIDERS).prompt?.pacing).toBeNull();
+  expect(fieldsOf(draft, PROVIDERS).providerBindings?.[0]).not.toHaveProperty('pitch');
+  expect(same(draft, draftOf(PERSONA), PROVIDERS)).toBe(false);
   const blanks = draftOf(PERSONA);
   blanks.label = ' Narrator ';
-  expect(same(blanks, draftOf(PERSONA))).toBe(true);
+  expect(same(blanks, draftOf(PERSONA), PROVIDERS)).toBe(true);
 });

@@ -1,11 +1,14 @@
 // A persona as form state. All values are text, so that partial input is kept.
 import type { Params } from '../../../client/rpc';
 import type { Persona } from '../../../voice/personas';
-import { vendor, type BindingField } from './vendors';
+import { providerOf, type Providers } from './providers';
 
 export const PROMPT = ['profile', 'style', 'accent', 'pacing', 'scene', 'constraints'] as const;
 export type PromptField = (typeof PROMPT)[number];
 export type Policy = Persona['fallbackPolicy'];
+
+/** The fields of a binding, of which a provider supports some. */
+export type BindingField = 'voice_id' | 'model' | 'speed' | 'stability' | 'similarity_boost' | 'pitch';
 
 export interface Binding {
   provider: string;
@@ -46,8 +49,14 @@ export function draftOf(persona: Persona | null): Draft {
   };
 }
 
+/** The fields that the provider supports; all while that is unknown. */
+export function bindingFields(providers: Providers, id: string): readonly BindingField[] {
+  const taken = providerOf(providers, id)?.binding;
+  return taken ? FIELDS.filter((field) => taken.includes(field)) : FIELDS;
+}
+
 /** The draft as request parameters. A binding includes only fields that its provider supports. */
-export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
+export function fieldsOf(draft: Draft, providers: Providers): Params<'voice.personas.create'> {
   return {
     label: draft.label.trim(),
     description: draft.description.trim() || null,
@@ -56,7 +65,7 @@ export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
     providerBindings: draft.bindings.map(({ provider, values }) => ({
       provider,
       ...Object.fromEntries(
-        (vendor(provider)?.binding ?? FIELDS)
+        bindingFields(providers, provider)
           .map((field) => [field, values[field]?.trim() ?? ''] as const)
           .filter(([, text]) => text !== '')
           .map(([field, text]) => [field, NUMBERS.includes(field) ? Number(text) : text]),
@@ -67,4 +76,5 @@ export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
   };
 }
 
-export const same = (a: Draft, b: Draft): boolean => JSON.stringify(fieldsOf(a)) === JSON.stringify(fieldsOf(b));
+export const same = (a: Draft, b: Draft, providers: Providers): boolean =>
+  JSON.stringify(fieldsOf(a, providers)) === JSON.stringify(fieldsOf(b, providers));

@@ -1,6 +1,9 @@
-// The query for the voice settings with their origins.
+// The voice settings with their origins, and what describes them.
+import type { SettingDescription } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
+
+export type Described = ReadonlyMap<string, SettingDescription>;
 
 export interface Value {
   value: unknown;
@@ -15,6 +18,20 @@ export const settingsQuery = () => ({
     return new Map(values.map(({ key, value, origin }) => [key, { value, origin }]));
   },
 });
+
+export const describedQuery = () => ({
+  queryKey: [...keys.config, 'voice', 'described'],
+  queryFn: async (): Promise<Described> => {
+    const { settings } = await rpc('config.describe', { keys: ['voice'] });
+    return new Map(settings.map((one) => [one.key, one]));
+  },
+});
+
+/** An example for a text input. */
+export function exampleOf(described: Described | undefined, key: string): string | undefined {
+  const example = described?.get(key)?.example;
+  return typeof example === 'string' ? example : undefined;
+}
 
 /** A setting as text for an input. */
 export const asText = (value: Value | undefined): string =>

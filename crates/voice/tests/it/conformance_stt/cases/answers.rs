@@ -1,8 +1,9 @@
 //! Cases about the results.
 
 use crate::conformance_stt::desk::{Desk, is_program};
+use crate::lacks::{Lack, listener_lacks};
 use crate::stt_cloud::speech;
-use gatehouse_voice::{Lack, SttId, TranscribeRequest};
+use gatehouse_voice::{ProviderId, SttId, TranscribeRequest};
 use serde_json::{Value, json};
 
 /// The vendor's response with a plain text.
@@ -99,7 +100,7 @@ pub async fn a_language_that_nobody_said_is_told(id: SttId) {
 
 pub async fn who_listened_is_told(id: SttId) {
     let request = TranscribeRequest {
-        provider: Some(id.alias().to_owned()),
+        provider: Some(id.about().alias.to_owned()),
         ..speech()
     };
     assert_eq!(Desk::new(id).await.heard(request).await.provider, id);
@@ -107,26 +108,31 @@ pub async fn who_listened_is_told(id: SttId) {
 
 /// Checks that declared gaps are real. The cases above check everything else.
 pub async fn what_is_lacking_does_not_come(id: SttId) {
-    let can = id.capability();
     let desk = Desk::with_times(id).await;
     let request = TranscribeRequest {
         prompt: Some("Gatehouse".to_owned()),
         ..speech()
     };
     let heard = desk.heard(request).await;
-    assert_eq!(heard.words.is_empty(), can.is_lacking(Lack::WordTimes));
+    assert_eq!(heard.words.is_empty(), listener_lacks(id, Lack::WordTimes));
     assert_eq!(
         heard.segments.is_empty(),
-        can.is_lacking(Lack::SegmentTimes)
+        listener_lacks(id, Lack::SegmentTimes)
     );
-    assert_eq!(heard.confidence.is_none(), can.is_lacking(Lack::Confidence));
+    assert_eq!(
+        heard.confidence.is_none(),
+        listener_lacks(id, Lack::Confidence)
+    );
     let heard = Desk::new(id).await.heard(speech()).await;
-    assert_eq!(heard.language == "und", can.is_lacking(Lack::HeardLanguage));
+    assert_eq!(
+        heard.language == "und",
+        listener_lacks(id, Lack::HeardLanguage)
+    );
     let mut sent = String::from_utf8_lossy(&desk.last_body()).into_owned();
     if is_program(id) {
         sent = format!("{:?}", desk.program().runs());
     } else if id == SttId::Deepgram {
         sent = format!("{:?}", desk.sent("keyterm").await);
     }
-    assert_eq!(!sent.contains("Gatehouse"), can.is_lacking(Lack::Hint));
+    assert_eq!(!sent.contains("Gatehouse"), listener_lacks(id, Lack::Hint));
 }

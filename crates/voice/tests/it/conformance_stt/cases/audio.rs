@@ -139,6 +139,6 @@ pub async fn what_is_taken_goes_out_as_it_is(id: SttId) {
             .await;
         let sent = desk.last_body();
         let is_in_it = sent.windows(audio.len()).any(|part| part == audio);
-        assert_eq!(is_in_it, (id.capability().accepts)(kind), "{kind:?}");
+        assert_eq!(is_in_it, (id.provider().accepts)(kind), "{kind:?}");
     }
 }

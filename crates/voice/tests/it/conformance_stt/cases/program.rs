@@ -4,7 +4,7 @@ use crate::conformance_stt::desk::Desk;
 use crate::stt_cloud::speech;
 use crate::vendor::mood::{Mood, SECRET_BODY};
 use gatehouse_domain::ErrorCode;
-use gatehouse_voice::{SttId, SttProviderSettings};
+use gatehouse_voice::{ProviderSettings, SttId};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
@@ -62,11 +62,7 @@ pub async fn it_gets_nothing_of_the_environment(id: SttId) {
     assert!(run.variables.contains(&"PATH".to_owned()));
 }
 
-async fn is_not_configured(
-    id: SttId,
-    setting: &str,
-    change: impl FnOnce(&mut SttProviderSettings),
-) {
+async fn is_not_configured(id: SttId, setting: &str, change: impl FnOnce(&mut ProviderSettings)) {
     let desk = Desk::open(id, |settings| {
         settings.stt.provider = Some(id);
         change(settings.stt.providers.get_mut(&id).unwrap());

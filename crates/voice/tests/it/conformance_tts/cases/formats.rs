@@ -111,7 +111,7 @@ pub async fn its_own_formats_are_asked_for(bench: Bench) {
         };
         let result = voice.convert(request).await;
         assert_eq!(bench.complaints(), Vec::<String>::new(), "{format:?}");
-        let is_native = bench.id.capability().native.contains(&format);
+        let is_native = bench.id.provider().native.contains(&format);
         if bench.calls() == before {
             // Without ffmpeg, AAC cannot be encoded.
             assert!(

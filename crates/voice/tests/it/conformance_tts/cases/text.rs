@@ -46,12 +46,12 @@ pub async fn an_empty_text_is_refused(bench: Bench) {
 }
 
 pub async fn the_longest_text_is_taken(mut bench: Bench) {
-    bench.settings.tts.max_text_length = TEXT.chars().count();
+    bench.settings.speaking.max_text_length = TEXT.chars().count();
     bench.heard(SpeechRequest::new(TEXT)).await;
 }
 
 pub async fn one_character_more_is_refused(mut bench: Bench) {
-    bench.settings.tts.max_text_length = TEXT.chars().count() - 1;
+    bench.settings.speaking.max_text_length = TEXT.chars().count() - 1;
     let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "text");

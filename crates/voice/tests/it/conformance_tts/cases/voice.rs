@@ -2,9 +2,10 @@
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::conformance_tts::said::Said;
+use crate::lacks::{Lack, speaker_lacks};
 use crate::vendor::google_tts::GoogleTts;
 use gatehouse_domain::ErrorCode;
-use gatehouse_voice::{Lack, SpeechRequest, TtsId};
+use gatehouse_voice::{SpeechRequest, TtsId};
 
 fn with_voice(voice: &str) -> SpeechRequest {
     SpeechRequest {
@@ -262,18 +263,18 @@ pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
     }
 }
 
-/// Checks that the capability table matches the vendor's documentation, as spelled out in
+/// Checks that the provider matches the vendor's documentation, as spelled out in
 /// [`crate::conformance_tts::facts`].
 pub async fn the_table_is_the_vendors(bench: Bench) {
     let facts = bench.facts();
-    let can = bench.id.capability();
+    let can = bench.id.provider();
     assert_eq!(can.max_characters.min(can.max_bytes), facts.most);
     let speeds = can
         .speed
         .as_ref()
         .map(|range| [*range.start(), *range.end()]);
     assert_eq!(speeds, facts.speeds);
-    assert_eq!(!can.is_lacking(Lack::Streaming), facts.streams);
+    assert_eq!(!speaker_lacks(bench.id, Lack::Streaming), facts.streams);
     for (field, lack) in [
         ("voiceId", Lack::Voice),
         ("model", Lack::Model),
@@ -283,7 +284,7 @@ pub async fn the_table_is_the_vendors(bench: Bench) {
         ("instructions", Lack::Instructions),
     ] {
         assert_eq!(
-            can.is_lacking(lack),
+            speaker_lacks(bench.id, lack),
             facts.ignores.contains(&field),
             "{field}"
         );

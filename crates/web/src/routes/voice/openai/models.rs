@@ -8,7 +8,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
-use gatehouse_voice::{SttId, TtsId, Voice};
+use gatehouse_voice::{ProviderId, SttId, TtsId, Voice};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -70,7 +70,10 @@ pub(in crate::routes) async fn get(
 
 /// The usable models, including providers that lists do not show.
 async fn models(voice: &Voice) -> Vec<Model> {
-    let (tts, stt) = (voice.all_speakers().await, voice.all_listeners().await);
+    let (tts, stt) = (
+        voice.tts_providers(true).await,
+        voice.stt_providers(true).await,
+    );
     let mut all = Vec::new();
     for (providers, known) in [(tts, names::SPEAKERS), (stt, names::LISTENERS)] {
         let there: Vec<_> = providers.into_iter().filter(|one| one.configured).collect();

@@ -1,6 +1,6 @@
 //! Interprets `model` and `voice` in requests. Pure.
 
-use gatehouse_voice::{SttId, TtsId};
+use gatehouse_voice::{ProviderId, SttId, TtsId};
 
 /// `OpenAI`'s speech synthesis models, as listed.
 pub(super) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
 use gatehouse_services::to_problem;
-use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceError};
+use gatehouse_voice::{ProviderId, SpeechRequest, TtsId, Voice, VoiceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

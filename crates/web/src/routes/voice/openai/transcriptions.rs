@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
-use gatehouse_voice::{SttId, SubtitleFormat, TranscribeRequest, Transcript, Voice};
+use gatehouse_voice::{ProviderId, SttId, SubtitleFormat, TranscribeRequest, Transcript, Voice};
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;

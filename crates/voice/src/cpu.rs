@@ -8,9 +8,9 @@ use tokio::sync::Semaphore;
 
 /// A semaphore for CPU-bound work. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk(Arc<Semaphore>);
+pub(crate) struct CpuPermits(Arc<Semaphore>);
 
-impl Desk {
+impl CpuPermits {
     /// Leaves one processor free if there are several.
     pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -26,11 +26,11 @@ impl Desk {
         T: Send + 'static,
         F: FnOnce() -> Result<T, VoiceError> + Send + 'static,
     {
-        let place = Arc::clone(&self.0).acquire_owned().await;
-        let place =
-            place.map_err(|_| VoiceError::Internal("the semaphore for audio work is closed"))?;
+        let permit = Arc::clone(&self.0).acquire_owned().await;
+        let permit =
+            permit.map_err(|_| VoiceError::Internal("the semaphore for audio work is closed"))?;
         off_thread(move || {
-            let _place = place;
+            let _permit = permit;
             work()
         })
         .await

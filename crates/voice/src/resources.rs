@@ -1,14 +1,16 @@
 //! Shared resources of the providers: the HTTP client, local programs and timeouts.
 
 use crate::VoiceError;
-use crate::desk::Desk;
+use crate::cpu::CpuPermits;
 use crate::programs::Programs;
 use crate::settings::Patience;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use reqwest::header::HeaderValue;
 use reqwest::{RequestBuilder, Response, header};
+use secrecy::{ExposeSecret, SecretString};
 use std::time::{Duration, SystemTime};
 use url::Url;
 
@@ -21,14 +23,14 @@ const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// Shared resources of the providers.
 #[derive(Clone, Debug)]
-pub(crate) struct Means {
+pub(crate) struct Resources {
     pub(crate) outbound: Outbound,
-    pub(crate) desk: Desk,
+    pub(crate) cpu: CpuPermits,
     pub(crate) programs: Programs,
     pub(crate) patience: Patience,
 }
 
-impl Means {
+impl Resources {
     /// A POST request for [`Self::send`].
     pub(crate) fn post(&self, url: Url) -> RequestBuilder {
         self.outbound.client(Reach::Owner).post(url)
@@ -113,6 +115,28 @@ impl Means {
         }
         Ok(whole.into())
     }
+}
+
+/// A header value of `before` followed by the key, marked as sensitive to keep it out of logs. `None` without
+/// a key, which self-hosted servers may not need.
+pub(crate) fn key_header(
+    section: &str,
+    id: &str,
+    key: Option<&SecretString>,
+    before: &str,
+) -> Result<Option<HeaderValue>, VoiceError> {
+    let Some(key) = key else {
+        return Ok(None);
+    };
+    let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
+    let mut value = value.map_err(|_| {
+        VoiceError::not_configured(
+            format!("voice.{section}.{id}.api_key"),
+            format!("The key of {id} contains characters that are not allowed in an HTTP header."),
+        )
+    })?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 /// Appends a path to a base URL and removes the query.

@@ -1,0 +1,182 @@
+//! The address and the key of a provider. The key comes from the settings, the vault or the model provider
+//! `openai`. It is sent only to the address that it belongs to.
+
+use crate::handle::{Inner, State};
+use crate::provider::{About, ProviderId, ProviderSettings, Service};
+use crate::{SttId, TtsId, Voice, VoiceError};
+use gatehouse_domain::KeyBinding;
+use gatehouse_secrets::SecretsError;
+use secrecy::SecretString;
+use url::Url;
+
+/// The address and the key of a provider. A program has neither.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Endpoint {
+    pub(crate) base_url: Option<Url>,
+    pub(crate) key: Option<SecretString>,
+}
+
+/// A provider with its settings, either kind.
+struct Configured<'a> {
+    about: &'static About,
+    /// `tts` or `stt`.
+    section: &'static str,
+    settings: Option<&'a ProviderSettings>,
+    moved: bool,
+}
+
+impl<'a> Configured<'a> {
+    fn new<Id: ProviderId>(state: &'a State, id: Id) -> Self {
+        let section = Id::section(&state.settings);
+        Self {
+            about: id.about(),
+            section: Id::SECTION,
+            settings: section.providers.get(&id),
+            moved: section.moved.contains(&id),
+        }
+    }
+
+    fn own_url(&self) -> Option<&'a Url> {
+        self.settings?.base_url.as_ref()
+    }
+
+    /// The address of a hosted provider: the configured one, else the address of the borrowed key, else the
+    /// vendor's.
+    fn hosted_url(&self, state: &State) -> Option<Url> {
+        let default = Url::parse(self.about.default_url()?).ok();
+        let borrowed = state.settings.openai.base_url.as_ref();
+        let borrowed = borrowed.filter(|_| self.about.borrows());
+        self.own_url().or(borrowed).cloned().or(default)
+    }
+
+    fn missing(&self, what: &str) -> VoiceError {
+        let About { id, .. } = self.about;
+        let key = format!("voice.{}.{id}.{}", self.section, self.about.needs());
+        let hint = format!("{id} has no {what}: set `{key}`.");
+        VoiceError::not_configured(key, hint)
+    }
+}
+
+/// A provider that needs a key, and the address that the key may be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEndpoint {
+    /// The provider's ID.
+    pub id: &'static str,
+    /// `tts` or `stt`.
+    pub kind: &'static str,
+    pub base_url: Url,
+}
+
+fn key_endpoint<Id: ProviderId>(state: &State, name: &str) -> Option<KeyEndpoint> {
+    let configured = Configured::new(state, Id::find(name)?);
+    Some(KeyEndpoint {
+        id: configured.about.id,
+        kind: configured.section,
+        base_url: configured.hosted_url(state)?,
+    })
+}
+
+impl Voice {
+    /// The providers with this ID or vendor name that need a key. A vendor may offer both kinds.
+    pub fn key_endpoints(&self, name: &str) -> Vec<KeyEndpoint> {
+        let state = self.state();
+        let speaker = key_endpoint::<TtsId>(&state, name);
+        let listener = key_endpoint::<SttId>(&state, name);
+        speaker.into_iter().chain(listener).collect()
+    }
+
+    /// The address and key of this provider.
+    ///
+    /// # Errors
+    /// Names the missing setting.
+    pub(crate) async fn endpoint<Id: ProviderId>(
+        &self,
+        state: &State,
+        id: Id,
+    ) -> Result<Endpoint, VoiceError> {
+        self.0.endpoint(state, Configured::new(state, id)).await
+    }
+}
+
+impl Inner {
+    async fn endpoint(
+        &self,
+        state: &State,
+        configured: Configured<'_>,
+    ) -> Result<Endpoint, VoiceError> {
+        let about = configured.about;
+        let base_url = match &about.service {
+            Service::Hosted { .. } => configured.hosted_url(state),
+            Service::SelfHosted => match configured.own_url() {
+                None => return Err(configured.missing("address")),
+                url => {
+                    return Ok(Endpoint {
+                        base_url: url.cloned(),
+                        key: None,
+                    });
+                }
+            },
+            Service::Program { .. }
+                if configured
+                    .settings
+                    .is_none_or(|settings| settings.model_path.is_none()) =>
+            {
+                return Err(configured.missing("model"));
+            }
+            Service::Program { .. } => return Ok(Endpoint::default()),
+        };
+        let base_url = base_url.ok_or(VoiceError::Internal("a provider has no base URL"))?;
+        let key = self.key(state, &configured, &base_url).await?;
+        Ok(Endpoint {
+            key: Some(key.ok_or_else(|| configured.missing("key"))?),
+            base_url: Some(base_url),
+        })
+    }
+
+    /// A sealed vault is an error only if there is no other key.
+    async fn key(
+        &self,
+        state: &State,
+        configured: &Configured<'_>,
+        base_url: &Url,
+    ) -> Result<Option<SecretString>, VoiceError> {
+        let given = configured
+            .settings
+            .and_then(|settings| settings.api_key.as_ref());
+        if let Some(key) = given.filter(|_| !configured.moved) {
+            return Ok(Some(key.clone()));
+        }
+        let mut is_sealed = false;
+        let mut kept = async |id: &str, kind: &str| {
+            let service = KeyBinding::of_url(kind, base_url);
+            match self.secrets.provider_key(id, &service).await {
+                Err(SecretsError::Sealed) => {
+                    is_sealed = true;
+                    Ok(None)
+                }
+                found => found.map_err(VoiceError::from),
+            }
+        };
+        if let Some(key) = kept(configured.about.id, configured.section).await? {
+            return Ok(Some(key));
+        }
+        if configured.about.borrows() && !configured.moved {
+            let openai = &state.settings.openai;
+            if let Some(key) = &openai.api_key {
+                return Ok(Some(key.clone()));
+            }
+            // A key from the vault is bound to the address that it was stored for. The other keys are
+            // configured by the owner together with this address.
+            if let Some(key) = kept("openai", "openai").await? {
+                return Ok(Some(key));
+            }
+            if let Some(key) = &openai.environment {
+                return Ok(Some(key.clone()));
+            }
+        }
+        if is_sealed {
+            return Err(VoiceError::Sealed);
+        }
+        Ok(None)
+    }
+}
