@@ -1,7 +1,7 @@
 //! Bodies of deliveries: accepted or rejected as by `serde_json`, and serialized unchanged.
 #![no_main]
 
-use gatehouse_webhooks::payload::{BodyKind, Kind, Node, Payload, PayloadError};
+use gatehouse_sources::payload::{BodyKind, Kind, Node, Payload, PayloadError};
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 

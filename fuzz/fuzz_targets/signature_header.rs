@@ -1,8 +1,8 @@
 //! Headers with signatures and tokens: whatever they contain, a request without the secret is rejected.
 #![no_main]
 
-use gatehouse_webhooks::AuthMode;
-use gatehouse_webhooks::verify::{SignInput, VerifyInput, sign, verify};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, VerifyInput, sign, verify};
 use http::{HeaderMap, HeaderValue};
 use libfuzzer_sys::fuzz_target;
 

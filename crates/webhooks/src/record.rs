@@ -1,12 +1,13 @@
 //! A webhook as shown to its owner, and the part of it that is stored and copied into each delivery.
 //! Contains no secrets; they have their own table.
 
-use crate::AuthMode;
-use crate::filter::EventFilter;
-use crate::profile::{self, Profile};
-use crate::rules::{OnLimit, ReplayGuard, is_default};
+use crate::rules::{OnLimit, is_default};
 use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::ReplayGuard;
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{StoreError, WebhookRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

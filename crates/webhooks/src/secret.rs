@@ -1,12 +1,12 @@
 //! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted for the same
 //! place, so the plaintext names its webhook, and reading verifies that name.
 
-use crate::{AuthMode, verify};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Random;
 use gatehouse_secrets::{SecretPlace, Secrets, SecretsError};
+use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::WebhookSecretRow;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ mod tests {
         for mode in AuthMode::ALL {
             let secret = generate(*mode, &random);
             assert_eq!(
-                crate::verify::check_secret(*mode, secret.expose_secret()),
+                gatehouse_sources::verify::check_secret(*mode, secret.expose_secret()),
                 Ok(()),
                 "{mode}"
             );

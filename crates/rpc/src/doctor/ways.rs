@@ -3,8 +3,8 @@
 use super::Check;
 use crate::rooms::Rooms;
 use gatehouse_config::{McpServer, McpVariable, Settings};
+use gatehouse_sources::AuthMode;
 use gatehouse_tools::{McpState, McpStatus};
-use gatehouse_webhooks::AuthMode;
 
 /// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {

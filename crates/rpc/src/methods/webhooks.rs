@@ -3,10 +3,11 @@
 use super::page::{self, PageParams};
 use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope, Timestamp, input};
-use gatehouse_webhooks::profile::{self, Profile};
+use gatehouse_sources::profile::{self, Profile};
+use gatehouse_sources::{AuthMode, ReplayGuard};
 use gatehouse_webhooks::{
-    AuthMode, BucketSize, DeliveryStats, ReplayGuard, RotatedSecret, StatsQuery, TestResult,
-    Webhook, WebhookChanged, WebhookInput, WebhookPage,
+    BucketSize, DeliveryStats, RotatedSecret, StatsQuery, TestResult, Webhook, WebhookChanged,
+    WebhookInput, WebhookPage,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::SecretString;

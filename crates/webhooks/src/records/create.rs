@@ -3,7 +3,6 @@
 use super::{
     OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, no_secret, secret_row,
 };
-use crate::AuthMode;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
@@ -12,6 +11,7 @@ use crate::secret::{self, CURRENT};
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Source;
 use gatehouse_domain::{Actor, ErrorCode, Problem, WebhookId};
+use gatehouse_sources::AuthMode;
 use gatehouse_store::WebhookRow;
 use secrecy::SecretString;
 use serde_json::json;

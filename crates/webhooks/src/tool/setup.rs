@@ -2,9 +2,9 @@
 //! guide; otherwise they are general instructions for the auth mode. Pure. Contains no secret; `<secret>`
 //! is a placeholder.
 
-use crate::AuthMode;
-use crate::profile;
 use crate::record::{DEFAULT_HEADER, Webhook};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::profile;
 
 /// Placeholder for the secret, which a model must never see.
 pub(super) const SECRET: &str = "<secret>";

@@ -5,8 +5,9 @@ use crate::room::{
 };
 use crate::worker::house::{House, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
-use gatehouse_webhooks::verify::{SignInput, sign};
-use gatehouse_webhooks::{AuthMode, Ingested};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, sign};
+use gatehouse_webhooks::Ingested;
 use serde_json::json;
 use std::time::Duration;
 
@@ -339,7 +340,7 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
         let actor = Actor::cli();
-        for profile in gatehouse_webhooks::profile::all() {
+        for profile in gatehouse_sources::profile::all() {
             let made = create(&house, json!({ "name": "n", "source_profile": profile.id })).await;
             let tested = house
                 .webhooks

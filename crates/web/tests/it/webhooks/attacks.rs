@@ -4,8 +4,8 @@
 use super::ingest::signed;
 use super::{deliveries, made, send, until};
 use crate::steps::{behind_trusted_proxy, light_owner, start_of_tests, stopped_clock};
+use gatehouse_sources::AuthMode;
 use gatehouse_testkit::{Actor, Options, Reply};
-use gatehouse_webhooks::AuthMode;
 use serde_json::{Value, json};
 use std::time::Duration;
 

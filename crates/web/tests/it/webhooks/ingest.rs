@@ -2,9 +2,9 @@
 
 use super::{made, send, until};
 use crate::steps::light_owner;
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_testkit::{Options, raw};
-use gatehouse_webhooks::AuthMode;
-use gatehouse_webhooks::verify::{SignInput, sign};
 use serde_json::json;
 
 pub fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String, String)> {

@@ -1,8 +1,8 @@
 use super::*;
-use crate::filter::EventFilter;
 use crate::record::{SessionMode, WebhookAuth};
-use crate::verify::{SignInput, VerifyInput, sign, verify};
 use gatehouse_domain::{Timestamp, WebhookId};
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::verify::{SignInput, VerifyInput, sign, verify};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 const URL: &str = "https://gate.example/api/webhooks/ingest/wh_a";
@@ -38,7 +38,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
         max_body_bytes: 1,
         allowed_cidrs: None,
         event_header: None,
-        replay_guard: crate::ReplayGuard::Key,
+        replay_guard: gatehouse_sources::ReplayGuard::Key,
         redeliver_failed: false,
         on_limit: crate::OnLimit::Refuse,
         enabled: true,

@@ -67,7 +67,7 @@ pub fn read(
 }
 
 /// The delivery key for an id that the signature covers. Returns `None` if the id is empty.
-pub(crate) fn signed_key(id: &str) -> Option<String> {
+pub fn signed_key(id: &str) -> Option<String> {
     clean::key(id, MAX_VALUE_CHARS)
 }
 

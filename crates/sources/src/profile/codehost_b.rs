@@ -5,7 +5,7 @@ use super::{
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::{SampleKind, codehost_b as samples};
 use crate::summary::codehost_b::SUMMARY;
 

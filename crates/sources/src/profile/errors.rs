@@ -3,7 +3,7 @@
 use super::{Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::{SampleKind, alerts as samples};
 use crate::summary::{Field, Section, Summary};
 

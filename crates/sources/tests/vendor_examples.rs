@@ -10,10 +10,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gatehouse_webhooks::Payload;
-use gatehouse_webhooks::event;
-use gatehouse_webhooks::profile;
-use gatehouse_webhooks::summary::summarise;
+use gatehouse_sources::Payload;
+use gatehouse_sources::event;
+use gatehouse_sources::profile;
+use gatehouse_sources::summary::summarise;
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 

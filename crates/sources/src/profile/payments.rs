@@ -5,7 +5,7 @@ use super::{
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::{SampleKind, payments as samples};
 use crate::summary::payments::SUMMARY;
 

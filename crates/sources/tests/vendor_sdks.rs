@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use gatehouse_domain::{Clock as _, SystemClock};
-use gatehouse_webhooks::AuthMode;
-use gatehouse_webhooks::verify::{SignInput, VerifyError, VerifyInput, sign, verify};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, VerifyError, VerifyInput, sign, verify};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use super::{EventSource, KeySource, Profile, Replay};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::SampleKind;
 use crate::summary::Summary;
 

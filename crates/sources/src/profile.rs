@@ -15,11 +15,13 @@ mod twilio;
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 pub use crate::payload::BodyKind;
 
 use crate::auth_mode::AuthMode;
 use crate::payload::Node;
-use crate::rules::ReplayGuard;
 use crate::sample::SampleKind;
 use crate::summary::Summary;
 
@@ -128,6 +130,19 @@ pub enum KeySource {
     Body(&'static str),
     /// The lower-case hex SHA-256 of the body.
     BodyHash,
+}
+
+/// How duplicates are detected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayGuard {
+    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
+    /// under a new id.
+    #[default]
+    Key,
+    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
+    /// signed.
+    Bytes,
 }
 
 /// Protection against replay of a captured delivery, in the profile's default auth mode.

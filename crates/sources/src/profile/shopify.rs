@@ -5,7 +5,7 @@
 use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::{SampleKind, shop as samples};
 use crate::summary::{Field, Section, Summary};
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
-use crate::rules::ReplayGuard;
+use crate::profile::ReplayGuard;
 use crate::sample::{SampleKind, talk as samples};
 use crate::summary::{Field, Section, Summary};
 

@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use data_encoding::HEXLOWER;
-use gatehouse_webhooks::event::{self, Event, MAX_VALUE_CHARS};
-use gatehouse_webhooks::profile::{self, Profile};
-use gatehouse_webhooks::summary::{MAX_SUMMARY_CHARS, summarise};
-use gatehouse_webhooks::verify::{VerifyInput, verify};
-use gatehouse_webhooks::{AuthMode, Payload};
+use gatehouse_sources::event::{self, Event, MAX_VALUE_CHARS};
+use gatehouse_sources::profile::{self, Profile};
+use gatehouse_sources::summary::{MAX_SUMMARY_CHARS, summarise};
+use gatehouse_sources::verify::{VerifyInput, verify};
+use gatehouse_sources::{AuthMode, Payload};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::HeaderMap;
 use serde_json::Value;
