@@ -1,80 +1,124 @@
-//! The verification modes and their names. The `verify` module implements the checks.
+//! The verification modes. Each is a [`Mode`] in the folder of the vendor that defines it. The `verify`
+//! module implements the checks.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
+use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Value, json};
 
-macro_rules! auth_modes {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal $(, alias $alias:literal)?;)+) => {
-        /// How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
-        /// the vendor's name.
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-        )]
-        pub enum AuthMode {
-            $($(#[doc = $doc])+ #[serde(rename = $name $(, alias = $alias)?)] $variant,)+
-        }
+use crate::vendors::{self, generic, standard};
+use crate::verify::scheme::Method;
 
-        impl AuthMode {
-            /// Every mode, in documentation order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The name used in storage and in API responses.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
-            }
-
-            /// The vendor's name for this mode, accepted on input.
-            pub const fn alias(self) -> Option<&'static str> {
-                match self {
-                    $($(Self::$variant => Some($alias),)?)+
-                    _ => None,
-                }
-            }
-        }
-    };
+/// A verification mode, as data.
+pub(crate) struct Mode {
+    /// The name used in storage and in API responses.
+    pub name: &'static str,
+    /// The vendor's name for this mode, accepted on input.
+    pub alias: Option<&'static str>,
+    /// The name shown to people.
+    pub label: &'static str,
+    /// How the secret or signature is sent, for the API's schema.
+    pub description: &'static str,
+    /// The same for a person or agent that configures a sender. `{header}` and `{secret}` are placeholders
+    /// for the webhook's values.
+    pub proof: &'static str,
+    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    pub secret_from_sender: bool,
+    pub method: Method,
 }
 
-auth_modes! {
-    /// No verification; for testing only.
-    None = "none";
-    /// The secret is sent in a header that the owner chooses.
-    StaticHeader = "static_header";
-    /// The secret is sent as `Authorization: Bearer <secret>`.
-    Bearer = "bearer";
-    /// `X-Hub-Signature-256`: HMAC-SHA256 of the body.
-    CodehostAHmacSha256 = "codehost_a_hmac_sha256", alias "github_hmac_sha256";
-    /// The secret is sent in `X-Codehost-B-Token`.
-    CodehostBToken = "codehost_b_token", alias "gitlab_token";
-    /// `Payments-Signature`: HMAC-SHA256 of the timestamp and body.
-    PaymentsWebhookSignature = "payments_webhook_signature", alias "stripe_webhook_signature";
-    /// `Tracker-A-Signature`: HMAC-SHA256 of the body, which contains the timestamp.
-    TrackerAWebhookSignature = "tracker_a_webhook_signature", alias "linear_webhook_signature";
-    /// `X-Incident-Signature`: a list of HMAC-SHA256 signatures of the body.
-    IncidentV2Signature = "incident_v2_signature", alias "pagerduty_v2_signature";
-    /// `Errors-Hook-Signature`: HMAC-SHA256 of the body.
-    ErrorsWebhookSignature = "errors_webhook_signature", alias "sentry_webhook_signature";
-    /// Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.
-    StandardWebhooks = "standard_webhooks";
-    /// `X-Slack-Signature`: HMAC-SHA256 of the version, timestamp and body.
-    SlackSignature = "slack_signature";
-    /// `X-Shopify-Hmac-Sha256`: Base64-encoded HMAC-SHA256 of the body.
-    ShopifyHmacSha256 = "shopify_hmac_sha256";
-    /// `X-Twilio-Signature`: Base64-encoded HMAC-SHA1 of the URL and the form fields.
-    TwilioSignature = "twilio_signature";
-}
+/// How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
+/// the vendor's name.
+#[derive(Clone, Copy)]
+pub struct AuthMode(&'static Mode);
+
+static MODES: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
+    let modes = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
+    modes.copied().map(AuthMode).collect()
+});
 
 impl AuthMode {
+    /// No verification; for testing only.
+    pub const NONE: Self = Self(&generic::verification::NONE);
+    /// The secret is sent in a header that the owner chooses.
+    pub const STATIC_HEADER: Self = Self(&generic::verification::STATIC_HEADER);
+    /// The secret is sent as `Authorization: Bearer <secret>`.
+    pub const BEARER: Self = Self(&generic::verification::BEARER);
+    /// Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.
+    pub const STANDARD_WEBHOOKS: Self = Self(&standard::MODE);
+
+    pub(crate) const fn of(mode: &'static Mode) -> Self {
+        Self(mode)
+    }
+
+    /// Returns every mode, in documentation order.
+    pub fn all() -> &'static [Self] {
+        &MODES
+    }
+
+    /// The name used in storage and in API responses.
+    pub const fn as_str(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The vendor's name for this mode, accepted on input.
+    pub const fn alias(self) -> Option<&'static str> {
+        self.0.alias
+    }
+
+    /// The name shown to people.
+    pub const fn label(self) -> &'static str {
+        self.0.label
+    }
+
+    /// How a sender proves its deliveries, in words. `{header}` and `{secret}` are placeholders for the
+    /// webhook's values.
+    pub const fn proof(self) -> &'static str {
+        self.0.proof
+    }
+
+    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    pub const fn secret_from_sender(self) -> bool {
+        self.0.secret_from_sender
+    }
+
+    pub(crate) const fn method(self) -> Method {
+        self.0.method
+    }
+
     /// Whether this mode requires a secret.
     pub const fn needs_secret(self) -> bool {
-        !matches!(self, Self::None)
+        !matches!(self.0.method, Method::Open)
     }
 
     /// Whether the webhook configures which header contains the secret.
     pub const fn takes_header(self) -> bool {
-        matches!(self, Self::StaticHeader)
+        matches!(self.0.method, Method::OwnHeader)
+    }
+}
+
+impl PartialEq for AuthMode {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for AuthMode {}
+
+impl Hash for AuthMode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for AuthMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -93,11 +137,50 @@ impl FromStr for AuthMode {
     type Err = UnknownAuthMode;
 
     fn from_str(name: &str) -> Result<Self, UnknownAuthMode> {
-        Self::ALL
+        Self::all()
             .iter()
             .find(|mode| mode.as_str() == name || mode.alias() == Some(name))
             .copied()
             .ok_or(UnknownAuthMode)
+    }
+}
+
+impl Serialize for AuthMode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for AuthMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(|UnknownAuthMode| {
+            let known: Vec<String> = Self::all()
+                .iter()
+                .flat_map(|mode| [Some(mode.as_str()), mode.alias()])
+                .flatten()
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let known = known.join(", ");
+            de::Error::custom(format!("unknown variant `{name}`, expected one of {known}"))
+        })
+    }
+}
+
+impl JsonSchema for AuthMode {
+    fn schema_name() -> Cow<'static, str> {
+        "AuthMode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let modes: Vec<Value> = Self::all()
+            .iter()
+            .map(|mode| json!({ "type": "string", "const": mode.as_str(), "description": mode.0.description }))
+            .collect();
+        json_schema!({
+            "description": "How a webhook's deliveries are verified. Serialized under its own name; also deserializes from the vendor's name.",
+            "oneOf": modes,
+        })
     }
 }
 
@@ -107,35 +190,36 @@ mod tests {
 
     #[test]
     fn names_and_aliases_are_read_and_the_name_is_written() {
-        for mode in AuthMode::ALL {
+        let mut names = Vec::new();
+        for mode in AuthMode::all() {
             for name in [Some(mode.as_str()), mode.alias()].into_iter().flatten() {
                 let json = format!("\"{name}\"");
                 assert_eq!(name.parse(), Ok(*mode));
                 assert_eq!(serde_json::from_str::<AuthMode>(&json).unwrap(), *mode);
+                names.push(name);
             }
             let written = serde_json::to_string(mode).unwrap();
             assert_eq!(written, format!("\"{mode}\""));
         }
-        assert_eq!(AuthMode::ALL.len(), 13);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "no name is used twice");
     }
 
     #[test]
     fn the_vendors_names_are_those_of_the_contract() {
-        let aliases: Vec<_> = AuthMode::ALL
-            .iter()
-            .filter_map(|mode| Some((mode.alias()?, mode.as_str())))
-            .collect();
-        assert_eq!(
-            aliases,
-            [
-                ("github_hmac_sha256", "codehost_a_hmac_sha256"),
-                ("gitlab_token", "codehost_b_token"),
-                ("stripe_webhook_signature", "payments_webhook_signature"),
-                ("linear_webhook_signature", "tracker_a_webhook_signature"),
-                ("pagerduty_v2_signature", "incident_v2_signature"),
-                ("sentry_webhook_signature", "errors_webhook_signature"),
-            ]
-        );
+        for (alias, name) in [
+            ("github_hmac_sha256", "codehost_a_hmac_sha256"),
+            ("gitlab_token", "codehost_b_token"),
+            ("stripe_webhook_signature", "payments_webhook_signature"),
+            ("linear_webhook_signature", "tracker_a_webhook_signature"),
+            ("pagerduty_v2_signature", "incident_v2_signature"),
+            ("sentry_webhook_signature", "errors_webhook_signature"),
+        ] {
+            let mode: AuthMode = alias.parse().unwrap();
+            assert_eq!((mode.as_str(), mode.alias()), (name, Some(alias)));
+        }
     }
 
     #[test]
@@ -143,5 +227,10 @@ mod tests {
         for name in ["", "None", "github", "codehost_a", "static-header", " none"] {
             assert_eq!(name.parse::<AuthMode>(), Err(UnknownAuthMode));
         }
+        let error = serde_json::from_str::<AuthMode>("\"github\"").unwrap_err();
+        assert!(
+            error.to_string().contains("expected one of `none`, "),
+            "{error}"
+        );
     }
 }

@@ -1,29 +1,17 @@
-//! Vendor profiles, as data: one file per profile and one entry in [`ALL`]. Owns the data types and the
-//! list; must not know how the data is used. The `event` module reads events, `summary` writes summaries,
+//! Vendor profiles, as data. Owns the data types; must not know how the data is used. Each profile is in its
+//! vendor's folder. The `event` module reads events, `summary` writes summaries,
 //! and `verify` checks signatures.
 
-mod codehost_a;
-mod codehost_b;
-mod errors;
-mod generic;
-mod incident;
-mod payments;
-mod shopify;
-mod slack;
-mod tracker_a;
-mod twilio;
-
 use std::fmt;
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::payload::BodyKind;
-
 use crate::auth_mode::AuthMode;
-use crate::payload::Node;
-use crate::sample::SampleKind;
+use crate::payload::{BodyKind, Node};
 use crate::summary::Summary;
+use crate::vendors;
 
 /// How one vendor sends webhooks.
 #[derive(Debug)]
@@ -33,6 +21,8 @@ pub struct Profile {
     /// The vendor's own name, accepted on input.
     pub alias: Option<&'static str>,
     pub name: &'static str,
+    /// What the vendor reports, in a few words.
+    pub about: &'static str,
     /// How deliveries are verified unless the webhook sets a mode.
     pub default_auth_mode: AuthMode,
     /// How the body encodes the payload.
@@ -60,8 +50,8 @@ pub struct Profile {
     pub handshake: Option<Handshake>,
     /// How events are summarized for people.
     pub summary: Summary,
-    /// How test deliveries are built.
-    pub sample: SampleKind,
+    /// Test deliveries, as JSON text. See `sample` for the format.
+    pub sample: &'static str,
 }
 
 /// An event type that a vendor documents.
@@ -74,7 +64,7 @@ pub struct EventType {
 }
 
 /// Short constructor for the event tables.
-const fn event(name: &'static str, description: &'static str) -> EventType {
+pub(crate) const fn event(name: &'static str, description: &'static str) -> EventType {
     EventType { name, description }
 }
 
@@ -206,19 +196,12 @@ pub struct Handshake {
     pub echo: &'static str,
 }
 
-/// Every profile, in display order.
-static ALL: [&Profile; 10] = [
-    &generic::PROFILE,
-    &codehost_a::PROFILE,
-    &codehost_b::PROFILE,
-    &payments::PROFILE,
-    &tracker_a::PROFILE,
-    &incident::PROFILE,
-    &errors::PROFILE,
-    &slack::PROFILE,
-    &shopify::PROFILE,
-    &twilio::PROFILE,
-];
+static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
+    vendors::ALL
+        .iter()
+        .filter_map(|vendor| vendor.profile)
+        .collect()
+});
 
 /// Returns every profile, in display order.
 pub fn all() -> &'static [&'static Profile] {
@@ -227,13 +210,15 @@ pub fn all() -> &'static [&'static Profile] {
 
 /// Returns the profile for senders without a profile.
 pub fn generic() -> &'static Profile {
-    &generic::PROFILE
+    &vendors::generic::PROFILE
 }
 
 /// Finds a profile by id or alias.
 pub fn find(id_or_alias: &str) -> Option<&'static Profile> {
-    ALL.into_iter()
+    all()
+        .iter()
         .find(|profile| profile.id == id_or_alias || profile.alias == Some(id_or_alias))
+        .copied()
 }
 
 impl Profile {

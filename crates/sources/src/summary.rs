@@ -3,12 +3,9 @@
 //! profile data. All text from the sender is cleaned and bounded. Longer texts are indented, so that they
 //! cannot imitate the summary's own lines.
 
-pub(crate) mod codehost_a;
-pub(crate) mod codehost_b;
-mod field;
-mod outline;
-pub(crate) mod payments;
-mod report;
+pub(crate) mod field;
+pub(crate) mod outline;
+pub(crate) mod report;
 
 pub use field::{Field, Section, Summary};
 pub use report::MAX_SUMMARY_CHARS;

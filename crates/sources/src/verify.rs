@@ -1,13 +1,13 @@
-//! Verifies that a delivery comes from its claimed sender. One verifier uses a table of schemes: to add a
-//! vendor, add an entry in `scheme` and its test vectors. Must not know about webhook records, profiles or
-//! the database.
+//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode,
+//! which is data in its vendor's folder. Must not know about webhook records, profiles or the database.
 //!
 //! A sender learns only success or failure. The reason appears only in logs and metrics, through
 //! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
 
 mod header;
-mod scheme;
+pub(crate) mod scheme;
 mod secret;
+mod shell;
 mod sign;
 mod signed;
 mod token;
@@ -19,6 +19,7 @@ use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
 pub use secret::{BadSecret, check_secret, key_bytes};
+pub use shell::{ShellRecipe, shell};
 pub use sign::{SignInput, sign};
 
 use crate::auth_mode::AuthMode;
@@ -165,14 +166,9 @@ fn hash(parts: &[Cow<'_, [u8]>]) -> String {
     HEXLOWER.encode(&hash.finalize())
 }
 
-/// Verifies a delivery.
-pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
-    prove(input).map(drop)
-}
-
 /// Verifies a delivery and returns what the signature proves.
 pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
-    match scheme::method(input.mode) {
+    match input.mode.method() {
         Method::Open => {}
         Method::OwnHeader => token::header(input, &[own_header(input)])?,
         Method::Token(headers) => token::header(input, headers)?,
@@ -188,7 +184,7 @@ pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
 
 /// How many tokens a request contains, in a mode that compares tokens. Otherwise 0.
 pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
-    let names: &[&str] = match scheme::method(input.mode) {
+    let names: &[&str] = match input.mode.method() {
         Method::OwnHeader => &[own_header(input)],
         Method::Token(headers) => headers,
         Method::Bearer => &["authorization"],
@@ -204,7 +200,7 @@ fn own_header<'a>(input: &VerifyInput<'a>) -> &'a str {
 
 /// The headers that contain the secret or signature. They must not be read for any other purpose.
 pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
-    match scheme::method(mode) {
+    match mode.method() {
         Method::Open => Vec::new(),
         Method::OwnHeader => vec![header.unwrap_or(DEFAULT_STATIC_HEADER)],
         Method::Token(headers) => headers.to_vec(),
@@ -232,4 +228,4 @@ fn signature<'a>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

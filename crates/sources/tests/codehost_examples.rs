@@ -1,6 +1,6 @@
 //! Verifies, parses and summarizes every example that GitHub's community publishes (npm
-//! `@octokit/webhooks-examples`), signed as GitHub signs them. `snapshots/` contains the summaries for
-//! human review, one file per event. `GATEHOUSE_TEST_WEBHOOK_EXAMPLES` names the folder in which
+//! `@octokit/webhooks-examples`), signed as GitHub signs them. `src/vendors/github/snapshots/` contains
+//! the summaries for human review, one file per event. `GATEHOUSE_TEST_WEBHOOK_EXAMPLES` names the folder in which
 //! `tests/webhook-examples/package.json` was installed; `cargo xtask test` sets it.
 
 #![expect(
@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use data_encoding::HEXLOWER;
+use gatehouse_sources::Payload;
 use gatehouse_sources::event::{self, Event, MAX_VALUE_CHARS};
 use gatehouse_sources::profile::{self, Profile};
 use gatehouse_sources::summary::{MAX_SUMMARY_CHARS, summarise};
-use gatehouse_sources::verify::{VerifyInput, verify};
-use gatehouse_sources::{AuthMode, Payload};
+use gatehouse_sources::verify::{VerifyInput, prove};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::HeaderMap;
 use serde_json::Value;
@@ -62,8 +62,8 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
     headers.insert("x-github-delivery", id.parse().unwrap());
     headers.insert("x-hub-signature-256", signature.parse().unwrap());
     headers.insert("content-type", "application/json".parse().unwrap());
-    let verified = verify(&VerifyInput {
-        mode: AuthMode::CodehostAHmacSha256,
+    let verified = prove(&VerifyInput {
+        mode: profile.default_auth_mode,
         header: None,
         secrets: &[SECRET],
         headers: &headers,
@@ -72,7 +72,7 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
         now_ms: 0,
         tracker_tolerance_seconds: 300,
     });
-    assert_eq!(verified, Ok(()), "{name}");
+    assert_eq!(verified.map(drop), Ok(()), "{name}");
     let payload = Payload::parse(profile, &headers, body).unwrap();
     let event = event::read(profile, None, &headers, &payload, body);
     let kept = event::safe_headers(profile, None, &headers);
@@ -136,8 +136,12 @@ fn every_example_is_verified_read_and_told() {
             let entity = event.entity_key.as_deref().unwrap_or("-");
             writeln!(told, "=== {index}: {event_type} [{entity}]\n{summary}\n").unwrap();
         }
-        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!(format!("codehost_a-{name}"), told);
+        insta::with_settings!({
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+            snapshot_path => "../src/vendors/github/snapshots",
+        }, {
+            insta::assert_snapshot!(name, told);
         });
     }
     assert_eq!(seen, (EVENTS, EXAMPLES));

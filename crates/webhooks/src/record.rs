@@ -371,7 +371,7 @@ mod tests {
     fn a_configuration_survives_its_column_and_its_copy_has_no_auth() {
         let stored = StoredConfig {
             auth: AuthConfig {
-                mode: AuthMode::StaticHeader,
+                mode: AuthMode::STATIC_HEADER,
                 header: Some(DEFAULT_HEADER.to_owned()),
                 secret_hint: Some("…abcd".to_owned()),
             },

@@ -84,7 +84,7 @@ pub(super) async fn open_webhooks(rooms: &Rooms) -> Option<Check> {
             return Some(Check::bad(id, message, "The log has the details."));
         }
     };
-    let is_open = |mode: AuthMode, enabled: bool| enabled && mode == AuthMode::None;
+    let is_open = |mode: AuthMode, enabled: bool| enabled && !mode.needs_secret();
     let open: Vec<&str> = all
         .iter()
         .filter(|webhook| is_open(webhook.auth_mode, webhook.enabled))

@@ -9,7 +9,7 @@ use crate::event;
 use crate::payload::Payload;
 use crate::profile;
 use crate::summary::summarise;
-use crate::verify::{SignInput, VerifyInput, sign, verify};
+use crate::verify::{SignInput, VerifyInput, prove, sign};
 
 const NOW: i64 = 1_790_000_000_000;
 const URL: &str = "https://gatehouse.example/api/webhooks/ingest/wh_1";
@@ -35,7 +35,7 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         now_ms: NOW,
         id: request.id,
     }));
-    let verified = verify(&VerifyInput {
+    let verified = prove(&VerifyInput {
         mode,
         header: None,
         secrets: &[SECRET],
@@ -45,7 +45,7 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         now_ms: NOW,
         tracker_tolerance_seconds: 300,
     });
-    assert_eq!(verified, Ok(()), "{profile}");
+    assert_eq!(verified.map(drop), Ok(()), "{profile}");
     let payload = Payload::parse(profile, &headers, &sample.body).unwrap();
     let event = event::read(
         profile,
@@ -55,7 +55,8 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         &sample.body,
     );
     let summary = summarise(profile, event.event_type.as_deref(), &payload);
-    assert_eq!(event.event_type, sample.event_type, "{profile}");
+    let asked = request.event.unwrap_or_else(|| default_event(profile));
+    assert_eq!(event.event_type.as_deref(), Some(asked), "{profile}");
     (event, summary)
 }
 
@@ -65,6 +66,39 @@ fn request<'a>(event: Option<&'a str>, id: &'a str) -> SampleRequest<'a> {
         event_header: None,
         id,
         now_ms: NOW,
+    }
+}
+
+#[test]
+fn every_file_is_read_and_names_only_its_parts() {
+    for profile in profile::all() {
+        let file: File = serde_json::from_str(profile.sample).unwrap();
+        let last = file.bodies.last().unwrap();
+        assert!(
+            last.of.is_empty(),
+            "{profile}: the last body is for any event"
+        );
+        for part in file.bodies.iter().flat_map(|body| &body.merge) {
+            let known = part
+                .as_str()
+                .is_none_or(|name| file.parts.contains_key(name));
+            assert!(known, "{profile}: {part}");
+        }
+        // A placeholder that does not exist would remove its member, and with it a field of the summary.
+        let mut rest = profile.sample;
+        while let Some((_, after)) = rest.split_once("\"{") {
+            let (choice, after) = after.split_once('}').unwrap();
+            let known = choice.split('|').any(|name| {
+                let values = Values {
+                    event: "a.b",
+                    id: "",
+                    now_ms: 0,
+                };
+                values.named(name).is_some()
+            });
+            assert!(known, "{profile}: {choice}");
+            rest = after;
+        }
     }
 }
 
@@ -129,7 +163,7 @@ fn the_webhooks_own_header_names_the_event() {
 
 /// A snapshot for human review: the summary of every event type that a profile offers.
 #[test]
-fn samples_are_told() {
+fn samples_are_summarized() {
     for profile in profile::all() {
         let mut told = String::new();
         let names: Vec<&str> = profile.events.iter().map(|event| event.name).collect();
@@ -143,8 +177,13 @@ fn samples_are_told() {
             let entity = event.entity_key.as_deref().unwrap_or("-");
             write!(told, "=== {name} [{entity}]\n{summary}\n\n").unwrap();
         }
-        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!(format!("sample-{profile}"), told);
+        let folder = profile.alias.unwrap_or(profile.id);
+        insta::with_settings!({
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+            snapshot_path => format!("../vendors/{folder}"),
+        }, {
+            insta::assert_snapshot!("sample", told);
         });
     }
 }

@@ -180,7 +180,7 @@ fn is_there(root: Node<'_>, path: &str) -> bool {
 }
 
 /// The name of a branch or tag without Git's prefix.
-pub(super) fn short_ref(name: &str) -> &str {
+pub(crate) fn short_ref(name: &str) -> &str {
     ["refs/heads/", "refs/tags/"]
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
@@ -188,6 +188,6 @@ pub(super) fn short_ref(name: &str) -> &str {
 }
 
 /// The first 10 characters of a commit id.
-pub(super) fn short_id(id: &str) -> String {
+pub(crate) fn short_id(id: &str) -> String {
     id.chars().take(10).collect()
 }

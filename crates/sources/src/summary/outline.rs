@@ -96,7 +96,7 @@ fn label(name: &str) -> String {
 }
 
 /// Shows the object that the event is about: the first one that is not in [`SURROUNDINGS`].
-pub(super) fn subject(report: &mut Report, root: Node<'_>) {
+pub(crate) fn subject(report: &mut Report, root: Node<'_>) {
     let found = root.entries().find(|(name, member)| {
         member.kind() == Kind::Object && !SURROUNDINGS.contains(name) && !member.is_empty()
     });

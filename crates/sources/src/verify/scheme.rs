@@ -1,10 +1,9 @@
-//! The table of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
+//! The data types of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
 //! first and wins.
 
-use crate::auth_mode::AuthMode;
-
 /// How a mode is verified.
-pub(super) enum Method {
+#[derive(Clone, Copy)]
+pub(crate) enum Method {
     Open,
     /// The secret itself, in a header that the owner configures.
     OwnHeader,
@@ -16,7 +15,7 @@ pub(super) enum Method {
 }
 
 /// How a vendor signs deliveries.
-pub(super) struct Scheme {
+pub(crate) struct Scheme {
     /// Headers that contain the signatures.
     pub headers: &'static [&'static str],
     pub algorithm: Algorithm,
@@ -38,7 +37,7 @@ pub(super) struct Scheme {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algorithm {
+pub(crate) enum Algorithm {
     Sha256,
     Sha1,
 }
@@ -54,7 +53,7 @@ impl Algorithm {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     /// Upper or lower case.
     Hex,
     Base64,
@@ -62,7 +61,7 @@ pub(super) enum Encoding {
 
 /// How the key is derived from the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(crate) enum Key {
     /// The bytes of the secret.
     Text,
     /// The secret, Base64-decoded, with or without the prefix `whsec_`.
@@ -71,7 +70,7 @@ pub(super) enum Key {
 
 /// A part of the signed content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Text(&'static str),
     Id,
     /// As the sender wrote it.
@@ -83,7 +82,7 @@ pub(super) enum Part {
 
 /// Where the timestamp is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Time {
+pub(crate) enum Time {
     Unsigned,
     /// In seconds, in the signature header, after this prefix.
     Item(&'static str),
@@ -94,7 +93,7 @@ pub(super) enum Time {
 }
 
 /// HMAC-SHA256 of the body in hex, the base of most schemes.
-const BODY: Scheme = Scheme {
+pub(crate) const BODY: Scheme = Scheme {
     headers: &[],
     algorithm: Algorithm::Sha256,
     encoding: Encoding::Hex,
@@ -107,115 +106,3 @@ const BODY: Scheme = Scheme {
     id_headers: &[],
     time: Time::Unsigned,
 };
-
-/// <https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries>
-static CODEHOST_A: Scheme = Scheme {
-    headers: &["x-hub-signature-256"],
-    sends: "sha256=",
-    ..BODY
-};
-
-/// <https://docs.stripe.com/webhooks#verify-manually>. The test scheme `v0` is ignored.
-static PAYMENTS: Scheme = Scheme {
-    headers: &["payments-signature", "stripe-signature"],
-    sends: "v1=",
-    signed: &[Part::Timestamp, Part::Text("."), Part::Body],
-    time: Time::Item("t="),
-    ..BODY
-};
-
-/// <https://linear.app/developers/webhooks#securing-webhooks>
-static TRACKER_A: Scheme = Scheme {
-    headers: &["tracker-a-signature", "linear-signature"],
-    time: Time::Body("webhookTimestamp"),
-    ..BODY
-};
-
-/// <https://docs.pagerduty.com/developer/verifying-webhook-signatures>
-static INCIDENT: Scheme = Scheme {
-    headers: &["x-incident-signature", "x-pagerduty-signature"],
-    sends: "v1=",
-    ..BODY
-};
-
-/// <https://docs.sentry.io/organization/integrations/integration-platform/webhooks/>
-static ERRORS: Scheme = Scheme {
-    headers: &["errors-hook-signature", "sentry-hook-signature"],
-    ..BODY
-};
-
-/// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>. The
-/// alternative header names are from Svix, where the scheme originated.
-static STANDARD: Scheme = Scheme {
-    headers: &["webhook-signature", "svix-signature"],
-    encoding: Encoding::Base64,
-    prefixes: &["v1,"],
-    bare: false,
-    sends: "v1,",
-    separator: Some(' '),
-    key: Key::Whsec,
-    signed: &[
-        Part::Id,
-        Part::Text("."),
-        Part::Timestamp,
-        Part::Text("."),
-        Part::Body,
-    ],
-    id_headers: &["webhook-id", "svix-id"],
-    time: Time::Headers(&["webhook-timestamp", "svix-timestamp"]),
-    ..BODY
-};
-
-/// <https://docs.slack.dev/authentication/verifying-requests-from-slack>
-static SLACK: Scheme = Scheme {
-    headers: &["x-slack-signature"],
-    prefixes: &["v0="],
-    sends: "v0=",
-    signed: &[
-        Part::Text("v0:"),
-        Part::Timestamp,
-        Part::Text(":"),
-        Part::Body,
-    ],
-    time: Time::Headers(&["x-slack-request-timestamp"]),
-    ..BODY
-};
-
-/// <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>. The second name is used by Shopify's
-/// newer "events"; see `ShopifyEventsHeader` in its Node library.
-static SHOPIFY: Scheme = Scheme {
-    headers: &["x-shopify-hmac-sha256", "shopify-hmac-sha256"],
-    encoding: Encoding::Base64,
-    prefixes: &[],
-    separator: None,
-    ..BODY
-};
-
-/// <https://www.twilio.com/docs/usage/security#validating-requests>
-static TWILIO: Scheme = Scheme {
-    headers: &["x-twilio-signature"],
-    algorithm: Algorithm::Sha1,
-    encoding: Encoding::Base64,
-    prefixes: &[],
-    separator: None,
-    signed: &[Part::UrlAndForm],
-    ..BODY
-};
-
-pub(super) const fn method(mode: AuthMode) -> Method {
-    match mode {
-        AuthMode::None => Method::Open,
-        AuthMode::StaticHeader => Method::OwnHeader,
-        AuthMode::Bearer => Method::Bearer,
-        AuthMode::CodehostBToken => Method::Token(&["x-codehost-b-token", "x-gitlab-token"]),
-        AuthMode::CodehostAHmacSha256 => Method::Signature(&CODEHOST_A),
-        AuthMode::PaymentsWebhookSignature => Method::Signature(&PAYMENTS),
-        AuthMode::TrackerAWebhookSignature => Method::Signature(&TRACKER_A),
-        AuthMode::IncidentV2Signature => Method::Signature(&INCIDENT),
-        AuthMode::ErrorsWebhookSignature => Method::Signature(&ERRORS),
-        AuthMode::StandardWebhooks => Method::Signature(&STANDARD),
-        AuthMode::SlackSignature => Method::Signature(&SLACK),
-        AuthMode::ShopifyHmacSha256 => Method::Signature(&SHOPIFY),
-        AuthMode::TwilioSignature => Method::Signature(&TWILIO),
-    }
-}

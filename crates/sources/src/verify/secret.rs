@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use http::HeaderValue;
 use zeroize::Zeroizing;
 
-use super::scheme::{self, Key, Method};
+use super::scheme::{Key, Method};
 use crate::auth_mode::AuthMode;
 
 const WHSEC: &str = "whsec_";
@@ -33,7 +33,7 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     if secret.is_empty() {
         return Err(BadSecret::Empty);
     }
-    match scheme::method(mode) {
+    match mode.method() {
         Method::Signature(scheme) => match key(scheme.key, secret) {
             Some(_) => Ok(()),
             None => Err(BadSecret::NotBase64),
@@ -49,7 +49,7 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
 /// How many bytes of the secret an attacker must guess. For `whsec_` secrets, the length of the decoded
 /// key.
 pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
-    match scheme::method(mode) {
+    match mode.method() {
         Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),
         Method::OwnHeader | Method::Token(_) | Method::Bearer | Method::Open => secret.len(),
     }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
 use http::{HeaderName, HeaderValue};
 
-use super::scheme::{self, Encoding, Method, Scheme, Time};
+use super::scheme::{Encoding, Method, Scheme, Time};
 use super::signed::{self, Subject};
 use super::{DEFAULT_STATIC_HEADER, secret};
 use crate::auth_mode::AuthMode;
@@ -30,7 +30,7 @@ pub struct SignInput<'a> {
 /// The headers that a sender would add, under their neutral names. Omits values that a header cannot
 /// contain.
 pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
-    match scheme::method(input.mode) {
+    match input.mode.method() {
         Method::Open => Vec::new(),
         Method::OwnHeader => carry(&[(
             input.header.unwrap_or(DEFAULT_STATIC_HEADER),

@@ -1,33 +1,32 @@
-//! Invariants of every scheme. `vectors` contains the values that vendors publish.
+//! Invariants of every scheme. The values that vendors publish are in their folders.
 
 mod properties;
 mod rules;
 mod times;
 mod tokens;
-mod vectors;
 
 use http::{HeaderName, HeaderValue};
 
 use super::*;
 
 /// 2023-11-14 22:13:20 UTC.
-const NOW_MS: i64 = 1_700_000_000_000;
+pub(crate) const NOW_MS: i64 = 1_700_000_000_000;
 
 /// A delivery that tests can modify.
 #[derive(Clone, Debug)]
-struct Case {
+pub(crate) struct Case {
     mode: AuthMode,
     header: Option<&'static str>,
-    secrets: Vec<String>,
+    pub(crate) secrets: Vec<String>,
     headers: HeaderMap,
     body: Vec<u8>,
-    url: String,
+    pub(crate) url: String,
     now_ms: i64,
     tolerance: i64,
 }
 
 impl Case {
-    fn new(mode: AuthMode, secret: &str, body: &[u8]) -> Self {
+    pub(crate) fn new(mode: AuthMode, secret: &str, body: &[u8]) -> Self {
         Self {
             mode,
             header: None,
@@ -62,7 +61,7 @@ impl Case {
         .collect();
     }
 
-    fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.append(
             HeaderName::from_static(name),
             HeaderValue::from_str(value).unwrap(),
@@ -75,14 +74,14 @@ impl Case {
         self
     }
 
-    fn at(mut self, now_ms: i64) -> Self {
+    pub(crate) fn at(mut self, now_ms: i64) -> Self {
         self.now_ms = now_ms;
         self
     }
 
-    fn verify(&self) -> Result<(), VerifyError> {
+    pub(crate) fn verify(&self) -> Result<(), VerifyError> {
         let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
-        verify(&VerifyInput {
+        prove(&VerifyInput {
             mode: self.mode,
             header: self.header,
             secrets: &secrets,
@@ -92,29 +91,46 @@ impl Case {
             now_ms: self.now_ms,
             tracker_tolerance_seconds: self.tolerance,
         })
+        .map(drop)
     }
 }
 
 fn secret(mode: AuthMode) -> &'static str {
-    match mode {
-        AuthMode::StandardWebhooks => "whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgMTI=",
-        _ => "s3cret of ours",
+    if mode == AuthMode::STANDARD_WEBHOOKS {
+        "whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgMTI="
+    } else {
+        "s3cret of ours"
     }
+}
+
+fn named(name: &str) -> AuthMode {
+    name.parse().unwrap()
+}
+
+/// Checks that a published value verifies, and that another body or secret does not.
+pub(crate) fn good(case: &Case) {
+    assert_eq!(case.verify(), Ok(()));
+    let mut other = case.clone();
+    other.body.push(b' ');
+    assert_eq!(other.verify(), Err(VerifyError::Wrong));
+    let mut other = case.clone();
+    other.secrets = vec!["another secret".to_owned()];
+    assert!(other.verify().is_err());
 }
 
 /// Every mode that verifies something.
 fn checking() -> impl Iterator<Item = AuthMode> {
-    AuthMode::ALL
+    AuthMode::all()
         .iter()
         .copied()
-        .filter(|mode| *mode != AuthMode::None)
+        .filter(|mode| *mode != AuthMode::NONE)
 }
 
 /// The modes with a scheme in the table.
 fn signing() -> impl Iterator<Item = (AuthMode, &'static scheme::Scheme)> {
-    AuthMode::ALL
+    AuthMode::all()
         .iter()
-        .filter_map(|mode| match scheme::method(*mode) {
+        .filter_map(|mode| match mode.method() {
             Method::Signature(scheme) => Some((*mode, scheme)),
             _ => None,
         })

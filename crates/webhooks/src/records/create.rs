@@ -11,7 +11,6 @@ use crate::secret::{self, CURRENT};
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Source;
 use gatehouse_domain::{Actor, ErrorCode, Problem, WebhookId};
-use gatehouse_sources::AuthMode;
 use gatehouse_store::WebhookRow;
 use secrecy::SecretString;
 use serde_json::json;
@@ -50,9 +49,10 @@ impl Webhooks {
             updated_at: now,
         };
         let supplied = input.secret().value();
-        let warning = match mode {
-            AuthMode::None => Some(OPEN_WARNING),
-            _ => supplied.and_then(|secret| secret::warning(mode, secret)),
+        let warning = if mode.needs_secret() {
+            supplied.and_then(|secret| secret::warning(mode, secret))
+        } else {
+            Some(OPEN_WARNING)
         };
         let (actor, shown) = (actor.clone(), secret.clone());
         let webhook = self

@@ -36,8 +36,8 @@ impl Target {
     /// Webhooks.
     pub async fn create(house: &House, profile: &str, extra: Value) -> Self {
         let auth = match profile {
-            "generic" => AuthMode::StandardWebhooks,
-            _ => AuthMode::CodehostAHmacSha256,
+            "generic" => AuthMode::STANDARD_WEBHOOKS,
+            _ => "github_hmac_sha256".parse().unwrap(),
         };
         let mut members = json!({
             "name": profile, "source_profile": profile, "auth_mode": auth.as_str(),
