@@ -178,8 +178,9 @@ impl JsonSchema for AuthMode {
             .map(|mode| json!({ "type": "string", "const": mode.as_str(), "description": mode.0.description }))
             .collect();
         json_schema!({
-            "description": "How a webhook's deliveries are verified. Serialized under its own name; also deserializes from the vendor's name.",
             "oneOf": modes,
+            "description": "How a webhook's deliveries are verified. Serialized under its own name; also \
+                deserializes from\nthe vendor's name.",
         })
     }
 }

@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 
 use crate::payload::BodyKind;
 use crate::profile::{KeySource, Profile};
+use crate::verify::shell::vendor_header;
 
 /// The id in [`example`].
 const EXAMPLE_ID: &str = "00000000000000000000000000000001";
@@ -58,7 +59,7 @@ pub struct Example {
     /// The header that names the event, and its value.
     pub event_header: Option<(String, String)>,
     /// The members of the JSON body, or the fields of the form.
-    pub payload: Value,
+    pub payload: Map<String, Value>,
 }
 
 /// The values of the placeholders.
@@ -101,7 +102,9 @@ pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
     let payload = payload(profile, &values);
     let (content_type, body) = match profile.body {
         BodyKind::Form => ("application/x-www-form-urlencoded", form(&payload)),
-        BodyKind::Json | BodyKind::JsonOrFormPayload => ("application/json", payload.to_string()),
+        BodyKind::Json | BodyKind::JsonOrFormPayload => {
+            ("application/json", Value::Object(payload).to_string())
+        }
     };
     let mut headers = vec![("content-type".to_owned(), content_type.to_owned())];
     headers.extend(event_header(profile, request.event_header, event));
@@ -125,17 +128,25 @@ pub fn example(profile: &Profile) -> Example {
         id: EXAMPLE_ID,
         now_ms: EXAMPLE_MS,
     };
+    let names = profile.event.headers;
+    let name = (!names.is_empty()).then(|| vendor_header(names, profile.alias));
     Example {
-        event_header: event_header(profile, None, event),
+        event_header: name.map(|name| (name, event_word(profile, event))),
         payload: payload(profile, &values),
     }
 }
 
-/// The header with the vendor's name for the event, if the vendor uses a header.
+/// The header that names the event, if the vendor uses one.
 fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(String, String)> {
     let source = &profile.event;
     let own = own.filter(|_| source.own_header);
     let name = own.or_else(|| source.headers.first().copied())?;
+    Some((name.to_ascii_lowercase(), event_word(profile, event)))
+}
+
+/// The vendor's name for an event, as its header has it.
+fn event_word(profile: &Profile, event: &str) -> String {
+    let source = &profile.event;
     let word = if source.detail.is_empty() {
         event
     } else {
@@ -145,7 +156,7 @@ fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(St
         let known = names.known.iter().find(|(_, ours)| *ours == word);
         known.map(|(theirs, _)| *theirs)
     });
-    Some((name.to_ascii_lowercase(), theirs.unwrap_or(word).to_owned()))
+    theirs.unwrap_or(word).to_owned()
 }
 
 /// The part of an event type before the first dot.
@@ -154,7 +165,7 @@ fn family(event: &str) -> &str {
 }
 
 /// The members of a sample's body. Empty if the file cannot be parsed, which a test excludes.
-fn payload(profile: &Profile, values: &Values<'_>) -> Value {
+fn payload(profile: &Profile, values: &Values<'_>) -> Map<String, Value> {
     let file: File = serde_json::from_str(profile.sample).unwrap_or_default();
     let mut payload = Value::Object(Map::new());
     let body = file.bodies.iter().find(|body| body.matches(values.event));
@@ -166,7 +177,10 @@ fn payload(profile: &Profile, values: &Values<'_>) -> Value {
             merge(&mut payload, part);
         }
     }
-    payload
+    match payload {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
 }
 
 fn merge(into: &mut Value, from: Value) {
@@ -247,9 +261,9 @@ impl Values<'_> {
     }
 }
 
-fn form(fields: &Value) -> String {
+fn form(fields: &Map<String, Value>) -> String {
     let mut form = url::form_urlencoded::Serializer::new(String::new());
-    for (name, value) in fields.as_object().into_iter().flatten() {
+    for (name, value) in fields {
         form.append_pair(name, value.as_str().unwrap_or_default());
     }
     form.finish()

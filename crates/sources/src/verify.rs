@@ -7,7 +7,7 @@
 mod header;
 pub(crate) mod scheme;
 mod secret;
-mod shell;
+pub(crate) mod shell;
 mod sign;
 mod signed;
 mod token;

@@ -21,7 +21,7 @@ pub fn shell(mode: AuthMode) -> ShellRecipe {
     match mode.method() {
         Method::Open => ShellRecipe::default(),
         Method::OwnHeader => header_only("{header}: $SECRET".to_owned()),
-        Method::Token(names) => header_only(format!("{}: $SECRET", best(names, vendor))),
+        Method::Token(names) => header_only(format!("{}: $SECRET", vendor_header(names, vendor))),
         Method::Bearer => header_only("Authorization: Bearer $SECRET".to_owned()),
         Method::Signature(scheme) => signature(scheme, vendor),
     }
@@ -40,7 +40,7 @@ fn signature(scheme: &Scheme, vendor: Option<&str>) -> ShellRecipe {
         recipe
             .lines
             .push("ID=msg_$(openssl rand -hex 8)".to_owned());
-        let name = best(scheme.id_headers, vendor);
+        let name = vendor_header(scheme.id_headers, vendor);
         recipe.headers.push(format!("{name}: $ID"));
     }
     if matches!(scheme.time, Time::Item(_) | Time::Headers(_)) {
@@ -78,17 +78,17 @@ fn signature(scheme: &Scheme, vendor: Option<&str>) -> ShellRecipe {
         Time::Item(prefix) => value = format!("{prefix}$TIME,{value}"),
         Time::Headers(names) => recipe
             .headers
-            .push(format!("{}: $TIME", best(names, vendor))),
+            .push(format!("{}: $TIME", vendor_header(names, vendor))),
         Time::Body(member) => recipe.body_time = Some(member),
         Time::Unsigned => {}
     }
-    let name = best(scheme.headers, vendor);
+    let name = vendor_header(scheme.headers, vendor);
     recipe.headers.push(format!("{name}: {value}"));
     recipe
 }
 
 /// The header with the vendor's own name if there is one, otherwise the first, in the usual capitals.
-fn best(names: &[&str], vendor: Option<&str>) -> String {
+pub(crate) fn vendor_header(names: &[&str], vendor: Option<&str>) -> String {
     let own = names
         .iter()
         .find(|name| vendor.is_some_and(|vendor| name.contains(vendor)));
