@@ -24,10 +24,6 @@ impl EventFilter {
         allowed && !Self::lists(&self.deny, event_type)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.allow.is_empty() && self.deny.is_empty()
-    }
-
     fn lists(entries: &[String], event_type: Option<&str>) -> bool {
         event_type.is_some_and(|event| entries.iter().any(|entry| matches(entry, event)))
     }

@@ -139,10 +139,6 @@ impl Payload {
 
     /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
     /// the form's fields.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     pub fn into_text(self) -> String {
         self.text
     }
@@ -159,16 +155,6 @@ impl Payload {
     /// The string at a path. Returns `None` for any other type.
     pub fn string(&self, path: &str) -> Option<Cow<'_, str>> {
         self.get(path)?.as_str()
-    }
-
-    /// Formats the payload as JSON with two-space indentation. Non-ASCII characters are not escaped.
-    pub fn pretty(&self) -> String {
-        self.root().pretty(usize::MAX)
-    }
-
-    /// Formats the payload as JSON without white space. Non-ASCII characters are not escaped.
-    pub fn compact(&self) -> String {
-        self.root().compact(usize::MAX)
     }
 }
 

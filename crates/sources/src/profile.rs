@@ -222,11 +222,6 @@ pub fn find(id_or_alias: &str) -> Option<&'static Profile> {
 }
 
 impl Profile {
-    /// Whether the vendor documents this event type. Metrics label others `other`.
-    pub fn knows(&self, event_type: &str) -> bool {
-        self.catalog().any(|known| known.name == event_type)
-    }
-
     /// All known event types: those offered for filters, then the rest.
     pub fn catalog(&self) -> impl Iterator<Item = &'static EventType> {
         self.events.iter().chain(self.more_events)

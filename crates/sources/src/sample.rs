@@ -43,7 +43,7 @@ pub struct Sample {
 /// The parameters of a test delivery.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SampleRequest<'a> {
-    /// The event type. Default: [`default_event`].
+    /// The event type. Default: the first one of the profile.
     pub event: Option<&'a str>,
     /// The event header configured on the webhook, where the profile allows one.
     pub event_header: Option<&'a str>,
@@ -86,7 +86,7 @@ struct Body {
 }
 
 /// The event type of a sample that names none: the profile's first one.
-pub fn default_event(profile: &Profile) -> &'static str {
+fn default_event(profile: &Profile) -> &'static str {
     profile.events.first().map_or("test", |event| event.name)
 }
 
@@ -120,7 +120,7 @@ pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
     }
 }
 
-/// Returns a sample of the profile's [`default_event`] for documentation, with a fixed id and time.
+/// Returns a sample of the profile's first event type for documentation, with a fixed id and time.
 pub fn example(profile: &Profile) -> Example {
     let event = default_event(profile);
     let values = Values {

@@ -109,7 +109,6 @@ fn catalogs_have_each_name_once_and_say_what_it_means() {
         names.dedup();
         assert_eq!(names.len(), all, "{profile}");
         for event in profile.catalog() {
-            assert!(profile.knows(event.name));
             assert!(event.description.len() > 9, "{profile}: {}", event.name);
             assert!(
                 !event.description.ends_with('.'),
@@ -117,7 +116,6 @@ fn catalogs_have_each_name_once_and_say_what_it_means() {
                 event.name
             );
         }
-        assert!(!profile.knows("no.such.event"));
     }
 }
 

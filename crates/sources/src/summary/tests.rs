@@ -86,7 +86,7 @@ fn sampled(profile: &'static Profile, event: &str) -> Value {
     };
     let made = sample(profile, &request);
     let payload = Payload::read(profile.body, &made.body).unwrap();
-    serde_json::from_str(payload.text()).unwrap()
+    serde_json::from_str(&payload.into_text()).unwrap()
 }
 
 proptest! {
