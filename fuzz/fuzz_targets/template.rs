@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use gatehouse_webhooks::payload::Payload;
-use gatehouse_webhooks::template::{MAX_JSON_CHARS, MAX_RAW_CHARS, render};
+use gatehouse_sources::payload::Payload;
+use gatehouse_sources::template::{MAX_JSON_CHARS, MAX_RAW_CHARS, render};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -3,10 +3,10 @@
 //! of the summary unless it belongs to the outline.
 #![no_main]
 
-use gatehouse_webhooks::event::{self, MAX_VALUE_CHARS};
-use gatehouse_webhooks::profile;
-use gatehouse_webhooks::summary::{MAX_SUMMARY_CHARS, summarise};
-use gatehouse_webhooks::{Payload, PayloadError};
+use gatehouse_sources::event::{self, MAX_VALUE_CHARS};
+use gatehouse_sources::profile;
+use gatehouse_sources::summary::{MAX_SUMMARY_CHARS, summarise};
+use gatehouse_sources::{Payload, PayloadError};
 use libfuzzer_sys::fuzz_target;
 
 // The first byte selects the profile. Header lines, an empty line and the body follow.

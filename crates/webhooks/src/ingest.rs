@@ -129,11 +129,12 @@ impl Intake {
         }
         let (signed_id, bytes_key) = self.verify(headers, url, body)?;
         let payload = self.parse(headers, body)?;
-        if let Some(challenge) = crate::event::handshake(self.webhook.profile, &payload) {
+        if let Some(challenge) = gatehouse_sources::event::handshake(self.webhook.profile, &payload)
+        {
             return Ok(Ingested::Handshake(challenge));
         }
         let headers = self.without_proof(headers);
-        let mut event = crate::event::read(
+        let mut event = gatehouse_sources::event::read(
             self.webhook.profile,
             self.webhook.config.event_header.as_deref(),
             &headers,
@@ -141,7 +142,10 @@ impl Intake {
             body,
         );
         // A signed ID takes precedence over unsigned ones.
-        if let Some(key) = signed_id.as_deref().and_then(crate::event::signed_key) {
+        if let Some(key) = signed_id
+            .as_deref()
+            .and_then(gatehouse_sources::event::signed_key)
+        {
             event.delivery_key = Some(key);
         }
         let arrived = steps::Arrived {

@@ -7,19 +7,20 @@ mod patch;
 pub use checks::MAX_BODY_BYTES;
 pub use patch::Patch;
 
-use crate::AuthMode;
-use crate::event;
-use crate::filter::EventFilter;
-use crate::profile;
 use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
 use crate::record::{SessionMode, StoredConfig, WebhookConfig};
-use crate::rules::{OnLimit, ReplayGuard};
+use crate::rules::OnLimit;
 use checks::{
     Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
     events, find_profile, header_name, invalid, line, model, number, put, put_or, secret_header,
     text, tool_policy,
 };
 use gatehouse_domain::Cidr;
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::ReplayGuard;
+use gatehouse_sources::event;
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::profile;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;

@@ -5,13 +5,13 @@
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::limits::WINDOW_MS;
-use crate::profile::Profile;
 use crate::record::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use crate::rules::OnLimit;
 use crate::secret;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError, Status};
+use gatehouse_sources::profile::Profile;
 use gatehouse_store::{StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::{HashMap, HashSet};

@@ -2,8 +2,8 @@
 //! anything a sender or model can choose freely (unlisted event types, tool names) becomes `other`. Must
 //! not know about deliveries or the worker.
 
-use crate::profile;
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_sources::profile;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashSet;
 use std::sync::LazyLock;

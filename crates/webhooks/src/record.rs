@@ -1,12 +1,13 @@
 //! A webhook as shown to its owner, and the part of it that is stored and copied into each delivery.
 //! Contains no secrets; they have their own table.
 
-use crate::AuthMode;
-use crate::filter::EventFilter;
-use crate::profile::{self, Profile};
-use crate::rules::{OnLimit, ReplayGuard, is_default};
+use crate::rules::{OnLimit, is_default};
 use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::ReplayGuard;
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::profile::{self, Profile};
 use gatehouse_store::{StoreError, WebhookRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -370,7 +371,7 @@ mod tests {
     fn a_configuration_survives_its_column_and_its_copy_has_no_auth() {
         let stored = StoredConfig {
             auth: AuthConfig {
-                mode: AuthMode::StaticHeader,
+                mode: AuthMode::STATIC_HEADER,
                 header: Some(DEFAULT_HEADER.to_owned()),
                 secret_hint: Some("…abcd".to_owned()),
             },

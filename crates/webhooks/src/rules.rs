@@ -1,20 +1,7 @@
-//! Settings for repeated deliveries and for deliveries over the rate limit.
+//! The setting for deliveries over the rate limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// How duplicates are detected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplayGuard {
-    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
-    /// under a new id.
-    #[default]
-    Key,
-    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
-    /// signed.
-    Bytes,
-}
 
 /// What happens to a delivery over the rate limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,12 +4,12 @@
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
-use crate::payload::Payload;
 use crate::record::Snapshot;
-use crate::{summary, template};
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, PreparedInbox, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
+use gatehouse_sources::payload::Payload;
+use gatehouse_sources::{summary, template};
 use gatehouse_store::DeliveryWork;
 use std::collections::BTreeMap;
 use std::time::Duration;

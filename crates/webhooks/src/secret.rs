@@ -1,12 +1,12 @@
 //! Webhook secrets: generation, hints, and the stored form. All webhook secrets are encrypted for the same
 //! place, so the plaintext names its webhook, and reading verifies that name.
 
-use crate::{AuthMode, verify};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Random;
 use gatehouse_secrets::{SecretPlace, Secrets, SecretsError};
+use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::WebhookSecretRow;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
@@ -58,9 +58,10 @@ pub(crate) fn place(field: &str) -> SecretPlace {
 /// (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
 pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
     let bytes = Zeroizing::new(random.bytes::<32>());
-    SecretString::from(match mode {
-        AuthMode::StandardWebhooks => format!("whsec_{}", BASE64.encode(*bytes)),
-        _ => HEXLOWER.encode(&*bytes),
+    SecretString::from(if mode == AuthMode::STANDARD_WEBHOOKS {
+        format!("whsec_{}", BASE64.encode(*bytes))
+    } else {
+        HEXLOWER.encode(&*bytes)
     })
 }
 
@@ -116,19 +117,19 @@ mod tests {
     #[test]
     fn each_mode_gets_a_secret_that_it_can_use() {
         let random = SeededRandom::new(3);
-        for mode in AuthMode::ALL {
+        for mode in AuthMode::all() {
             let secret = generate(*mode, &random);
             assert_eq!(
-                crate::verify::check_secret(*mode, secret.expose_secret()),
+                gatehouse_sources::verify::check_secret(*mode, secret.expose_secret()),
                 Ok(()),
                 "{mode}"
             );
         }
-        let secret = generate(AuthMode::StandardWebhooks, &random);
+        let secret = generate(AuthMode::STANDARD_WEBHOOKS, &random);
         let encoded = secret.expose_secret().strip_prefix("whsec_").unwrap();
         assert_eq!(BASE64.decode(encoded).unwrap().len(), 32);
         assert_eq!(
-            generate(AuthMode::Bearer, &random).expose_secret().len(),
+            generate(AuthMode::BEARER, &random).expose_secret().len(),
             64
         );
     }

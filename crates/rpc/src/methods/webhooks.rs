@@ -1,20 +1,22 @@
 //! `webhooks.*`: inbound webhooks and sender profiles.
 
+mod profiles;
+
+pub use profiles::PROFILES;
+
 use super::page::{self, PageParams};
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope, Timestamp, input};
 use gatehouse_services::to_problem;
-use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
-    AuthMode, BucketSize, DeliveryStats, ReplayGuard, RotatedSecret, StatsQuery, TestResult,
-    Webhook, WebhookChanged, WebhookInput, WebhookPage,
+    BucketSize, DeliveryStats, RotatedSecret, StatsQuery, TestResult, Webhook, WebhookChanged,
+    WebhookInput, WebhookPage,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
     "webhooks.list",
@@ -74,13 +76,6 @@ pub const TEST: Method = method!(
     test(TestParams) -> TestResult,
     errors: [NotFound, Conflict, RateLimited, VaultSealed],
     audit: Audit::row("webhook.tested", &["id", "event"], &["delivery_id"])
-);
-
-pub const PROFILES: Method = method!(
-    "webhooks.profiles",
-    "Lists the known senders and how to set up each.",
-    Some(Scope::Read),
-    profiles(NoParams) -> ProfileList
 );
 
 pub const STATS: Method = method!(
@@ -178,72 +173,6 @@ pub struct StatsParams {
     bucket: Option<BucketSize>,
 }
 
-/// An event type of a sender.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct EventInfo {
-    /// The name, as used in filters.
-    #[serde(rename = "type")]
-    kind: &'static str,
-    /// What happened.
-    description: &'static str,
-}
-
-/// A known sender.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ProfileInfo {
-    /// The profile's id.
-    id: &'static str,
-    /// The display name.
-    name: &'static str,
-    /// The vendor's own name for the profile, also accepted as input.
-    alias: Option<&'static str>,
-    /// How deliveries are verified unless the webhook specifies otherwise.
-    default_auth_mode: AuthMode,
-    /// The sender's event types.
-    events: Vec<EventInfo>,
-    /// The sender's headers that are stored with a delivery.
-    headers: &'static [&'static str],
-    /// Whether the signature covers the id that the delivery key is read from.
-    id_is_signed: bool,
-    /// The suggested `replay_guard` for a new webhook. `webhooks.create` defaults to `key`.
-    replay_guard: ReplayGuard,
-    /// The reason for the suggested `replay_guard`.
-    replay_note: &'static str,
-    /// The suggested `redeliver_failed` for a new webhook. `webhooks.create` defaults to `false`.
-    redeliver_failed: bool,
-    /// Setup steps at the sender. `{url}` and `{secret}` are placeholders for the webhook's values.
-    guide: &'static str,
-}
-
-impl From<&'static Profile> for ProfileInfo {
-    fn from(profile: &'static Profile) -> Self {
-        let event = |event: &profile::EventType| EventInfo {
-            kind: event.name,
-            description: event.description,
-        };
-        Self {
-            id: profile.id,
-            name: profile.name,
-            alias: profile.alias,
-            default_auth_mode: profile.default_auth_mode,
-            events: profile.events.iter().map(event).collect(),
-            headers: profile.headers,
-            id_is_signed: profile.replay.id_is_signed,
-            replay_guard: profile.replay.guard,
-            replay_note: profile.replay.note,
-            redeliver_failed: true,
-            guide: profile.guide,
-        }
-    }
-}
-
-/// Result of `webhooks.profiles`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ProfileList {
-    /// The profiles of known senders.
-    profiles: Vec<ProfileInfo>,
-}
-
 async fn list(call: Call, params: PageParams) -> Result<WebhookPage, Problem> {
     let rows = page::rows(params.limit)?;
     let cursor = params.cursor.as_deref();
@@ -300,13 +229,6 @@ async fn test(call: Call, params: TestParams) -> Result<TestResult, Problem> {
     let (webhooks, actor) = (&call.services.webhooks, call.actor());
     let tested = webhooks.test(&actor, &params.id, params.event.as_deref());
     tested.await.map_err(to_problem)
-}
-
-fn profiles(_: Call, NoParams {}: NoParams) -> Ready<Result<ProfileList, Problem>> {
-    let known = profile::all().iter().map(|known| (*known).into());
-    ready(Ok(ProfileList {
-        profiles: known.collect(),
-    }))
 }
 
 async fn stats(call: Call, params: StatsParams) -> Result<DeliveryStats, Problem> {

@@ -3,8 +3,8 @@
 use super::Check;
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
+use gatehouse_sources::AuthMode;
 use gatehouse_tools::{McpState, McpStatus};
-use gatehouse_webhooks::AuthMode;
 
 /// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
@@ -84,7 +84,7 @@ pub(super) async fn open_webhooks(services: &Services) -> Option<Check> {
             return Some(Check::bad(id, message, "The log has the details."));
         }
     };
-    let is_open = |mode: AuthMode, enabled: bool| enabled && mode == AuthMode::None;
+    let is_open = |mode: AuthMode, enabled: bool| enabled && !mode.needs_secret();
     let open: Vec<&str> = all
         .iter()
         .filter(|webhook| is_open(webhook.auth_mode, webhook.enabled))

@@ -1,7 +1,7 @@
 //! Limits how often a client may send a wrong token. Applies to secrets that are compared as tokens.
 
-use crate::verify::VerifyError;
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
+use gatehouse_sources::verify::VerifyError;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

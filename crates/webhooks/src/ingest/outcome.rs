@@ -1,9 +1,9 @@
 //! The results of ingest and their responses.
 
 use crate::error::WebhooksError;
-use crate::payload::PayloadError;
-use crate::verify::VerifyError;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
+use gatehouse_sources::payload::PayloadError;
+use gatehouse_sources::verify::VerifyError;
 use gatehouse_store::StoreError;
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 
 use super::Patch;
 use crate::error::WebhooksError;
-use crate::filter::EventFilter;
-use crate::profile;
 use gatehouse_agents::ToolPolicy;
+use gatehouse_sources::filter::EventFilter;
+use gatehouse_sources::profile;
 use http::HeaderName;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

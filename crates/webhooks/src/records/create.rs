@@ -3,7 +3,6 @@
 use super::{
     OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, no_secret, secret_row,
 };
-use crate::AuthMode;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
@@ -50,9 +49,10 @@ impl Webhooks {
             updated_at: now,
         };
         let supplied = input.secret().value();
-        let warning = match mode {
-            AuthMode::None => Some(OPEN_WARNING),
-            _ => supplied.and_then(|secret| secret::warning(mode, secret)),
+        let warning = if mode.needs_secret() {
+            supplied.and_then(|secret| secret::warning(mode, secret))
+        } else {
+            Some(OPEN_WARNING)
         };
         let (actor, shown) = (actor.clone(), secret.clone());
         let webhook = self

@@ -9,8 +9,8 @@ use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
 use crate::record::StoredConfig;
 use crate::secret::{self, CURRENT};
-use crate::{AuthMode, verify};
 use gatehouse_domain::{Actor, WebhookId};
+use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::{Conn, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -32,12 +32,12 @@ impl Webhooks {
                     Ok(secret) => {
                         inner.reload_one(&id).await?;
                         let webhook = inner.shown(&id).await?;
-                        let warning = match webhook.auth_mode {
-                            AuthMode::None => input.auth_mode.is_said().then_some(OPEN_WARNING),
-                            mode => {
-                                let supplied = input.secret().value();
-                                supplied.and_then(|secret| secret::warning(mode, secret))
-                            }
+                        let mode = webhook.auth_mode;
+                        let warning = if mode.needs_secret() {
+                            let supplied = input.secret().value();
+                            supplied.and_then(|secret| secret::warning(mode, secret))
+                        } else {
+                            input.auth_mode.is_said().then_some(OPEN_WARNING)
                         };
                         return Ok(WebhookChanged {
                             warning,

@@ -3,7 +3,7 @@
 
 use crate::corpus::corpus;
 use gatehouse_channels::Markup;
-use gatehouse_webhooks::{Payload, template};
+use gatehouse_sources::{Payload, template};
 use html5ever::tokenizer::{
     BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };

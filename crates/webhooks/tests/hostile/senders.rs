@@ -4,10 +4,11 @@ use crate::room::{create, headers, sender};
 use crate::worker::house::{House, START, settings};
 use bytes::Bytes;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
-use gatehouse_webhooks::profile::{self, Profile};
-use gatehouse_webhooks::sample::{SampleRequest, sample};
-use gatehouse_webhooks::verify::{SignInput, sign};
-use gatehouse_webhooks::{AuthMode, Delivery, Ingested, Webhook, WebhooksSettings};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::profile::{self, Profile};
+use gatehouse_sources::sample::{SampleRequest, sample};
+use gatehouse_sources::verify::{SignInput, sign};
+use gatehouse_webhooks::{Delivery, Ingested, Webhook, WebhooksSettings};
 use http::HeaderValue;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -35,8 +36,8 @@ impl Target {
     /// Webhooks.
     pub async fn create(house: &House, profile: &str, extra: Value) -> Self {
         let auth = match profile {
-            "generic" => AuthMode::StandardWebhooks,
-            _ => AuthMode::CodehostAHmacSha256,
+            "generic" => AuthMode::STANDARD_WEBHOOKS,
+            _ => "github_hmac_sha256".parse().unwrap(),
         };
         let mut members = json!({
             "name": profile, "source_profile": profile, "auth_mode": auth.as_str(),

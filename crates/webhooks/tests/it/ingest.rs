@@ -5,8 +5,9 @@ use crate::room::{
 };
 use crate::worker::house::{House, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
-use gatehouse_webhooks::verify::{SignInput, sign};
-use gatehouse_webhooks::{AuthMode, Ingested};
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, sign};
+use gatehouse_webhooks::Ingested;
 use serde_json::json;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
         let body = r#"{"b":1.0,"action":"opened","a":{"x":"é"},
             "repository":{"full_name":"o/r"},"pull_request":{"number":7}}"#;
         let signature = sign(&SignInput {
-            mode: AuthMode::CodehostAHmacSha256,
+            mode: made.webhook.auth_mode,
             header: None,
             secret: &secret_of(&made),
             url: "",
@@ -339,7 +340,7 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
         let actor = Actor::cli();
-        for profile in gatehouse_webhooks::profile::all() {
+        for profile in gatehouse_sources::profile::all() {
             let made = create(&house, json!({ "name": "n", "source_profile": profile.id })).await;
             let tested = house
                 .webhooks
@@ -354,7 +355,7 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
                 .unwrap();
             assert!(delivery.event_type.is_some(), "{profile}");
         }
-        for mode in AuthMode::ALL {
+        for mode in AuthMode::all() {
             let members = json!({ "name": "n", "auth_mode": mode, "allowed_cidrs": ["192.0.2.1"] });
             let made = create(&house, members).await;
             let tested = house

@@ -4,7 +4,7 @@
 use crate::room::{accepted, as_json, code, create, open_webhook, post, refused, rows, secret_of};
 use crate::worker::house::{House, everywhere};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Problem};
-use gatehouse_webhooks::verify::{SignInput, sign};
+use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_webhooks::{Ingested, Webhook, WebhookChanged, WebhooksSettings};
 use serde_json::json;
 use std::time::Duration;
@@ -127,7 +127,7 @@ async fn the_time_that_is_signed_belongs_to_the_bytes() {
 async fn what_was_accepted_before_the_guard_is_on_is_not_known_to_it_and_samples_pass() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
-        for profile in gatehouse_webhooks::profile::all() {
+        for profile in gatehouse_sources::profile::all() {
             let members =
                 json!({ "name": "n", "source_profile": profile.id, "replay_guard": "bytes" });
             let webhook = create(&house, members).await.webhook;

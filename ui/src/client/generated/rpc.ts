@@ -3543,6 +3543,10 @@ export interface ProfileList {
    * The profiles of known senders.
    */
   profiles: ProfileInfo[];
+  /**
+   * The verification modes.
+   */
+  auth_modes: AuthModeInfo[];
 }
 /**
  * A known sender.
@@ -3568,9 +3572,17 @@ export interface ProfileInfo {
    */
   default_auth_mode: AuthMode;
   /**
+   * What the sender reports, in a few words.
+   */
+  about: string;
+  /**
    * The sender's event types.
    */
   events: EventInfo[];
+  /**
+   * The other event types that the sender documents.
+   */
+  more_events: EventInfo[];
   /**
    * The sender's headers that are stored with a delivery.
    */
@@ -3595,6 +3607,10 @@ export interface ProfileInfo {
    * Setup steps at the sender. `{url}` and `{secret}` are placeholders for the webhook's values.
    */
   guide: string;
+  /**
+   * A delivery of the first event type.
+   */
+  sample: SampleInfo;
 }
 /**
  * An event type of a sender.
@@ -3611,6 +3627,89 @@ export interface EventInfo {
    * What happened.
    */
   description: string;
+}
+/**
+ * A sample delivery.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SampleInfo".
+ */
+export interface SampleInfo {
+  /**
+   * The header that names the event, if the sender uses one.
+   */
+  header: HeaderInfo | null;
+  /**
+   * Whether the body is a form with the members of `payload` as its fields. Otherwise it is JSON.
+   */
+  is_form: boolean;
+  /**
+   * The payload.
+   */
+  payload: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A header of a request.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "HeaderInfo".
+ */
+export interface HeaderInfo {
+  /**
+   * The name.
+   */
+  name: string;
+  /**
+   * The value.
+   */
+  value: string;
+}
+/**
+ * A verification mode.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AuthModeInfo".
+ */
+export interface AuthModeInfo {
+  /**
+   * The mode.
+   */
+  id: AuthMode;
+  /**
+   * The display name.
+   */
+  name: string;
+  /**
+   * Whether the sender generates the secret, so that it has to be copied into the webhook.
+   */
+  secret_from_sender: boolean;
+  /**
+   * How to sign a delivery in a shell.
+   */
+  shell: ShellInfo;
+}
+/**
+ * Commands for a POSIX shell that sign a delivery. They use `$SECRET`, `$URL` and `$BODY`, or for a form
+ * `$FIELDS`: the names and values, sorted by name.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ShellInfo".
+ */
+export interface ShellInfo {
+  /**
+   * Commands that set the variables in `headers`.
+   */
+  lines: string[];
+  /**
+   * The headers, for use within double quotes. `{header}` is a placeholder for the webhook's header.
+   */
+  headers: string[];
+  /**
+   * The member of the payload with the time of sending. Leave it out if it is not current.
+   */
+  body_time: string | null;
 }
 /**
  * Delivery counts, oldest first.

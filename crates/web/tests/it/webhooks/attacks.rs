@@ -4,8 +4,8 @@
 use super::ingest::signed;
 use super::{deliveries, made, send, until};
 use crate::steps::{behind_trusted_proxy, light_owner, start_of_tests, stopped_clock};
+use gatehouse_sources::AuthMode;
 use gatehouse_testkit::{Actor, Options, Reply};
-use gatehouse_webhooks::AuthMode;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -31,16 +31,13 @@ async fn a_captured_delivery_replayed_under_fresh_ids_runs_once_under_the_bytes_
     let now = start_of_tests().as_millis();
     let body = format!(r#"{{"action":"opened","type":"Issue","n":1,"webhookTimestamp":{now}}}"#);
     for (profile, mode, id_header) in [
-        ("github", AuthMode::CodehostAHmacSha256, "x-github-delivery"),
-        ("sentry", AuthMode::ErrorsWebhookSignature, "request-id"),
-        ("shopify", AuthMode::ShopifyHmacSha256, "x-shopify-event-id"),
-        (
-            "linear",
-            AuthMode::TrackerAWebhookSignature,
-            "linear-delivery",
-        ),
-        ("generic", AuthMode::CodehostAHmacSha256, "x-delivery-id"),
+        ("github", "github_hmac_sha256", "x-github-delivery"),
+        ("sentry", "sentry_webhook_signature", "request-id"),
+        ("shopify", "shopify_hmac_sha256", "x-shopify-event-id"),
+        ("linear", "linear_webhook_signature", "linear-delivery"),
+        ("generic", "github_hmac_sha256", "x-delivery-id"),
     ] {
+        let mode: AuthMode = mode.parse().unwrap();
         let members =
             json!({ "source_profile": profile, "auth_mode": mode, "replay_guard": "bytes" });
         let hook = made(&owner, members).await;
@@ -85,7 +82,12 @@ async fn by_default_only_the_key_tells_a_duplicate() {
     let (server, owner) = light_owner(Options::default()).await;
     let hook = made(&owner, json!({ "source_profile": "github" })).await;
     let body = r#"{"n":1}"#;
-    let proof = signed(AuthMode::CodehostAHmacSha256, hook.secret(), body, 0);
+    let proof = signed(
+        "github_hmac_sha256".parse().unwrap(),
+        hook.secret(),
+        body,
+        0,
+    );
     let remote = server.remote();
     let post = async |id: &str| {
         replay(
@@ -112,7 +114,7 @@ async fn standard_webhooks_are_told_apart_by_their_signed_id_alone() {
         let hook = made(&owner, members).await;
         let body = r#"{"type":"ping"}"#;
         let event = |id: &str| {
-            super::ingest::signed_as(AuthMode::StandardWebhooks, hook.secret(), body, now, id)
+            super::ingest::signed_as(AuthMode::STANDARD_WEBHOOKS, hook.secret(), body, now, id)
         };
         let post = async |id: &str, more: &[(&str, &str)]| {
             replay(&remote, &hook.path(), &event(id), more, body).await

@@ -2,9 +2,9 @@
 
 use super::{made, send, until};
 use crate::steps::light_owner;
+use gatehouse_sources::AuthMode;
+use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_testkit::{Options, raw};
-use gatehouse_webhooks::AuthMode;
-use gatehouse_webhooks::verify::{SignInput, sign};
 use serde_json::json;
 
 pub fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String, String)> {
@@ -125,8 +125,8 @@ async fn each_signature_mode_takes_its_own_and_nothing_else() {
     let (server, owner) = light_owner(Options::default()).await;
     let now = crate::steps::start_of_tests().as_millis();
     let remote = server.remote();
-    for mode in AuthMode::ALL {
-        if matches!(mode, AuthMode::None | AuthMode::TwilioSignature) {
+    for mode in AuthMode::all() {
+        if ["none", "twilio_signature"].contains(&mode.as_str()) {
             continue;
         }
         let hook = made(&owner, json!({ "auth_mode": mode })).await;
@@ -151,10 +151,7 @@ async fn each_signature_mode_takes_its_own_and_nothing_else() {
             .await
             .refused(401, "INVALID_CREDENTIALS");
         // The signature covers the bytes: an additional space makes another body.
-        let tokens = matches!(
-            mode,
-            AuthMode::StaticHeader | AuthMode::Bearer | AuthMode::CodehostBToken
-        );
+        let tokens = ["static_header", "bearer", "codehost_b_token"].contains(&mode.as_str());
         let moved = send(&remote, &hook.path(), &as_refs, r#"{"n": 1}"#).await;
         assert_eq!(
             moved.status.as_u16(),
@@ -174,7 +171,12 @@ async fn signatures_in_their_odd_spellings() {
     let remote = server.remote();
     let hook = made(&owner, json!({ "source_profile": "codehost_a" })).await;
     let hex = |body: &str| {
-        let headers = signed(AuthMode::CodehostAHmacSha256, hook.secret(), body, 0);
+        let headers = signed(
+            "github_hmac_sha256".parse().unwrap(),
+            hook.secret(),
+            body,
+            0,
+        );
         headers[0].1.trim_start_matches("sha256=").to_owned()
     };
     let name = "x-hub-signature-256";
@@ -205,7 +207,12 @@ async fn signatures_in_their_odd_spellings() {
     let now = crate::steps::start_of_tests().as_millis();
     let stamp = async |at: i64, number: u32| {
         let body = format!("{{\"id\":\"evt_{number}\",\"type\":\"invoice.paid\"}}");
-        let headers = signed(AuthMode::PaymentsWebhookSignature, pay.secret(), &body, at);
+        let headers = signed(
+            "stripe_webhook_signature".parse().unwrap(),
+            pay.secret(),
+            &body,
+            at,
+        );
         let headers: Vec<_> = headers
             .iter()
             .map(|(n, v)| (n.as_str(), v.as_str()))
@@ -366,7 +373,7 @@ async fn slack_asks_whether_the_address_is_ours() {
     let hook = made(&owner, json!({ "source_profile": "slack" })).await;
     let body = r#"{"type":"url_verification","challenge":"3eZb","token":"x"}"#;
     let now = crate::steps::start_of_tests().as_millis();
-    let headers = signed(AuthMode::SlackSignature, hook.secret(), body, now);
+    let headers = signed("slack_signature".parse().unwrap(), hook.secret(), body, now);
     let headers: Vec<_> = headers
         .iter()
         .map(|(n, v)| (n.as_str(), v.as_str()))

@@ -174,7 +174,13 @@ async fn the_profiles_say_how_to_set_each_sender_up() {
             "{profile}"
         );
         assert!(profile["events"].is_array() && profile["headers"].is_array());
+        assert!(!profile["sample"]["payload"].as_object().unwrap().is_empty());
+        let mode = &profile["default_auth_mode"];
+        let modes = answer["auth_modes"].as_array().unwrap();
+        assert!(modes.iter().any(|known| known["id"] == *mode), "{mode}");
     }
+    assert_eq!(repo["sample"]["payload"]["action"], "opened");
+    assert_eq!(repo["more_events"][0]["type"], "pull_request.reopened");
 }
 
 #[tokio::test]

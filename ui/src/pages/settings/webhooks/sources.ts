@@ -1,4 +1,4 @@
-// Names, icons and descriptions of senders. Unknown profiles use the gateway's texts.
+// The senders to choose from.
 import type { Component } from 'svelte';
 import BadgeCheck from '@lucide/svelte/icons/badge-check';
 import Bug from '@lucide/svelte/icons/bug';
@@ -26,27 +26,27 @@ export interface Source {
   mode: AuthMode;
 }
 
-const KNOWN: Readonly<Record<string, { icon: Icon; text: () => string }>> = {
-  generic: { icon: Webhook, text: m.webhooks_source_generic },
-  codehost_a: { icon: GitPullRequest, text: m.webhooks_source_codehost_a },
-  codehost_b: { icon: GitMerge, text: m.webhooks_source_codehost_b },
-  payments: { icon: CreditCard, text: m.webhooks_source_payments },
-  tracker_a: { icon: SquareKanban, text: m.webhooks_source_tracker_a },
-  incident: { icon: Siren, text: m.webhooks_source_incident },
-  errors: { icon: Bug, text: m.webhooks_source_errors },
-  slack: { icon: Hash, text: m.webhooks_source_slack },
-  shopify: { icon: ShoppingBag, text: m.webhooks_source_shopify },
-  twilio: { icon: Phone, text: m.webhooks_source_twilio },
+/** Icons by profile. Others have that of a webhook. */
+const ICONS: Readonly<Record<string, Icon>> = {
+  codehost_a: GitPullRequest,
+  codehost_b: GitMerge,
+  payments: CreditCard,
+  tracker_a: SquareKanban,
+  incident: Siren,
+  errors: Bug,
+  slack: Hash,
+  shopify: ShoppingBag,
+  twilio: Phone,
 };
 
-export const sourceIcon = (profile: string): Icon => KNOWN[profile]?.icon ?? Webhook;
+export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
 
 /** The senders to offer: known ones, then Standard Webhooks, then generic. */
 export function sources(profiles: readonly ProfileInfo[]): Source[] {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,
     name: profile.id === 'generic' ? m.webhooks_source_generic_name() : productName(profile),
-    text: KNOWN[profile.id]?.text() ?? m.webhooks_source_events({ count: profile.events.length }),
+    text: profile.about,
     icon: sourceIcon(profile.id),
     profile: profile.id,
     mode: profile.default_auth_mode,

@@ -1,0 +1,237 @@
+//! The verification modes. Each is a [`Mode`] in the folder of the vendor that defines it. The `verify`
+//! module implements the checks.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Value, json};
+
+use crate::vendors::{self, generic, standard};
+use crate::verify::scheme::Method;
+
+/// A verification mode, as data.
+pub(crate) struct Mode {
+    /// The name used in storage and in API responses.
+    pub name: &'static str,
+    /// The vendor's name for this mode, accepted on input.
+    pub alias: Option<&'static str>,
+    /// The name shown to people.
+    pub label: &'static str,
+    /// How the secret or signature is sent, for the API's schema.
+    pub description: &'static str,
+    /// The same for a person or agent that configures a sender. `{header}` and `{secret}` are placeholders
+    /// for the webhook's values.
+    pub proof: &'static str,
+    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    pub secret_from_sender: bool,
+    pub method: Method,
+}
+
+/// How a webhook's deliveries are verified. Serialized under its own name; also deserializes from
+/// the vendor's name.
+#[derive(Clone, Copy)]
+pub struct AuthMode(&'static Mode);
+
+static MODES: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
+    let modes = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
+    modes.copied().map(AuthMode).collect()
+});
+
+impl AuthMode {
+    /// No verification; for testing only.
+    pub const NONE: Self = Self(&generic::verification::NONE);
+    /// The secret is sent in a header that the owner chooses.
+    pub const STATIC_HEADER: Self = Self(&generic::verification::STATIC_HEADER);
+    /// The secret is sent as `Authorization: Bearer <secret>`.
+    pub const BEARER: Self = Self(&generic::verification::BEARER);
+    /// Standard Webhooks: HMAC-SHA256 of the id, timestamp and body.
+    pub const STANDARD_WEBHOOKS: Self = Self(&standard::MODE);
+
+    pub(crate) const fn of(mode: &'static Mode) -> Self {
+        Self(mode)
+    }
+
+    /// Returns every mode, in documentation order.
+    pub fn all() -> &'static [Self] {
+        &MODES
+    }
+
+    /// The name used in storage and in API responses.
+    pub const fn as_str(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The vendor's name for this mode, accepted on input.
+    pub const fn alias(self) -> Option<&'static str> {
+        self.0.alias
+    }
+
+    /// The name shown to people.
+    pub const fn label(self) -> &'static str {
+        self.0.label
+    }
+
+    /// How a sender proves its deliveries, in words. `{header}` and `{secret}` are placeholders for the
+    /// webhook's values.
+    pub const fn proof(self) -> &'static str {
+        self.0.proof
+    }
+
+    /// Whether the vendor generates the secret, so that it has to be copied into the webhook.
+    pub const fn secret_from_sender(self) -> bool {
+        self.0.secret_from_sender
+    }
+
+    pub(crate) const fn method(self) -> Method {
+        self.0.method
+    }
+
+    /// Whether this mode requires a secret.
+    pub const fn needs_secret(self) -> bool {
+        !matches!(self.0.method, Method::Open)
+    }
+
+    /// Whether the webhook configures which header contains the secret.
+    pub const fn takes_header(self) -> bool {
+        matches!(self.0.method, Method::OwnHeader)
+    }
+}
+
+impl PartialEq for AuthMode {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for AuthMode {}
+
+impl Hash for AuthMode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl fmt::Debug for AuthMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for AuthMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The error for an unknown auth mode name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an auth mode")]
+pub struct UnknownAuthMode;
+
+impl FromStr for AuthMode {
+    type Err = UnknownAuthMode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAuthMode> {
+        Self::all()
+            .iter()
+            .find(|mode| mode.as_str() == name || mode.alias() == Some(name))
+            .copied()
+            .ok_or(UnknownAuthMode)
+    }
+}
+
+impl Serialize for AuthMode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for AuthMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(|UnknownAuthMode| {
+            let known: Vec<String> = Self::all()
+                .iter()
+                .flat_map(|mode| [Some(mode.as_str()), mode.alias()])
+                .flatten()
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let known = known.join(", ");
+            de::Error::custom(format!("unknown variant `{name}`, expected one of {known}"))
+        })
+    }
+}
+
+impl JsonSchema for AuthMode {
+    fn schema_name() -> Cow<'static, str> {
+        "AuthMode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let modes: Vec<Value> = Self::all()
+            .iter()
+            .map(|mode| json!({ "type": "string", "const": mode.as_str(), "description": mode.0.description }))
+            .collect();
+        json_schema!({
+            "oneOf": modes,
+            "description": "How a webhook's deliveries are verified. Serialized under its own name; also \
+                deserializes from\nthe vendor's name.",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases_are_read_and_the_name_is_written() {
+        let mut names = Vec::new();
+        for mode in AuthMode::all() {
+            for name in [Some(mode.as_str()), mode.alias()].into_iter().flatten() {
+                let json = format!("\"{name}\"");
+                assert_eq!(name.parse(), Ok(*mode));
+                assert_eq!(serde_json::from_str::<AuthMode>(&json).unwrap(), *mode);
+                names.push(name);
+            }
+            let written = serde_json::to_string(mode).unwrap();
+            assert_eq!(written, format!("\"{mode}\""));
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "no name is used twice");
+    }
+
+    #[test]
+    fn the_vendors_names_are_those_of_the_contract() {
+        for (alias, name) in [
+            ("github_hmac_sha256", "codehost_a_hmac_sha256"),
+            ("gitlab_token", "codehost_b_token"),
+            ("stripe_webhook_signature", "payments_webhook_signature"),
+            ("linear_webhook_signature", "tracker_a_webhook_signature"),
+            ("pagerduty_v2_signature", "incident_v2_signature"),
+            ("sentry_webhook_signature", "errors_webhook_signature"),
+        ] {
+            let mode: AuthMode = alias.parse().unwrap();
+            assert_eq!((mode.as_str(), mode.alias()), (name, Some(alias)));
+        }
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        for name in ["", "None", "github", "codehost_a", "static-header", " none"] {
+            assert_eq!(name.parse::<AuthMode>(), Err(UnknownAuthMode));
+        }
+        let error = serde_json::from_str::<AuthMode>("\"github\"").unwrap_err();
+        assert!(
+            error.to_string().contains("expected one of `none`, "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,216 @@
+//! Reads a delivery according to its profile: event type, deduplication key, entity key, and the headers
+//! that may be recorded. Contains no vendor-specific code. All input is untrusted; every result is bounded
+//! in length and free of control characters.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use data_encoding::HEXLOWER;
+use http::{HeaderMap, header};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::clean;
+use crate::entity;
+use crate::payload::{Node, Payload};
+use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
+
+/// Maximum length of any value taken from a delivery, in characters.
+pub const MAX_VALUE_CHARS: usize = 200;
+/// Maximum length of a handshake's echoed value, in characters.
+const MAX_ECHO_CHARS: usize = 2_000;
+/// Words in header names whose values must not be stored.
+const CREDENTIAL_WORDS: [&str; 11] = [
+    "auth",
+    "authentication",
+    "authorization",
+    "cookie",
+    "credential",
+    "hmac",
+    "key",
+    "password",
+    "secret",
+    "signature",
+    "token",
+];
+
+/// What was read from a delivery.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// In the form that filters use.
+    pub event_type: Option<String>,
+    /// Identical for every attempt to deliver the same event. `None` disables deduplication.
+    pub delivery_key: Option<String>,
+    /// What the event is about. `None` if deliveries cannot be grouped by entity.
+    pub entity_key: Option<String>,
+}
+
+/// Reads a delivery. `event_header` is the header configured on the webhook, used where the profile allows
+/// one. `body` is the raw body.
+pub fn read(
+    profile: &Profile,
+    event_header: Option<&str>,
+    headers: &HeaderMap,
+    payload: &Payload,
+    body: &[u8],
+) -> Event {
+    let root = payload.root();
+    let event_type = event_type(&profile.event, profile, event_header, headers, root);
+    Event {
+        delivery_key: profile
+            .delivery_key
+            .iter()
+            .find_map(|source| delivery_key(*source, event_type.as_deref(), headers, root, body)),
+        entity_key: entity::key(profile, event_type.as_deref(), root),
+        event_type,
+    }
+}
+
+/// The delivery key for an id that the signature covers. Returns `None` if the id is empty.
+pub fn signed_key(id: &str) -> Option<String> {
+    clean::key(id, MAX_VALUE_CHARS)
+}
+
+/// The headers that may be recorded: event type, delivery id and content type.
+pub fn safe_headers(
+    profile: &Profile,
+    event_header: Option<&str>,
+    headers: &HeaderMap,
+) -> BTreeMap<String, String> {
+    let content_type = header::CONTENT_TYPE;
+    own_header(&profile.event, event_header)
+        .into_iter()
+        .map(str::to_ascii_lowercase)
+        .chain(profile.headers.iter().map(|name| (*name).to_owned()))
+        .chain([content_type.as_str().to_owned()])
+        .filter_map(|name| {
+            let value = header_text(headers, &name)?;
+            Some((name, value))
+        })
+        .collect()
+}
+
+/// Removes the named headers, ignoring case. Headers that carry a secret or signature must not be used as
+/// an event type or key, and must not be stored.
+pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap> {
+    let mut left = Cow::Borrowed(headers);
+    for name in names {
+        if left.contains_key(*name) {
+            left.to_mut().remove(*name);
+        }
+    }
+    left
+}
+
+/// The response to a request that only verifies the endpoint. Call it after verification.
+pub fn handshake(profile: &Profile, payload: &Payload) -> Option<Value> {
+    let handshake = profile.handshake.as_ref()?;
+    let (path, text) = handshake.when;
+    if payload.string(path)? != text {
+        return None;
+    }
+    let echo = payload.string(handshake.echo)?;
+    (echo.chars().count() <= MAX_ECHO_CHARS).then(|| json!({ handshake.echo: echo }))
+}
+
+/// Whether a header's name suggests that it carries a credential. Such a header is never read as an event
+/// type and never stored.
+pub fn carries_credential(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    header
+        .split(['-', '_', '.'])
+        .any(|word| word == "apikey" || CREDENTIAL_WORDS.contains(&word))
+}
+
+fn own_header<'a>(source: &EventSource, event_header: Option<&'a str>) -> Option<&'a str> {
+    event_header.filter(|name| source.own_header && !carries_credential(name))
+}
+
+fn event_type(
+    source: &EventSource,
+    profile: &Profile,
+    event_header: Option<&str>,
+    headers: &HeaderMap,
+    root: Node<'_>,
+) -> Option<String> {
+    let sent = own_header(source, event_header)
+        .into_iter()
+        .chain(source.headers.iter().copied())
+        .find_map(|name| header_text(headers, name))
+        .or_else(|| in_body(source, root))?;
+    let offered = profile.events.iter().any(|event| event.name == sent);
+    if offered && (source.names.is_some() || sent.contains('.')) {
+        return Some(sent);
+    }
+    let name = match &source.names {
+        Some(names) => translate(names, &sent),
+        None => sent,
+    };
+    let in_header = source.detail_header.and_then(|it| header_text(headers, it));
+    let event_type = match in_header.or_else(|| detail(source.detail, &name, root)) {
+        Some(detail) => format!("{name}.{detail}"),
+        None => name,
+    };
+    clean::plain(&event_type, MAX_VALUE_CHARS)
+}
+
+fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {
+    source.body.iter().find_map(|place| {
+        let text = clean::plain(&root.string(place.path)?, MAX_VALUE_CHARS)?;
+        Some(format!("{}{text}", place.prefix))
+    })
+}
+
+fn detail(rules: &[Detail], event: &str, root: Node<'_>) -> Option<String> {
+    rules
+        .iter()
+        .filter(|rule| rule.of.is_empty() || rule.of.iter().any(|of| in_family(event, of)))
+        .find_map(|rule| clean::plain(&root.string(rule.path)?, MAX_VALUE_CHARS))
+}
+
+fn translate(names: &Names, sent: &str) -> String {
+    let known = names
+        .known
+        .iter()
+        .find(|(theirs, _)| theirs.eq_ignore_ascii_case(sent));
+    if let Some((_, ours)) = known {
+        return (*ours).to_owned();
+    }
+    let lower = sent.to_lowercase();
+    match lower.strip_suffix(names.ending) {
+        Some(words) => words.split_whitespace().collect::<Vec<_>>().join("_"),
+        None => sent.to_owned(),
+    }
+}
+
+fn delivery_key(
+    source: KeySource,
+    event_type: Option<&str>,
+    headers: &HeaderMap,
+    root: Node<'_>,
+    body: &[u8],
+) -> Option<String> {
+    match source {
+        KeySource::Header(name) => clean::key(&raw_header(headers, name)?, MAX_VALUE_CHARS),
+        KeySource::EventAndHeader(name) => {
+            let key = raw_header(headers, name).filter(|key| !key.trim().is_empty())?;
+            let key = format!("{}:{key}", event_type.unwrap_or_default());
+            clean::key(&key, MAX_VALUE_CHARS)
+        }
+        KeySource::Body(path) => clean::key(&root.at(path)?.as_id()?, MAX_VALUE_CHARS),
+        KeySource::BodyHash => Some(HEXLOWER.encode(&Sha256::digest(body))),
+    }
+}
+
+fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
+    clean::plain(&raw_header(headers, name)?, MAX_VALUE_CHARS)
+}
+
+/// The first value of a header, with invalid UTF-8 replaced.
+fn raw_header(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

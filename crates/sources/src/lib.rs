@@ -1,0 +1,21 @@
+//! The vendors that send webhooks: profiles, verification, summaries, samples and templates.
+//!
+//! Pure functions over headers, bodies and a time: no I/O. Everything vendor-specific is in
+//! that vendor's folder below `vendors`. This crate must not know about webhook records, storage, agents or channels.
+
+pub mod auth_mode;
+mod clean;
+mod entity;
+pub mod event;
+pub mod filter;
+pub mod payload;
+pub mod profile;
+pub mod sample;
+pub mod summary;
+pub mod template;
+mod vendors;
+pub mod verify;
+
+pub use auth_mode::AuthMode;
+pub use payload::{BodyKind, Payload, PayloadError};
+pub use profile::ReplayGuard;

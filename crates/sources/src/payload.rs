@@ -1,0 +1,171 @@
+//! A sender's payload as JSON text with an index. Owns body parsing (JSON, or a form converted to JSON),
+//! lookups by path, and serialization of values; must not know the meaning of vendor fields.
+//!
+//! The original text is kept, so key order and number spelling (`1.0`, `1e400`, `12345678901234567890`)
+//! survive. If a key occurs twice, the last value wins and takes the position of the first, as in
+//! JavaScript.
+
+pub(crate) mod form;
+mod node;
+mod tree;
+mod write;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use gatehouse_domain::{ErrorCode, Problem};
+use http::HeaderMap;
+use serde::de::IgnoredAny;
+
+pub use node::{Kind, Node};
+
+use crate::profile::Profile;
+use tree::Tree;
+
+/// Maximum nesting depth of objects and arrays. Deeper bodies are rejected before any recursive code runs.
+pub const MAX_DEPTH: usize = 128;
+
+/// How a body encodes the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// JSON.
+    Json,
+    /// JSON, or a form whose field `payload` contains JSON.
+    JsonOrFormPayload,
+    /// A form whose fields are the payload. JSON is accepted as well.
+    Form,
+}
+
+/// A parsed body.
+#[derive(Clone)]
+pub struct Payload {
+    text: String,
+    tree: Tree,
+}
+
+/// Why a body could not be parsed. Contains none of the body's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadError {
+    #[error("The body is empty.")]
+    Empty,
+    #[error("The body is not UTF-8.")]
+    NotUtf8,
+    /// The body is not exactly one JSON value.
+    #[error("The body is not JSON (line {line}, column {column}).")]
+    NotJson {
+        /// 1-based.
+        line: usize,
+        /// 1-based; 0 before the first byte of a line.
+        column: usize,
+    },
+    /// The form has no `payload` field.
+    #[error("The form has no field payload.")]
+    NoPayloadField,
+    /// Objects and arrays are nested deeper than [`MAX_DEPTH`].
+    #[error("The body is nested deeper than {MAX_DEPTH} levels.")]
+    TooDeep,
+    /// The body is 4 GiB or larger.
+    #[error("The body is too large.")]
+    TooLarge,
+}
+
+impl PayloadError {
+    /// A label for metrics and for the delivery's record.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Empty => "empty_body",
+            Self::NotUtf8 => "not_utf8",
+            Self::NotJson { .. } => "not_json",
+            Self::NoPayloadField => "no_payload_field",
+            Self::TooDeep => "too_deep",
+            Self::TooLarge => "too_large",
+        }
+    }
+}
+
+impl From<PayloadError> for Problem {
+    fn from(error: PayloadError) -> Self {
+        Self::new(ErrorCode::ParseError, error.to_string())
+    }
+}
+
+impl Payload {
+    /// Parses a body in the profile's format. Ignores the headers: senders often send a wrong content type,
+    /// and the body is unambiguous.
+    pub fn parse(
+        profile: &Profile,
+        _headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Self, PayloadError> {
+        Self::read(profile.body, body)
+    }
+
+    /// Like [`Payload::parse`], for callers that have only the body kind.
+    pub fn read(kind: BodyKind, body: &[u8]) -> Result<Self, PayloadError> {
+        if body.is_empty() {
+            return Err(PayloadError::Empty);
+        }
+        if kind == BodyKind::Json || form::looks_like_json(body) {
+            let text = std::str::from_utf8(body).map_err(|_| PayloadError::NotUtf8)?;
+            return Self::from_text(Cow::Borrowed(text));
+        }
+        match kind {
+            BodyKind::Form => Self::from_text(Cow::Owned(form::fields_as_json(body)?)),
+            BodyKind::Json | BodyKind::JsonOrFormPayload => {
+                Self::from_text(Cow::Owned(form::payload_field(body)?))
+            }
+        }
+    }
+
+    pub fn from_json(text: &str) -> Result<Self, PayloadError> {
+        Self::from_text(Cow::Borrowed(text))
+    }
+
+    fn from_text(text: Cow<'_, str>) -> Result<Self, PayloadError> {
+        if text.is_empty() {
+            return Err(PayloadError::Empty);
+        }
+        // Let serde_json validate the text, without recursion. The index then only needs to match brackets.
+        serde_json::from_str::<IgnoredAny>(&text).map_err(|error| PayloadError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        })?;
+        let tree = Tree::index(&text)?;
+        Ok(Self {
+            text: text.into_owned(),
+            tree,
+        })
+    }
+
+    /// The JSON text: the original body, the content of a form's `payload` field, or an object built from
+    /// the form's fields.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    pub fn root(&self) -> Node<'_> {
+        Node::new(&self.text, &self.tree)
+    }
+
+    /// The value at a dot-separated path of keys and array indexes, such as `pull_request.labels.0`.
+    pub fn get(&self, path: &str) -> Option<Node<'_>> {
+        self.root().at(path)
+    }
+
+    /// The string at a path. Returns `None` for any other type.
+    pub fn string(&self, path: &str) -> Option<Cow<'_, str>> {
+        self.get(path)?.as_str()
+    }
+}
+
+/// Payloads are untrusted data, so logs show only their size.
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Payload")
+            .field("bytes", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

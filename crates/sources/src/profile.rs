@@ -1,0 +1,238 @@
+//! Vendor profiles, as data. Owns the data types; must not know how the data is used. Each profile is in its
+//! vendor's folder. The `event` module reads events, `summary` writes summaries,
+//! and `verify` checks signatures.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::auth_mode::AuthMode;
+use crate::payload::{BodyKind, Node};
+use crate::summary::Summary;
+use crate::vendors;
+
+/// How one vendor sends webhooks.
+#[derive(Debug)]
+pub struct Profile {
+    /// The neutral id, as stored and returned by the API.
+    pub id: &'static str,
+    /// The vendor's own name, accepted on input.
+    pub alias: Option<&'static str>,
+    pub name: &'static str,
+    /// What the vendor reports, in a few words.
+    pub about: &'static str,
+    /// How deliveries are verified unless the webhook sets a mode.
+    pub default_auth_mode: AuthMode,
+    /// How the body encodes the payload.
+    pub body: BodyKind,
+    /// Where the event type is found.
+    pub event: EventSource,
+    /// Where the deduplication key is found; the first source with a value wins. Without a value,
+    /// deliveries are not deduplicated.
+    pub delivery_key: &'static [KeySource],
+    /// Protection against replay of a captured delivery.
+    pub replay: Replay,
+    /// Rules for the entity key, used by one-session-per-entity mode; the first matching rule wins.
+    pub entities: &'static [EntityRule],
+    /// Event types offered for filters.
+    pub events: &'static [EventType],
+    /// Other event types that the vendor documents. Filters accept them too.
+    pub more_events: &'static [EventType],
+    /// Lower-case names of the event type and delivery id headers, which may be recorded. `Content-Type`
+    /// always may.
+    pub headers: &'static [&'static str],
+    /// Setup instructions for the vendor's site. `{url}` and `{secret}` are replaced with the webhook's
+    /// values.
+    pub guide: &'static str,
+    /// The request that verifies the endpoint instead of delivering an event.
+    pub handshake: Option<Handshake>,
+    /// How events are summarized for people.
+    pub summary: Summary,
+    /// Test deliveries, as JSON text. See `sample` for the format.
+    pub sample: &'static str,
+}
+
+/// An event type that a vendor documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct EventType {
+    /// The name used in filters and deliveries.
+    pub name: &'static str,
+    /// What happened, in words.
+    pub description: &'static str,
+}
+
+/// Short constructor for the event tables.
+pub(crate) const fn event(name: &'static str, description: &'static str) -> EventType {
+    EventType { name, description }
+}
+
+/// Where an event's type is found (headers before body), and what is appended to it.
+#[derive(Debug)]
+pub struct EventSource {
+    /// Whether the webhook can configure its own header, which is read first.
+    pub own_header: bool,
+    /// Headers to read, lower case, neutral names first; the first one present wins.
+    pub headers: &'static [&'static str],
+    /// Body fields to read if no header is present; the first one with text wins.
+    pub body: &'static [BodyEvent],
+    /// Maps the vendor's names to ours.
+    pub names: Option<Names>,
+    /// A header whose value is appended after a dot; lower case.
+    pub detail_header: Option<&'static str>,
+    /// What to append after a dot if that header is absent: the first rule that matches and finds text.
+    pub detail: &'static [Detail],
+}
+
+/// An event type in the body.
+#[derive(Debug)]
+pub struct BodyEvent {
+    /// Prepended to the text, such as `message.`.
+    pub prefix: &'static str,
+    pub path: &'static str,
+}
+
+/// How vendor names become event types. A value that is already in the profile's list is unchanged.
+#[derive(Debug)]
+pub struct Names {
+    /// Pairs of the vendor's name and ours.
+    pub known: &'static [(&'static str, &'static str)],
+    /// Unknown names lose this suffix and are converted to snake case.
+    pub ending: &'static str,
+}
+
+/// A suffix for an event type.
+#[derive(Debug)]
+pub struct Detail {
+    /// The event types that this applies to. Empty applies to all.
+    pub of: &'static [&'static str],
+    pub path: &'static str,
+}
+
+/// Where a delivery's deduplication key is found.
+#[derive(Clone, Copy, Debug)]
+pub enum KeySource {
+    /// A header, lower case.
+    Header(&'static str),
+    /// A header, lower case, whose value is unique only in combination with the event type.
+    EventAndHeader(&'static str),
+    Body(&'static str),
+    /// The lower-case hex SHA-256 of the body.
+    BodyHash,
+}
+
+/// How duplicates are detected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayGuard {
+    /// By the delivery key. If no signature covers the sender's id, a captured delivery can be replayed
+    /// under a new id.
+    #[default]
+    Key,
+    /// By the delivery key or the verified bytes: the body, and the id, timestamp and URL if they are
+    /// signed.
+    Bytes,
+}
+
+/// Protection against replay of a captured delivery, in the profile's default auth mode.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    /// Whether the signature covers the id that `delivery_key` reads.
+    pub id_is_signed: bool,
+    /// The guard suggested for new webhooks.
+    pub guard: ReplayGuard,
+    /// The reason, shown to people.
+    pub note: &'static str,
+}
+
+/// How the entity key of an event is built.
+#[derive(Debug)]
+pub struct EntityRule {
+    /// All of these must match.
+    pub when: &'static [Condition],
+    /// The key, with `{path}` placeholders for body values. The rule does not apply if a path has no text
+    /// or number.
+    pub key: &'static str,
+}
+
+/// A condition on an event.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    /// The event type equals this or starts with this and a dot.
+    Event(&'static str),
+    OneOf(&'static [&'static str]),
+    Object(&'static str),
+    /// This path contains this text.
+    Is(&'static str, &'static str),
+}
+
+impl Condition {
+    pub fn holds(self, event_type: Option<&str>, body: Node<'_>) -> bool {
+        match self {
+            Self::Event(family) => event_type.is_some_and(|event| in_family(event, family)),
+            Self::OneOf(events) => event_type.is_some_and(|event| events.contains(&event)),
+            Self::Object(path) => body
+                .at(path)
+                .is_some_and(|found| found.kind() == crate::payload::Kind::Object),
+            Self::Is(path, text) => body.string(path).is_some_and(|found| found == text),
+        }
+    }
+}
+
+/// Whether an event type equals `family` or starts with it and a dot.
+pub(crate) fn in_family(event: &str, family: &str) -> bool {
+    event
+        .strip_prefix(family)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// A request that only verifies the endpoint. The response echoes one of its members.
+#[derive(Debug)]
+pub struct Handshake {
+    /// A path and the text there that identify the handshake.
+    pub when: (&'static str, &'static str),
+    /// The member to echo, under the same name.
+    pub echo: &'static str,
+}
+
+static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
+    vendors::ALL
+        .iter()
+        .filter_map(|vendor| vendor.profile)
+        .collect()
+});
+
+/// Returns every profile, in display order.
+pub fn all() -> &'static [&'static Profile] {
+    &ALL
+}
+
+/// Returns the profile for senders without a profile.
+pub fn generic() -> &'static Profile {
+    &vendors::generic::PROFILE
+}
+
+/// Finds a profile by id or alias.
+pub fn find(id_or_alias: &str) -> Option<&'static Profile> {
+    all()
+        .iter()
+        .find(|profile| profile.id == id_or_alias || profile.alias == Some(id_or_alias))
+        .copied()
+}
+
+impl Profile {
+    /// All known event types: those offered for filters, then the rest.
+    pub fn catalog(&self) -> impl Iterator<Item = &'static EventType> {
+        self.events.iter().chain(self.more_events)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Summarizes an event for people: a sentence, then one line per relevant field. Owns how a profile's
+//! tables of sentences and fields become text, and what is shown of an unknown payload; the tables are
+//! profile data. All text from the sender is cleaned and bounded. Longer texts are indented, so that they
+//! cannot imitate the summary's own lines.
+
+pub(crate) mod field;
+pub(crate) mod outline;
+pub(crate) mod report;
+
+pub use field::{Field, Section, Summary};
+pub use report::MAX_SUMMARY_CHARS;
+
+use crate::payload::Payload;
+use crate::profile::{Profile, in_family};
+use report::Report;
+
+/// Summarizes an event. The result has at most [`MAX_SUMMARY_CHARS`] characters and no trailing line break.
+pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload) -> String {
+    let mut report = Report::default();
+    let root = payload.root();
+    let event = event_type.unwrap_or_default();
+    let summary = &profile.summary;
+    let sentence = field::most_specific(
+        summary.sentences.iter().copied().flatten(),
+        event,
+        |entry| entry.0,
+    )
+    .find_map(|(_, template)| field::fill(template, root));
+    if let Some(sentence) = sentence {
+        report.sentence(&sentence);
+    }
+    let section = summary
+        .sections
+        .iter()
+        .find(|section| section.of.is_empty() || section.of.iter().any(|of| in_family(event, of)));
+    match section {
+        Some(section) => {
+            for field in section.fields {
+                field.write(&mut report, root);
+            }
+        }
+        None => outline::everything(&mut report, root),
+    }
+    if report.is_empty() {
+        outline::everything(&mut report, root);
+    }
+    report.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! Summaries of GitHub events. Fields: docs.github.com, "Webhook events and payloads".
+
+mod fields;
+mod sections;
+mod sentences;
+
+use crate::summary::Summary;
+
+pub(super) const SUMMARY: Summary = Summary {
+    sentences: sentences::SENTENCES,
+    sections: sections::SECTIONS,
+};

@@ -1,0 +1,261 @@
+//! Summaries of Stripe events. Fields: docs.stripe.com/api, by object. Amounts are in the currency's
+//! smallest unit (docs.stripe.com/currencies).
+
+use crate::payload::Node;
+use crate::summary::field::{Field, Section, Summary};
+use crate::summary::report::{Report, at, first};
+
+/// Currencies without a subunit.
+const WHOLE: [&str; 16] = [
+    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv",
+    "xaf", "xof", "xpf",
+];
+/// Currencies with 1000 subunits.
+const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
+
+pub(super) const SUMMARY: Summary = Summary {
+    sentences: &[SENTENCES],
+    sections: &[Section {
+        of: &[],
+        fields: FIELDS,
+    }],
+};
+
+const SENTENCES: &[(&str, &str)] = &[
+    ("", "The payments vendor tells: {type}."),
+    (
+        "checkout.session.completed",
+        "{data.object.customer_details.name|data.object.customer_details.email|'A customer'} finished a checkout.",
+    ),
+    (
+        "checkout.session.expired",
+        "A checkout was not finished in time.",
+    ),
+    ("payment_intent.succeeded", "A payment succeeded."),
+    ("payment_intent.payment_failed", "A payment failed."),
+    ("payment_intent.canceled", "A payment was called off."),
+    (
+        "invoice.paid",
+        "The invoice {data.object.number|data.object.id} was paid.",
+    ),
+    (
+        "invoice.payment_failed",
+        "Paying the invoice {data.object.number|data.object.id} failed.",
+    ),
+    (
+        "customer.subscription.created",
+        "The customer {data.object.customer} subscribed.",
+    ),
+    (
+        "customer.subscription.updated",
+        "A subscription of the customer {data.object.customer} changed.",
+    ),
+    (
+        "customer.subscription.deleted",
+        "A subscription of the customer {data.object.customer} ended.",
+    ),
+    (
+        "charge.dispute.created",
+        "A customer disputed the charge {data.object.charge}.",
+    ),
+    (
+        "charge.dispute.closed",
+        "The dispute about the charge {data.object.charge} was decided: {data.object.status}.",
+    ),
+    (
+        "charge.refunded",
+        "The charge {data.object.id} was refunded.",
+    ),
+    ("charge.failed", "A charge failed."),
+    ("charge.succeeded", "A charge succeeded."),
+];
+
+const FIELDS: &[Field] = &[
+    Field::text("Object", "{data.object.object} {data.object.id}"),
+    Field::line("Number", &["data.object.number"]),
+    Field::own(amounts),
+    Field::line("Status", &["data.object.status"]),
+    Field::line("Payment", &["data.object.payment_status"]),
+    Field::line(
+        "Reason",
+        &["data.object.reason", "data.object.billing_reason"],
+    ),
+    Field::line(
+        "Failure",
+        &[
+            "data.object.last_payment_error.message",
+            "data.object.failure_message",
+        ],
+    ),
+    Field::line(
+        "Failure code",
+        &[
+            "data.object.last_payment_error.decline_code",
+            "data.object.last_payment_error.code",
+            "data.object.failure_code",
+        ],
+    ),
+    Field::line(
+        "Customer",
+        &[
+            "data.object.customer_name",
+            "data.object.customer_details.name",
+            "data.object.billing_details.name",
+            "data.object.name",
+        ],
+    ),
+    Field::line(
+        "E-mail",
+        &[
+            "data.object.customer_email",
+            "data.object.customer_details.email",
+            "data.object.billing_details.email",
+            "data.object.receipt_email",
+            "data.object.email",
+        ],
+    ),
+    Field::line(
+        "Customer id",
+        &["data.object.customer", "data.object.customer.id"],
+    ),
+    Field::line(
+        "Subscription",
+        &[
+            "data.object.subscription",
+            "data.object.subscription.id",
+            "data.object.parent.subscription_details.subscription",
+        ],
+    ),
+    Field::line(
+        "Charge",
+        &["data.object.charge", "data.object.latest_charge"],
+    ),
+    Field::own(plans),
+    Field::own(lines),
+    Field::own(times),
+    Field::line(
+        "Ends with its period",
+        &["data.object.cancel_at_period_end"],
+    ),
+    Field::keys("Changed", "data.previous_attributes"),
+    Field::line("Live", &["livemode"]),
+    Field::line(
+        "URL",
+        &["data.object.hosted_invoice_url", "data.object.receipt_url"],
+    ),
+    Field::block("Description", &["data.object.description"]),
+];
+
+fn amounts(report: &mut Report, root: Node<'_>) {
+    let Some(object) = root.at("data.object") else {
+        return;
+    };
+    let currency = at(object, "currency").unwrap_or_default();
+    for (label, paths) in [
+        ("Amount", &["amount", "amount_total", "total"][..]),
+        ("Paid", &["amount_paid"]),
+        ("Still due", &["amount_remaining"]),
+        ("Refunded", &["amount_refunded"]),
+    ] {
+        let amount = paths.iter().find_map(|path| object.at(path)?.as_i64());
+        let shown = amount.filter(|amount| label == "Amount" || *amount != 0);
+        report.line(label, shown.map(|amount| money(amount, &currency)));
+    }
+}
+
+/// The items of a subscription.
+fn plans(report: &mut Report, root: Node<'_>) {
+    let Some(items) = root.at("data.object.items.data") else {
+        return;
+    };
+    let told = items.items().map(|item| {
+        let name = first(
+            item,
+            &["price.nickname", "price.id", "plan.nickname", "plan.id"],
+        );
+        let quantity = at(item, "quantity").unwrap_or_else(|| "1".to_owned());
+        let price = ["price.unit_amount", "plan.amount"]
+            .iter()
+            .find_map(|path| item.at(path)?.as_i64());
+        let currency = first(item, &["price.currency", "plan.currency"]).unwrap_or_default();
+        let price = price.map(|price| format!(" at {}", money(price, &currency)));
+        let every = first(item, &["price.recurring.interval", "plan.interval"]);
+        let every = every.map(|interval| format!(" each {interval}"));
+        format!(
+            "{quantity} × {}{}{}",
+            name.unwrap_or_default(),
+            price.unwrap_or_default(),
+            every.unwrap_or_default()
+        )
+    });
+    report.words("Plan", told);
+}
+
+/// The line items of an invoice.
+fn lines(report: &mut Report, root: Node<'_>) {
+    let Some(lines) = root.at("data.object.lines.data") else {
+        return;
+    };
+    let told = lines.items().filter_map(|line| {
+        let currency = at(line, "currency").unwrap_or_default();
+        let amount = line.at("amount").and_then(Node::as_i64);
+        let amount = amount.map(|amount| format!(": {}", money(amount, &currency)));
+        let what = at(line, "description")?;
+        Some(format!("{what}{}", amount.unwrap_or_default()))
+    });
+    report.items("For", told, None);
+}
+
+/// Timestamps, which Stripe sends in seconds.
+fn times(report: &mut Report, root: Node<'_>) {
+    for (label, path) in [
+        ("At", "created"),
+        ("Answer until", "data.object.evidence_details.due_by"),
+        ("Ended", "data.object.ended_at"),
+        ("Trial ends", "data.object.trial_end"),
+    ] {
+        let seconds = root.at(path).and_then(Node::as_i64).filter(|at| *at > 0);
+        let moment = seconds
+            .and_then(|seconds| seconds.checked_mul(1000))
+            .map(|millis| gatehouse_domain::Timestamp::from_millis(millis).to_string());
+        report.line(label, moment);
+    }
+}
+
+/// Formats an amount: `4900` and `eur` become `49.00 EUR`.
+fn money(amount: i64, currency: &str) -> String {
+    let digits = if WHOLE.contains(&currency) {
+        0
+    } else if THOUSANDTHS.contains(&currency) {
+        3
+    } else {
+        2
+    };
+    let unit = 10_u64.pow(digits);
+    let sign = if amount < 0 { "−" } else { "" };
+    let (whole, part) = (amount.unsigned_abs() / unit, amount.unsigned_abs() % unit);
+    let name = currency.to_uppercase();
+    let text = match digits {
+        0 => format!("{sign}{whole} {name}"),
+        digits => {
+            let width = usize::try_from(digits).unwrap_or(2);
+            format!("{sign}{whole}.{part:0width$} {name}")
+        }
+    };
+    text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::money;
+
+    #[test]
+    fn money_has_as_many_places_as_its_currency() {
+        assert_eq!(money(4900, "eur"), "49.00 EUR");
+        assert_eq!(money(5, "usd"), "0.05 USD");
+        assert_eq!(money(500, "jpy"), "500 JPY");
+        assert_eq!(money(1, "kwd"), "0.001 KWD");
+        assert_eq!(money(-4901, "eur"), "−49.01 EUR");
+        assert_eq!(money(i64::MIN, ""), "−92233720368547758.08");
+    }
+}

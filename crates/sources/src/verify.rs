@@ -1,0 +1,231 @@
+//! Verifies that a delivery comes from its claimed sender. One verifier applies the scheme of a mode,
+//! which is data in its vendor's folder. Must not know about webhook records, profiles or the database.
+//!
+//! A sender learns only success or failure. The reason appears only in logs and metrics, through
+//! [`VerifyError::reason`]. All comparisons take constant time over all candidates.
+
+mod header;
+pub(crate) mod scheme;
+mod secret;
+pub(crate) mod shell;
+mod sign;
+mod signed;
+mod token;
+
+use data_encoding::HEXLOWER;
+use gatehouse_domain::{ErrorCode, Problem};
+use http::HeaderMap;
+use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
+
+pub use secret::{BadSecret, check_secret, key_bytes};
+pub use shell::{ShellRecipe, shell};
+pub use sign::{SignInput, sign};
+
+use crate::auth_mode::AuthMode;
+use scheme::Method;
+
+/// Header of `static_header` if the webhook sets none.
+pub const DEFAULT_STATIC_HEADER: &str = "x-webhook-secret";
+
+/// Maximum number of signatures in a delivery. Senders that rotate their secret send two.
+pub const MAX_CANDIDATES: usize = 10;
+
+/// Maximum total size of a header's values, in bytes.
+pub const MAX_HEADER_BYTES: usize = 4096;
+
+/// Maximum difference between the sender's timestamp and our clock, in seconds, in either direction.
+pub const TOLERANCE_SECONDS: i64 = 300;
+
+/// The input of a verification.
+#[derive(Clone, Copy)]
+pub struct VerifyInput<'a> {
+    pub mode: AuthMode,
+    /// The header that contains the secret in the mode `static_header`.
+    pub header: Option<&'a str>,
+    /// The valid secrets: the current one and, during a rotation, previous ones.
+    pub secrets: &'a [&'a str],
+    pub headers: &'a HeaderMap,
+    /// The raw body.
+    pub body: &'a [u8],
+    /// The URL that the sender called; some schemes sign it.
+    pub url: &'a str,
+    /// The current Unix time in milliseconds.
+    pub now_ms: i64,
+    /// Maximum difference between `webhookTimestamp` in a tracker's body and our clock, in seconds.
+    pub tracker_tolerance_seconds: i64,
+}
+
+/// Why a verification failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum VerifyError {
+    #[error("no signature or token")]
+    Missing,
+    /// No signature or token matches.
+    #[error("wrong signature or token")]
+    Wrong,
+    #[error("malformed signature header")]
+    Malformed,
+    /// The scheme requires a timestamp.
+    #[error("no timestamp")]
+    MissingTimestamp,
+    /// The signature is valid but too old.
+    #[error("timestamp too old")]
+    Stale,
+    /// The signature is valid but its timestamp is in the future.
+    #[error("timestamp in the future")]
+    FromFuture,
+    /// More than [`MAX_CANDIDATES`] signatures.
+    #[error("too many signatures")]
+    TooMany,
+    /// More than [`MAX_HEADER_BYTES`] bytes.
+    #[error("header too large")]
+    HeaderTooLarge,
+    #[error("no usable secret")]
+    NoSecret,
+}
+
+impl VerifyError {
+    /// A label for metrics and for the delivery's record.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Missing => "missing_signature",
+            Self::Wrong => "wrong_signature",
+            Self::Malformed => "malformed_signature",
+            Self::MissingTimestamp => "missing_timestamp",
+            Self::Stale => "stale_timestamp",
+            Self::FromFuture => "future_timestamp",
+            Self::TooMany => "too_many_signatures",
+            Self::HeaderTooLarge => "header_too_large",
+            Self::NoSecret => "no_secret",
+        }
+    }
+}
+
+/// Senders get the same message for every reason.
+impl From<VerifyError> for Problem {
+    fn from(_: VerifyError) -> Self {
+        Self::new(
+            ErrorCode::InvalidCredentials,
+            "The delivery could not be verified.",
+        )
+    }
+}
+
+/// What a successful verification established.
+#[derive(Clone, Copy)]
+pub struct Proof<'a> {
+    /// `None` if no signature was checked.
+    scheme: Option<&'static scheme::Scheme>,
+    id: &'a str,
+    timestamp: &'a str,
+}
+
+impl std::fmt::Debug for Proof<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proof")
+            .field("id", &self.id)
+            .field("timestamp", &self.timestamp)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Proof<'a> {
+    /// The sender's delivery id, if the signature covers it.
+    pub fn id(&self) -> Option<&'a str> {
+        self.scheme
+            .filter(|scheme| !scheme.id_headers.is_empty())
+            .map(|_| self.id)
+    }
+
+    /// The hex SHA-256 of the signed bytes, or of the body if nothing is signed. Requests that the same
+    /// signature verifies have the same digest, even if their encodings differ.
+    pub fn digest(&self, input: &VerifyInput<'_>) -> String {
+        let signed = self.scheme.and_then(|scheme| {
+            let url = signed::canonical(input.url);
+            signed::parts(
+                scheme,
+                &signed::Subject {
+                    id: self.id,
+                    timestamp: self.timestamp,
+                    url: &url,
+                    body: input.body,
+                },
+            )
+            .map(|parts| hash(&parts))
+        });
+        signed.unwrap_or_else(|| hash(&[Cow::Borrowed(input.body)]))
+    }
+}
+
+fn hash(parts: &[Cow<'_, [u8]>]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    HEXLOWER.encode(&hash.finalize())
+}
+
+/// Verifies a delivery and returns what the signature proves.
+pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
+    match input.mode.method() {
+        Method::Open => {}
+        Method::OwnHeader => token::header(input, &[own_header(input)])?,
+        Method::Token(headers) => token::header(input, headers)?,
+        Method::Bearer => token::bearer(input)?,
+        Method::Signature(scheme) => return signature(input, scheme),
+    }
+    Ok(Proof {
+        scheme: None,
+        id: "",
+        timestamp: "",
+    })
+}
+
+/// How many tokens a request contains, in a mode that compares tokens. Otherwise 0.
+pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
+    let names: &[&str] = match input.mode.method() {
+        Method::OwnHeader => &[own_header(input)],
+        Method::Token(headers) => headers,
+        Method::Bearer => &["authorization"],
+        Method::Open | Method::Signature(_) => return 0,
+    };
+    let offered = header::first_present(input.headers, names).unwrap_or_default();
+    u32::try_from(offered.len()).unwrap_or(u32::MAX)
+}
+
+fn own_header<'a>(input: &VerifyInput<'a>) -> &'a str {
+    input.header.unwrap_or(DEFAULT_STATIC_HEADER)
+}
+
+/// The headers that contain the secret or signature. They must not be read for any other purpose.
+pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
+    match mode.method() {
+        Method::Open => Vec::new(),
+        Method::OwnHeader => vec![header.unwrap_or(DEFAULT_STATIC_HEADER)],
+        Method::Token(headers) => headers.to_vec(),
+        Method::Bearer => vec!["authorization"],
+        Method::Signature(scheme) => scheme.headers.to_vec(),
+    }
+}
+
+fn signature<'a>(
+    input: &VerifyInput<'a>,
+    scheme: &'static scheme::Scheme,
+) -> Result<Proof<'a>, VerifyError> {
+    let claim = header::read(scheme, input.headers)?;
+    let outcome = signed::check(scheme, &claim, input)?;
+    if !outcome {
+        return Err(VerifyError::Wrong);
+    }
+    // Only a valid signature makes the timestamp trustworthy.
+    signed::check_time(scheme, &claim, input)?;
+    Ok(Proof {
+        scheme: Some(scheme),
+        id: claim.id,
+        timestamp: claim.timestamp,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

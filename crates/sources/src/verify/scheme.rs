@@ -1,0 +1,108 @@
+//! The data types of signature schemes. If headers have a neutral and a vendor name, the neutral name comes
+//! first and wins.
+
+/// How a mode is verified.
+#[derive(Clone, Copy)]
+pub(crate) enum Method {
+    Open,
+    /// The secret itself, in a header that the owner configures.
+    OwnHeader,
+    /// The secret itself, in one of these headers.
+    Token(&'static [&'static str]),
+    /// The secret itself, in `Authorization`.
+    Bearer,
+    Signature(&'static Scheme),
+}
+
+/// How a vendor signs deliveries.
+pub(crate) struct Scheme {
+    /// Headers that contain the signatures.
+    pub headers: &'static [&'static str],
+    pub algorithm: Algorithm,
+    pub encoding: Encoding,
+    /// Prefixes that a signature can have.
+    pub prefixes: &'static [&'static str],
+    /// Whether a signature without a prefix is accepted.
+    pub bare: bool,
+    /// The prefix that the vendor sends.
+    pub sends: &'static str,
+    /// Separator of the items in a header. `None` if the header is a single item.
+    pub separator: Option<char>,
+    pub key: Key,
+    /// The signed parts, concatenated.
+    pub signed: &'static [Part],
+    /// Headers that contain the delivery id, if the id is signed.
+    pub id_headers: &'static [&'static str],
+    pub time: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Sha256,
+    Sha1,
+}
+
+impl Algorithm {
+    /// The length of a signature in bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Sha256 => 32,
+            Self::Sha1 => 20,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Upper or lower case.
+    Hex,
+    Base64,
+}
+
+/// How the key is derived from the secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// The bytes of the secret.
+    Text,
+    /// The secret, Base64-decoded, with or without the prefix `whsec_`.
+    Whsec,
+}
+
+/// A part of the signed content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Text(&'static str),
+    Id,
+    /// As the sender wrote it.
+    Timestamp,
+    Body,
+    /// The URL, then the form's names and values, sorted by name.
+    UrlAndForm,
+}
+
+/// Where the timestamp is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    Unsigned,
+    /// In seconds, in the signature header, after this prefix.
+    Item(&'static str),
+    /// In seconds, in one of these headers.
+    Headers(&'static [&'static str]),
+    /// In milliseconds, in this field of the body, if present. The tolerance is a setting.
+    Body(&'static str),
+}
+
+/// HMAC-SHA256 of the body in hex, the base of most schemes.
+pub(crate) const BODY: Scheme = Scheme {
+    headers: &[],
+    algorithm: Algorithm::Sha256,
+    encoding: Encoding::Hex,
+    prefixes: &["sha256=", "v1="],
+    bare: true,
+    sends: "",
+    separator: Some(','),
+    key: Key::Text,
+    signed: &[Part::Body],
+    id_headers: &[],
+    time: Time::Unsigned,
+};

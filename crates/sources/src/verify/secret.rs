@@ -1,0 +1,69 @@
+//! Validates webhook secrets and converts them to keys.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::HeaderValue;
+use zeroize::Zeroizing;
+
+use super::scheme::{Key, Method};
+use crate::auth_mode::AuthMode;
+
+const WHSEC: &str = "whsec_";
+
+/// Why a supplied secret could never verify a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSecret {
+    #[error("it is empty")]
+    Empty,
+    /// The mode requires Base64.
+    #[error("expected `whsec_` and Base64")]
+    NotBase64,
+    /// The mode sends the secret in a header, but it contains characters that a header cannot.
+    #[error("a header cannot carry it")]
+    NotForHeaders,
+}
+
+/// Checks whether a supplied secret can work in this mode.
+pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
+    if !mode.needs_secret() {
+        return Ok(());
+    }
+    if secret.is_empty() {
+        return Err(BadSecret::Empty);
+    }
+    match mode.method() {
+        Method::Signature(scheme) => match key(scheme.key, secret) {
+            Some(_) => Ok(()),
+            None => Err(BadSecret::NotBase64),
+        },
+        Method::OwnHeader | Method::Token(_) | Method::Bearer => {
+            let carried = HeaderValue::from_str(secret).is_ok() && secret.trim() == secret;
+            carried.then_some(()).ok_or(BadSecret::NotForHeaders)
+        }
+        Method::Open => Ok(()),
+    }
+}
+
+/// How many bytes of the secret an attacker must guess. For `whsec_` secrets, the length of the decoded
+/// key.
+pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
+    match mode.method() {
+        Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),
+        Method::OwnHeader | Method::Token(_) | Method::Bearer | Method::Open => secret.len(),
+    }
+}
+
+/// The key for a secret. Returns `None` if it is empty or cannot be decoded.
+pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let bytes: Cow<'_, [u8]> = match kind {
+        Key::Text => Cow::Borrowed(secret.as_bytes()),
+        Key::Whsec => {
+            let encoded = secret.strip_prefix(WHSEC).unwrap_or(secret);
+            Cow::Owned(BASE64.decode(encoded).ok()?)
+        }
+    };
+    let bytes = Zeroizing::new(bytes.into_owned());
+    (!bytes.is_empty()).then_some(bytes)
+}
