@@ -286,7 +286,7 @@ mod tests {
             (ErrorCode::NotFound, None),
         ] {
             let levels = Levels::default();
-            let problem = tracing::subscriber::with_default(levels.clone(), || told(Failure(code)));
+            let problem = tracing::subscriber::with_default(levels.clone(), || to_problem(Failure(code)));
             assert_eq!(problem.code, code);
             let seen = levels.0.lock().unwrap().first().copied();
             assert_eq!(seen, expected, "{code:?}");

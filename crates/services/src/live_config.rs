@@ -36,7 +36,7 @@ pub struct LiveConfig {
 /// Filters the rows of table `settings` to run-time changes of settings.
 ///
 /// The name of a setting contains a dot. Rows without a dot are internal state of `auth`.
-pub(crate) fn changes(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+pub fn changes(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     rows.retain(|key, _| key.contains('.'));
     rows
 }
@@ -101,7 +101,7 @@ impl LiveConfig {
     }
 
     /// Reloads the run-time changes for display, without updating the other crates.
-    pub(crate) async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
+    pub async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
         let rows = stored(store).await.map_err(to_problem)?;
         let resolved = self.layers.resolve(&rows).map_err(|error| {
             tracing::error!(%error, "the stored settings conflict with each other");

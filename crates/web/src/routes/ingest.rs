@@ -42,15 +42,15 @@ pub(super) async fn ingest(
     let intake = webhooks
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
-        .map_err(to_problem)?;
+        .map_err(refusal)?;
     let body = read(&intake, &parts, body, app.share(&visitor.visit)).await?;
     let url = called(&app, &visitor, &parts);
     let ingested = intake.accept(&parts.headers, &url, &body).await;
-    Ok(answer(ingested.map_err(to_problem)?))
+    Ok(answer(ingested.map_err(refusal)?))
 }
 
 /// Logs an internal error, once.
-fn told(error: IngestError) -> Refusal {
+fn refusal(error: IngestError) -> Refusal {
     if let IngestError::Store(_) | IngestError::Reload(_) = &error {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, "a webhook delivery was not accepted");

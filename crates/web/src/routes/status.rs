@@ -44,7 +44,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
 
 pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Response {
     match visitor.visit.identity() {
-        Ok(identity) => json(&gon::gon(app.services(), identity)),
+        Ok(identity) => json(&bootstrap::gon(app.services(), identity)),
         Err(error) => Refusal::from(error).into_response(),
     }
 }
@@ -54,7 +54,7 @@ pub(super) async fn bootstrap(
     visitor: Visitor,
 ) -> Result<Response, Refusal> {
     let identity = visitor.visit.identity()?;
-    Ok(json(&gon::bootstrap(app.services(), identity).await?))
+    Ok(json(&bootstrap::bootstrap(app.services(), identity).await?))
 }
 
 /// Always an error, because no sign-in flow that returns here exists yet.
