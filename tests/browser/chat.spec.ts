@@ -238,6 +238,38 @@ test('a restart during an answer: the question is kept and can be asked again', 
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();
 });
 
+test('two messages sent before the first is accepted become one conversation, in their order', async ({ home, page }) => {
+  const held: string[] = [];
+  let holds = true;
+  let release = (): void => undefined;
+  await page.routeWebSocket(/\/ws\/chat$/, (line) => {
+    const server = line.connectToServer();
+    server.onMessage((message) => {
+      if (holds && String(message).includes('session_key')) held.push(String(message));
+      else line.send(message);
+    });
+    release = () => {
+      holds = false;
+      for (const message of held) line.send(message);
+    };
+  });
+  await open(page);
+  await ask(page, 'Number one');
+  await ask(page, 'Number two');
+  await expect.poll(() => held.length).toBe(1);
+  release();
+  await expect(messages(page).getByText('You said: Number two')).toBeVisible();
+  const { sessions } = await home.rpc<{ sessions: { id: string }[] }>('sessions.list', {});
+  expect(sessions).toHaveLength(1);
+  const history = await home.rpc<{ messages: { content: string }[] }>('chat.history', { session: sessions[0]?.id });
+  expect(history.messages.map(({ content }) => content)).toEqual([
+    'Number one',
+    'You said: Number one',
+    'Number two',
+    'You said: Number two',
+  ]);
+});
+
 test('a connection lost during an answer: the rest of the answer still arrives', async ({ home: _, page }) => {
   const lines: WebSocketRoute[] = [];
   await page.routeWebSocket(/\/ws\/chat$/, (line) => {

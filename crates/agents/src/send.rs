@@ -79,6 +79,8 @@ pub struct Sent {
     pub session: SessionId,
     pub session_key: String,
     pub turn_id: TurnId,
+    /// How many turns of the session are before it: 0 runs now.
+    pub position: usize,
 }
 
 /// How a tool call ended.

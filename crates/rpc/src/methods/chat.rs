@@ -17,6 +17,7 @@ pub const SEND: Method = method!(
     Some(Scope::Write),
     send(SendParams) -> Sent,
     long_params: true,
+    order: Answered,
     errors: [NotFound],
     audit: Audit::Unnoted("conversation")
 );
@@ -27,6 +28,7 @@ pub const SEND_SYNC: Method = method!(
     Some(Scope::Write),
     send_sync(SendParams) -> Answer,
     long_params: true,
+    order: Accepted,
     errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unnoted("conversation")
 );
@@ -135,9 +137,16 @@ async fn send(call: Call, params: SendParams) -> Result<Sent, Problem> {
     call.rooms.agents.send(request).await.map_err(told)
 }
 
-async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
+async fn send_sync(mut call: Call, params: SendParams) -> Result<Answer, Problem> {
     let request = request(&call, params);
-    let report = call.rooms.agents.send_sync(request).await.map_err(told)?;
+    let ended = call
+        .rooms
+        .agents
+        .send_reported(request)
+        .await
+        .map_err(told)?;
+    call.accepted();
+    let report = ended.await.map_err(told)?;
     match report.error {
         // The text is stored even so; report where.
         Some(problem) => Err(problem

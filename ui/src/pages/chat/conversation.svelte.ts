@@ -50,6 +50,8 @@ export class Conversation {
   #shown: Turn[] = [];
   #arrived: Set<string> | null = null;
   #next = 1;
+  /** Settles when everything sent so far is accepted or refused. */
+  #sending: Promise<unknown> = Promise.resolve();
 
   readonly turns = $derived.by(() => (this.#shown = turnsOf(this.messages, this.#shown)));
   readonly busy = $derived([...this.live.values()].some((turn) => turn.running));
@@ -106,8 +108,10 @@ export class Conversation {
   }
 
   /** Creates the session without a message: a recording needs a session to belong to. */
-  async make(): Promise<void> {
-    if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
+  make(): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
+    });
   }
 
   /** Sends a message. The result appears in the conversation. */
@@ -118,8 +122,21 @@ export class Conversation {
   }
 
   /** Sends a pending message, also again after it failed. */
-  async deliver(pending: Pending): Promise<void> {
+  deliver(pending: Pending): Promise<void> {
     pending.error = null;
+    return this.#inOrder(() => this.#deliver(pending));
+  }
+
+  /** Runs `send` after everything sent before: the first message creates the session that the others belong to. */
+  #inOrder(send: () => Promise<void>): Promise<void> {
+    const sent = this.#sending.then(send);
+    this.#sending = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #deliver(pending: Pending): Promise<void> {
+    // It was discarded, or it arrived after all.
+    if (!this.pending.includes(pending)) return;
     try {
       const sent = await rpc('chat.send', {
         ...pending.input,
