@@ -85,6 +85,24 @@ test('an answer can be stopped and asked again, and so can a request that the mo
   expect(JSON.stringify(asked)).toContain('Say something long');
 });
 
+test('an incomplete answer says why, also after a reload', async ({ home: _, page }) => {
+  await open(page);
+  model.next({ text: ['Once upon a'], finish: 'length' });
+  await ask(page, 'Tell me a story');
+  const cut = messages(page).getByText('The answer is incomplete: the model reached its token limit.');
+  await expect(cut).toBeVisible();
+  await expect(page.getByRole('alert').filter({ has: cut })).toHaveCount(1);
+  model.next({ refuse: 401 });
+  await ask(page, 'Go on');
+  const failed = messages(page).getByText('rejected the key');
+  await expect(failed).toBeVisible();
+  await page.reload();
+  await expect(messages(page).getByText('Once upon a')).toBeVisible();
+  await expect(cut).toBeVisible();
+  await expect(failed).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(1);
+});
+
 test('a tool call is shown as a collapsed card', async ({ home: _, page }) => {
   await open(page);
   model.next({ tool: { name: 'calc', arguments: { expression: '0.175 * 2480' } } });

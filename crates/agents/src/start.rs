@@ -302,6 +302,9 @@ impl Inner {
             output_tokens: None,
             model: None,
             audio: None,
+            stop: None,
+            error: None,
+            delivery_id: None,
             created_at: self.clock.now(),
         };
         let (wanted, new) = (request.agent.clone(), place.new);

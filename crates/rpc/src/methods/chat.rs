@@ -4,7 +4,7 @@ use super::page::rows;
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
 use gatehouse_agents::{
-    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Target, Usage,
+    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Stop, Target, Usage,
 };
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
@@ -76,6 +76,8 @@ pub struct Answer {
     /// The turn's id.
     pub turn_id: TurnId,
     pub text: String,
+    /// Why the answer ended.
+    pub stop: Stop,
     /// The id of the spoken answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
@@ -157,6 +159,7 @@ async fn send_sync(mut call: Call, params: SendParams) -> Result<Answer, Problem
             session_key: report.session_key,
             turn_id: report.turn_id,
             text: report.text,
+            stop: report.stop,
             audio: report.audio,
             audio_error: report.audio_error.map(Failure),
             usage: report.usage,

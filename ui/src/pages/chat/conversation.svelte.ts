@@ -1,6 +1,6 @@
 // The state of a conversation: stored messages, live events, and messages that are not confirmed yet.
 import { SvelteMap } from 'svelte/reactivity';
-import { failureOf, isFailure, type Failure } from '../../client/failure';
+import { isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
@@ -191,14 +191,11 @@ export class Conversation {
     this.#turn(turn_id).tools.set(id, { state, summary });
   }
 
-  hearDone({ turn_id, usage, error, audio_error }: EventParams<'chat.done'>): void {
+  hearDone({ turn_id, usage, audio_error }: EventParams<'chat.done'>): void {
     const turn = this.#turn(turn_id);
     turn.running = false;
     turn.usage = usage;
     if (audio_error) turn.audioError = audio_error.message;
-    if (!error) return;
-    const { message, ...data } = error;
-    turn.error = failureOf({ message, data });
   }
 
   #turn(id: string): LiveTurn {
