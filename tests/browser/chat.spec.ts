@@ -85,6 +85,24 @@ test('an answer can be stopped and asked again, and so can a request that the mo
   expect(JSON.stringify(asked)).toContain('Say something long');
 });
 
+test('an incomplete answer says why, also after a reload', async ({ home: _, page }) => {
+  await open(page);
+  model.next({ text: ['Once upon a'], finish: 'length' });
+  await ask(page, 'Tell me a story');
+  const cut = messages(page).getByText('The answer is incomplete: the model reached its token limit.');
+  await expect(cut).toBeVisible();
+  await expect(page.getByRole('alert').filter({ has: cut })).toHaveCount(1);
+  model.next({ refuse: 401 });
+  await ask(page, 'Go on');
+  const failed = messages(page).getByText('rejected the key');
+  await expect(failed).toBeVisible();
+  await page.reload();
+  await expect(messages(page).getByText('Once upon a')).toBeVisible();
+  await expect(cut).toBeVisible();
+  await expect(failed).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(1);
+});
+
 test('a tool call is shown as a collapsed card', async ({ home: _, page }) => {
   await open(page);
   model.next({ tool: { name: 'calc', arguments: { expression: '0.175 * 2480' } } });
@@ -236,6 +254,38 @@ test('a restart during an answer: the question is kept and can be asked again', 
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();
+});
+
+test('two messages sent before the first is accepted become one conversation, in their order', async ({ home, page }) => {
+  const held: string[] = [];
+  let holds = true;
+  let release = (): void => undefined;
+  await page.routeWebSocket(/\/ws\/chat$/, (line) => {
+    const server = line.connectToServer();
+    server.onMessage((message) => {
+      if (holds && String(message).includes('session_key')) held.push(String(message));
+      else line.send(message);
+    });
+    release = () => {
+      holds = false;
+      for (const message of held) line.send(message);
+    };
+  });
+  await open(page);
+  await ask(page, 'Number one');
+  await ask(page, 'Number two');
+  await expect.poll(() => held.length).toBe(1);
+  release();
+  await expect(messages(page).getByText('You said: Number two')).toBeVisible();
+  const { sessions } = await home.rpc<{ sessions: { id: string }[] }>('sessions.list', {});
+  expect(sessions).toHaveLength(1);
+  const history = await home.rpc<{ messages: { content: string }[] }>('chat.history', { session: sessions[0]?.id });
+  expect(history.messages.map(({ content }) => content)).toEqual([
+    'Number one',
+    'You said: Number one',
+    'Number two',
+    'You said: Number two',
+  ]);
 });
 
 test('a connection lost during an answer: the rest of the answer still arrives', async ({ home: _, page }) => {

@@ -1,6 +1,7 @@
 //! Events of turns, with their names and parameters on the wire.
 
 use crate::message::Message;
+use crate::stop::Stop;
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp, visible};
 use gatehouse_models::Usage;
@@ -112,6 +113,8 @@ pub struct Done {
     pub turn_id: TurnId,
     /// The tokens that its models read and wrote.
     pub usage: Usage,
+    /// Why the answer ended.
+    pub stop: Stop,
     /// Why the turn failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
@@ -121,9 +124,23 @@ pub struct Done {
 }
 
 /// A problem in an event: `{code, message}` plus the extra fields of the code.
-#[derive(Clone, Debug, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
 #[schemars(with = "FailureShape")]
 pub struct Failure(pub Problem);
+
+impl Failure {
+    /// Reads the serialized form; `None` if it is not one.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut details: serde_json::Map<String, Value> = serde_json::from_str(text).ok()?;
+        let code = serde_json::from_value(details.remove("code")?).ok()?;
+        let message = serde_json::from_value(details.remove("message")?).ok()?;
+        Some(Self(Problem {
+            code,
+            message,
+            details,
+        }))
+    }
+}
 
 #[derive(JsonSchema)]
 #[schemars(rename = "Failure")]
@@ -241,17 +258,22 @@ mod tests {
                 "state": "running" })
         );
         let problem = Problem::new(ErrorCode::NotConfigured, "No.").with("what", "models");
+        let failure = Failure(problem.clone());
+        let stored = serde_json::to_string(&failure).unwrap();
+        assert_eq!(Failure::read(&stored), Some(failure));
+        assert_eq!(Failure::read("{}"), None);
         let done = AgentEvent::Done(Arc::new(Done {
             session: session.clone(),
             turn_id,
             usage: Usage::default(),
+            stop: Stop::Error,
             error: Some(Failure(problem)),
             audio_error: None,
         }));
         assert_eq!(
             params(&done),
             json!({ "session": "ses_1", "turn_id": "turn_1",
-                "usage": { "input_tokens": 0, "output_tokens": 0 },
+                "usage": { "input_tokens": 0, "output_tokens": 0 }, "stop": "error",
                 "error": { "code": "NOT_CONFIGURED", "message": "No.", "what": "models" } })
         );
         let asked = AgentEvent::ApprovalRequested(Arc::new(Approval {

@@ -62,6 +62,15 @@ impl Lane {
     }
 }
 
+/// A turn that was appended to its lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pushed {
+    /// How many turns are before it.
+    pub(crate) position: usize,
+    /// Whether a task already served the lane.
+    pub(crate) is_served: bool,
+}
+
 /// A reserved place in a lane. Dropping it releases the place.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
@@ -107,13 +116,16 @@ impl Lanes {
         })
     }
 
-    /// Appends a turn to its lane. When this returns `true`, no task serves the lane and the caller must do
-    /// so.
-    pub(crate) fn push(&self, turn: Turn) -> bool {
+    /// Appends a turn to its lane. The caller must serve the lane if no task does.
+    pub(crate) fn push(&self, turn: Turn) -> Pushed {
         let mut lanes = self.lock();
         let lane = lanes.entry(turn.session.clone()).or_default();
+        let position = lane.waiting.len() + usize::from(lane.running.is_some());
         lane.waiting.push_back(turn);
-        !std::mem::replace(&mut lane.is_served, true)
+        Pushed {
+            position,
+            is_served: std::mem::replace(&mut lane.is_served, true),
+        }
     }
 
     /// The next turn to run, for the task that serves the lane. After `None` the lane is no longer served.

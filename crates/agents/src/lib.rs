@@ -26,6 +26,7 @@ mod sessions;
 mod share;
 mod speaker;
 mod start;
+mod stop;
 mod tool;
 mod turn;
 
@@ -46,4 +47,5 @@ pub use session::{Session, Source};
 pub use sessions::SessionPage;
 pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
+pub use stop::Stop;
 pub use tool::{Audience, Tool, ToolContext, ToolError};

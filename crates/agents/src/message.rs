@@ -1,5 +1,7 @@
 //! A message as callers see it, and its stored form.
 
+use crate::event::Failure;
+use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_models::{ToolCall, Usage};
@@ -73,7 +75,7 @@ impl From<ToolCallRecord> for ToolCall {
 }
 
 /// A message of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Message {
     pub id: MessageId,
     /// The session's id.
@@ -99,6 +101,12 @@ pub struct Message {
     /// The id of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
+    /// Why the answer ended; only in the last message of a turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
+    /// Why the turn failed, if `stop` is `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
     pub created_at: Timestamp,
 }
 
@@ -122,6 +130,8 @@ impl From<ChatMessageRow> for Message {
             }),
             model: row.model,
             audio: row.audio,
+            stop: row.stop.as_deref().and_then(Stop::of),
+            error: row.error.as_deref().and_then(Failure::read),
             created_at: row.created_at,
         }
     }

@@ -21,6 +21,9 @@ pub(crate) fn row(turn: i64, role: &str, content: &str) -> ChatMessageRow {
         output_tokens: None,
         model: None,
         audio: None,
+        stop: None,
+        error: None,
+        delivery_id: None,
         created_at: Timestamp::from_millis(0),
     }
 }

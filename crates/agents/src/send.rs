@@ -1,6 +1,7 @@
 //! The input and the results of a turn.
 
 use crate::policy::ToolPolicy;
+use crate::stop::Stop;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
 use gatehouse_domain::{Actor, Problem, Timestamp};
 use gatehouse_models::Usage;
@@ -79,6 +80,8 @@ pub struct Sent {
     pub session: SessionId,
     pub session_key: String,
     pub turn_id: TurnId,
+    /// How many turns of the session are before it: 0 runs now.
+    pub position: usize,
 }
 
 /// How a tool call ended.
@@ -121,6 +124,10 @@ pub struct TurnReport {
     pub turn_id: TurnId,
     /// The agent's answer, or the partial answer of a turn that ended early.
     pub text: String,
+    /// Why the answer ended.
+    pub stop: Stop,
+    /// Whether the last answer contains text. `text` may be that of an earlier step.
+    pub has_answer: bool,
     /// The id of the answer's audio, when it was spoken.
     pub audio: Option<String>,
     /// Why the answer could not be spoken.

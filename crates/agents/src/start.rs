@@ -57,10 +57,20 @@ impl Agents {
     /// Accepts a text and waits for the end of its turn. An error means that the turn did not start; the
     /// report contains the error of one that started and failed.
     pub async fn send_sync(&self, request: SendRequest) -> Result<TurnReport, AgentsError> {
+        self.send_reported(request).await?.await
+    }
+
+    /// Like [`Self::send_sync`], but returns once the text is accepted. The returned future waits for the
+    /// end of the turn.
+    pub async fn send_reported(
+        &self,
+        request: SendRequest,
+    ) -> Result<impl Future<Output = Result<TurnReport, AgentsError>> + Send + use<>, AgentsError>
+    {
         let (report, ended) = oneshot::channel();
         self.accept(request, Some(report)).await?;
         // The sender is dropped without a report only when the process ends.
-        ended.await.map_err(|_| AgentsError::ShuttingDown)
+        Ok(async { ended.await.map_err(|_| AgentsError::ShuttingDown) })
     }
 
     /// Runs in its own task, so that a stored text gets its turn even if the caller disconnects.
@@ -112,15 +122,10 @@ async fn begin(
     let _in_order = place.entrance.lock().await;
     let id = TurnId::generate(&*inner.clock, &*inner.random);
     let stored = inner.store_text(&request, session, id).await?;
-    let sent = Sent {
+    let turn = Turn {
         session: stored.message.session_id.clone(),
         session_key: stored.session_key.clone(),
-        turn_id: stored.message.turn_id.clone(),
-    };
-    let turn = Turn {
-        session: sent.session.clone(),
-        session_key: stored.session_key,
-        id: sent.turn_id.clone(),
+        id: stored.message.turn_id.clone(),
         number: stored.message.turn_no,
         agent: stored.agent,
         was_spoken: stored.message.audio.is_some(),
@@ -131,23 +136,32 @@ async fn begin(
         cancel: request.cancel.child_token(),
         report,
     };
-    inner.tell(AgentEvent::Message(Arc::new(Message::from(stored.message))));
-    enter(&inner, &place, turn);
-    Ok(sent)
+    let message = Message::from(stored.message);
+    let (session, turn_id) = (message.session.clone(), message.turn_id.clone());
+    inner.tell(AgentEvent::Message(Arc::new(message)));
+    Ok(Sent {
+        session,
+        session_key: stored.session_key,
+        turn_id,
+        position: enter(&inner, &place, turn),
+    })
 }
 
-fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) {
+/// Queues the turn. Returns how many turns are before it.
+fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) -> usize {
     let session = turn.session.clone();
     if inner.stopping.is_cancelled() {
         turn.cancel.cancel();
     }
-    if inner.lanes.push(turn) {
+    let pushed = inner.lanes.push(turn);
+    if !pushed.is_served {
         let inner = Arc::clone(inner);
         inner
             .tasks
             .clone()
             .spawn(async move { turn::serve(&inner, &session).await });
     }
+    pushed.position
 }
 
 /// The session of a text.
@@ -288,6 +302,9 @@ impl Inner {
             output_tokens: None,
             model: None,
             audio: None,
+            stop: None,
+            error: None,
+            delivery_id: None,
             created_at: self.clock.now(),
         };
         let (wanted, new) = (request.agent.clone(), place.new);

@@ -90,8 +90,10 @@ pub enum StopReason {
     End,
     /// The model waits for tool results.
     ToolUse,
-    /// The token limit was reached.
+    /// The token limit or the context window was reached, so the answer is incomplete.
     Length,
-    /// Another reason, such as a content filter.
-    Other,
+    /// The model refused to answer.
+    Refused,
+    /// A content filter of the provider removed the answer or its end.
+    Filtered,
 }

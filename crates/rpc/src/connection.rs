@@ -6,11 +6,12 @@ mod io;
 
 use crate::budget::{Holder, Share};
 use crate::census::SocketGuard;
-use crate::dispatch::{Admitted, Rpc, not_authenticated, weight};
+use crate::dispatch::{Admitted, Rpc, not_authenticated, order, weight};
 use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
 use crate::events::Event;
 use crate::method::outcome_of;
 use crate::methods::connect::{ConnectParams, hello};
+use crate::order::Line;
 use gatehouse_auth::{AuthIdentity, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem};
 use heartbeat::{Beat, Heartbeat};
@@ -60,6 +61,8 @@ pub struct Connection {
     /// The number of running calls and the bytes of their messages.
     calls: usize,
     bytes: usize,
+    /// The messages that must be taken in order.
+    line: Line,
     /// Messages that arrived while `connect` was being checked.
     queued: VecDeque<(String, Option<Share>)>,
     /// The slot among the unauthenticated sockets.
@@ -97,6 +100,7 @@ impl Connection {
             heartbeat,
             calls: 0,
             bytes: 0,
+            line: Line::default(),
             queued,
             place,
         })
@@ -311,10 +315,12 @@ impl Connection {
                 answer,
                 calls,
                 bytes,
+                next,
             } => {
                 self.calls = self.calls.saturating_sub(calls);
                 self.bytes = self.bytes.saturating_sub(bytes);
                 out.extend(answer.map(Output::Send));
+                out.extend(next.map(Output::Answered));
             }
             Ending::Connect(id, Err(problem)) => self.refuse(out, &id, &problem, "refused"),
             Ending::Connect(id, Ok(identity)) => self.welcome(&id, &identity, out),
@@ -355,10 +361,12 @@ impl Connection {
         }
         self.calls += admitted;
         self.bytes += bytes;
+        let (ticket, next) = self.line.join(order(&incoming)).unzip();
         let admission = Admitted {
             calls: admitted,
             held,
             request_id: None,
+            ticket,
         };
         let work = self.rpc.run(&self.visit, identity, incoming, admission);
         out.push(Output::Call(Box::pin(async move {
@@ -366,6 +374,7 @@ impl Connection {
                 answer: work.await,
                 calls: admitted,
                 bytes,
+                next,
             })
         })));
     }

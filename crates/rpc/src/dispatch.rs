@@ -8,6 +8,7 @@ use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
 use crate::events::EventBus;
 use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;
+use crate::order::{Order, Ticket};
 use crate::reply::{Answers, Reply};
 use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
@@ -39,6 +40,8 @@ pub(crate) struct Admitted {
     pub held: Share,
     /// The request id for the log, if the transport has one.
     pub request_id: Option<RequestId>,
+    /// The message's place among the ordered messages of its socket.
+    pub ticket: Option<Ticket>,
 }
 
 impl Rpc {
@@ -119,6 +122,7 @@ impl Rpc {
             calls: incoming.len(),
             held,
             request_id,
+            ticket: None,
         };
         let visit = Arc::new(visit.clone());
         Ok(self.run(&visit, identity, incoming, admitted))
@@ -126,7 +130,7 @@ impl Rpc {
 
     /// Reads the params of all calls immediately. The future runs the calls in order and finishes even when
     /// it is dropped, so a committed change is also applied. Only a method whose work is useless without
-    /// its response stops when the caller disconnects.
+    /// its response stops when the caller disconnects. A message with a ticket waits for the one before it.
     pub(crate) fn run(
         &self,
         visit: &Arc<Visit>,
@@ -135,20 +139,28 @@ impl Rpc {
         admitted: Admitted,
     ) -> Boxed<Option<Reply>> {
         let (items, listed) = incoming.into_items();
+        let turn = admitted.ticket.as_ref();
+        let turn = turn.map(|ticket| Arc::clone(&ticket.accepted));
         let mut prepared = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
             let call = Call {
                 services: Arc::clone(&self.services),
                 visit: Arc::clone(visit),
                 identity: identity.clone(),
+                turn: turn.clone(),
             };
             prepared.push(prepare(call, item, place < admitted.calls));
         }
         let tasks = self.tasks.clone();
         let max_bytes = self.services.config.max_message_bytes();
+        drop(turn);
         let Admitted {
-            held, request_id, ..
+            held,
+            request_id,
+            ticket,
+            ..
         } = admitted;
+        let turn = ticket.map(Ticket::into_turn);
         let mut answers = Answers::new(held.sibling(), listed, max_bytes);
         let caller = Caller {
             services: Arc::clone(&self.services),
@@ -161,6 +173,9 @@ impl Rpc {
         Box::pin(async move {
             let _waits = waits;
             let work = async move {
+                if let Some(turn) = turn {
+                    turn.await;
+                }
                 for step in prepared {
                     if let Some(problem) = answers.stop() {
                         let refused = Err(problem.clone());
@@ -270,19 +285,29 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     }
 }
 
+/// The order of a message: the strictest of its calls.
+pub(crate) fn order(incoming: &Incoming<'_>) -> Order {
+    let of = |item: &Item<'_>| Some(method_of(item)?.order);
+    let orders = incoming.items().iter().filter_map(of);
+    orders.max().unwrap_or(Order::Free)
+}
+
+fn method_of(item: &Item<'_>) -> Option<&'static Method> {
+    let request = item.as_ref().ok()?;
+    METHODS.iter().find(|method| method.name == request.method)
+}
+
 /// The bytes that reading the params of these calls may allocate.
 pub(crate) fn weight(incoming: &Incoming<'_>) -> usize {
     let of = |item: &Item<'_>| {
         let request = item.as_ref().ok()?;
-        let mut methods = METHODS.iter();
-        let method = methods.find(|method| method.name == request.method)?;
-        Some(method.weight(request.params))
+        Some(method_of(item)?.weight(request.params))
     };
-    let items = match incoming {
-        Incoming::Single(item) => std::slice::from_ref(item),
-        Incoming::Batch(items) => items.as_slice(),
-    };
-    items.iter().filter_map(of).fold(0, usize::saturating_add)
+    incoming
+        .items()
+        .iter()
+        .filter_map(of)
+        .fold(0, usize::saturating_add)
 }
 
 fn too_long() -> Problem {

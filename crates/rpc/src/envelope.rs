@@ -65,12 +65,17 @@ pub enum Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
+    /// The calls, in their order.
+    pub(crate) fn items(&self) -> &[Item<'a>] {
+        match self {
+            Self::Single(item) => std::slice::from_ref(item),
+            Self::Batch(items) => items,
+        }
+    }
+
     /// The number of calls.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Single(_) => 1,
-            Self::Batch(items) => items.len(),
-        }
+        self.items().len()
     }
 
     /// Always false, because a message contains at least one call.

@@ -11,6 +11,7 @@ pub mod events;
 pub mod method;
 pub mod methods;
 pub mod openrpc;
+pub mod order;
 mod reply;
 
 pub use connection::{Connection, Finished, Input, Output, PathKind};
@@ -18,4 +19,5 @@ pub use dispatch::Rpc;
 pub use events::{Event, EventBus};
 pub use method::{Audit, Call, Method};
 pub use methods::METHODS;
+pub use order::Order;
 pub use reply::Reply;

@@ -2,6 +2,7 @@
 //! page's typed client all derive from it.
 
 use crate::envelope::Outcome;
+use crate::order::Order;
 use gatehouse_auth::{AuthIdentity, Subject, Visit};
 use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
 use gatehouse_services::Services;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::pin::Pin;
 use std::sync::Arc;
+use tokio_util::sync::DropGuard;
 
 /// A future that owns everything it needs.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -30,6 +32,8 @@ pub struct Method {
     pub long_params: bool,
     /// Whether the work stops when the caller disconnects. Such a method must not leave a change half done.
     pub ends_with_caller: bool,
+    /// How calls on the same socket wait for each other.
+    pub order: Order,
     /// What the audit log records about a successful call.
     pub audit: Audit,
     /// Errors specific to this method, in addition to those that every method has.
@@ -125,9 +129,16 @@ pub struct Call {
     /// The origin of the call.
     pub visit: Arc<Visit>,
     pub identity: AuthIdentity,
+    /// Held until the next ordered message of the socket may start; `None` without a socket.
+    pub turn: Option<Arc<DropGuard>>,
 }
 
 impl Call {
+    /// Lets the next ordered message of the socket start, before this call is answered.
+    pub fn accepted(&mut self) {
+        self.turn = None;
+    }
+
     /// The caller, for the audit log.
     pub fn actor(&self) -> Actor {
         self.visit.actor()
@@ -189,7 +200,8 @@ macro_rules! method {
     (
         $name:literal, $summary:literal, $scope:expr,
         $handler:ident($params:ty) -> $result:ty
-        $(, open_vault: $open:literal)? $(, long_params: $long:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
+        $(, open_vault: $open:literal)? $(, long_params: $long:literal)? $(, ends_with_caller: $ends:literal)?
+        $(, order: $order:ident)? $(, errors: [$($error:ident),*])?
         $(, audit: $audit:expr)?
     ) => {
         $crate::method::Method {
@@ -199,6 +211,7 @@ macro_rules! method {
             needs_open_vault: false $(|| $open)?,
             long_params: false $(|| $long)?,
             ends_with_caller: false $(|| $ends)?,
+            order: $crate::method::order_of!($($order)?),
             audit: $crate::method::audit_of!($($audit)?),
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
             params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
@@ -213,6 +226,17 @@ macro_rules! method {
     };
 }
 pub(crate) use method;
+
+/// Defaults to `Order::Free`.
+macro_rules! order_of {
+    () => {
+        $crate::order::Order::Free
+    };
+    ($order:ident) => {
+        $crate::order::Order::$order
+    };
+}
+pub(crate) use order_of;
 
 /// Defaults to `Audit::Reads`.
 macro_rules! audit_of {

@@ -4,7 +4,7 @@ use crate::chat_sessions::Number;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
 
 /// A row of `chat_messages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,12 @@ pub struct ChatMessageRow {
     pub model: Option<String>,
     /// ID of the message's audio.
     pub audio: Option<String>,
+    /// Why the answer ended; only in the last message of a turn.
+    pub stop: Option<String>,
+    /// Why the turn failed, as JSON text.
+    pub error: Option<String>,
+    /// The delivery that brought a user message.
+    pub delivery_id: Option<DeliveryId>,
     pub created_at: Timestamp,
 }
 
@@ -65,6 +71,11 @@ impl FromRow for ChatMessageRow {
             output_tokens: row.try_get("output_tokens")?,
             model: row.try_get("model")?,
             audio: row.try_get("audio")?,
+            stop: row.try_get("stop")?,
+            error: row.try_get("error")?,
+            delivery_id: row
+                .try_get::<Option<String>, _>("delivery_id")?
+                .map(DeliveryId::from_text),
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
         })
     }
@@ -90,8 +101,8 @@ impl Conn {
         let query = query(
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, from_webhook,
                  content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
-                 audio, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                 audio, stop, error, delivery_id, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
         );
         self.run(
             query
@@ -110,6 +121,9 @@ impl Conn {
                 .bind(row.output_tokens)
                 .bind(row.model.as_deref())
                 .bind(row.audio.as_deref())
+                .bind(row.stop.as_deref())
+                .bind(row.error.as_deref())
+                .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
                 .bind(row.created_at.as_millis()),
         )
         .await?;

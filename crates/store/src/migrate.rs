@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 17] = [
+const MIGRATIONS: [(i64, &str, &str); 18] = [
     (
         1,
         "settings",
@@ -73,6 +73,7 @@ const MIGRATIONS: [(i64, &str, &str); 17] = [
         "slim_deliveries",
         include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
+    (18, "turns", include_str!("../migrations/0018_turns.sql")),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

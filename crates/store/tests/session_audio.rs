@@ -48,6 +48,9 @@ fn message(session: &str, id: &str, audio: &str) -> ChatMessageRow {
         output_tokens: None,
         model: None,
         audio: Some(audio.to_owned()),
+        stop: None,
+        error: None,
+        delivery_id: None,
         created_at: at(1),
     }
 }

@@ -5,7 +5,7 @@ use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::record::Snapshot;
-use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Target, TurnReport};
+use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, PreparedInbox, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
 use gatehouse_sources::payload::Payload;
@@ -196,6 +196,7 @@ async fn ask_agent(
 }
 
 fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outcome {
+    let lack = lack_of(&report);
     let trace = Trace {
         tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
         actions: report.actions.into_iter().map(response_action).collect(),
@@ -211,13 +212,26 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
         return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
     }
     match report.error {
-        None => Outcome::Completed(trace),
+        None => match lack {
+            None => Outcome::Completed(trace),
+            Some(why) => Outcome::Failed(trace, why.to_owned()),
+        },
         Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
         // The agent did not fail, and a webhook's tools are read-only.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }
         Some(problem) => Outcome::Failed(trace, problem.message),
+    }
+}
+
+/// Why a turn that ended regularly has no answer.
+fn lack_of(report: &TurnReport) -> Option<&'static str> {
+    match report.stop {
+        Stop::Refused => Some("The model refused to answer."),
+        Stop::Filtered => Some("The content filter of the model provider removed the answer."),
+        _ if !report.has_answer => Some("The answer of the agent is empty."),
+        _ => None,
     }
 }
 

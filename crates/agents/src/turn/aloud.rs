@@ -23,8 +23,13 @@ impl Running<'_> {
     /// Stores the final answer first, so that its text is never lost, then speaks and publishes it. A failure
     /// to speak does not fail the turn.
     pub(super) async fn conclude(&mut self, setup: Setup, reply: Reply) -> Result<(), TurnFailure> {
-        let row = self.assistant_row(&setup.model, &reply);
+        let row = ChatMessageRow {
+            stop: Some(reply.stop.as_str().to_owned()),
+            ..self.assistant_row(&setup.model, &reply)
+        };
         let mut row = self.write(row, false).await?;
+        self.stop = reply.stop;
+        self.concluded = Some(!reply.text.trim().is_empty());
         match self.speak(setup, &row, reply.marks).await {
             Ok(audio) => row.audio = audio,
             Err(problem) => {

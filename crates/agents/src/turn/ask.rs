@@ -6,6 +6,7 @@ use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
 use crate::request::tokens_of;
 use crate::speaker::{AnswerFilter, Marks};
+use crate::stop::Stop;
 use futures_util::StreamExt;
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ pub(super) struct Reply {
     pub(super) marks: Option<Marks>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
+    pub(super) stop: Stop,
 }
 
 impl Running<'_> {
@@ -52,11 +54,14 @@ impl Running<'_> {
                     self.limit = Some(fitted.tokens / 2);
                 }
                 Err((said, failure)) => {
-                    self.keep(setup, said).await;
+                    self.keep(setup, said);
                     return Err(failure);
                 }
                 Ok(reply) => {
                     self.add_usage(reply.usage);
+                    if !reply.text.is_empty() {
+                        self.text.clone_from(&reply.text);
+                    }
                     return Ok(reply);
                 }
             }
@@ -64,6 +69,9 @@ impl Running<'_> {
     }
 
     fn specs(&self, setup: &Setup) -> Vec<ToolSpec> {
+        if self.is_out_of_steps {
+            return Vec::new();
+        }
         let offered = setup.permit.offered(&self.inner.tools);
         let spec = |tool: &Arc<dyn crate::Tool>| ToolSpec {
             name: tool.name().to_owned(),
@@ -109,6 +117,9 @@ impl Running<'_> {
         self.tell_delta(reply.text.get(before..).unwrap_or_default());
         match ended {
             Ok(()) => {
+                if reply.stop.is_withheld() {
+                    reply.calls.clear();
+                }
                 name_apart(&mut reply.calls);
                 Ok(reply)
             }
@@ -156,20 +167,14 @@ impl Running<'_> {
         }
     }
 
-    /// Stores the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
+    /// Keeps the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
     /// will not be made.
-    async fn keep(&mut self, setup: &mut Setup, mut said: Reply) {
+    fn keep(&mut self, setup: &Setup, mut said: Reply) {
         self.add_usage(said.usage);
         said.calls.clear();
-        if said.text.is_empty() {
-            return;
-        }
-        self.text.clone_from(&said.text);
-        let row = self.assistant_row(&setup.model, &said);
-        // The turn has already failed; a deleted session changes nothing.
-        match self.say(&mut setup.conversation, row).await {
-            Ok(()) | Err(TurnFailure::SessionGone) => {}
-            Err(error) => tracing::warn!(%error, "an interrupted answer could not be stored"),
+        if !said.text.is_empty() {
+            self.partial = Some(self.assistant_row(&setup.model, &said));
+            self.text = said.text;
         }
     }
 }
@@ -187,7 +192,10 @@ impl Taking {
             (Chunk::Text(text), None) => reply.text.push_str(&text),
             (Chunk::Text(text), Some(filter)) => reply.text.push_str(&filter.push(&text)),
             (Chunk::ToolCall(call), _) => reply.calls.push(storable_call(call)),
-            (Chunk::End { usage, .. }, _) => reply.usage = usage,
+            (Chunk::End { usage, stop }, _) => {
+                reply.usage = usage;
+                reply.stop = stop.into();
+            }
         }
     }
 

@@ -63,7 +63,7 @@ impl Running<'_> {
     ) -> Result<(), TurnFailure> {
         for (number, call) in calls.into_iter().enumerate() {
             let answer = if is_last_step {
-                Answer::error("Not called: the turn has no more steps.")
+                Answer::error("Not called: the turn has no more steps. Answer with what you have.")
             } else if number >= MAX_CALLS {
                 Answer::error(format!("Not called: at most {MAX_CALLS} calls at once."))
             } else {

@@ -1,5 +1,6 @@
 //! Why a turn ended early, and how that is reported.
 
+use crate::stop::Stop;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::ModelError;
 use gatehouse_store::StoreError;
@@ -20,9 +21,6 @@ pub(crate) enum TurnFailure {
     /// Even the agent `default` is missing.
     #[error("there is no agent")]
     NoAgent,
-    /// The model requested more tools in its last step.
-    #[error("all {0} steps are used up")]
-    TooManySteps(u32),
     /// A bug in Gatehouse.
     #[error("a turn panicked")]
     Panicked,
@@ -39,9 +37,17 @@ impl TurnFailure {
         match self {
             Self::Stopped | Self::SessionGone => "stopped",
             Self::TimedOut(_) => "timed_out",
-            Self::TooManySteps(_) => "no_answer",
             Self::Model(_) => "model_failed",
             Self::NoAgent | Self::Panicked | Self::Store(_) => "error",
+        }
+    }
+
+    /// Why the answer ended. `is_shutdown`: Gatehouse is shutting down.
+    pub(crate) const fn stop(&self, is_shutdown: bool) -> Stop {
+        match self {
+            Self::Stopped if is_shutdown => Stop::Interrupted,
+            Self::Stopped | Self::SessionGone => Stop::Aborted,
+            _ => Stop::Error,
         }
     }
 
@@ -50,9 +56,8 @@ impl TurnFailure {
         if matches!(self, Self::NoAgent | Self::Panicked | Self::Store(_)) {
             tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");
         }
-        let conflict = |message: String| Problem::new(ErrorCode::Conflict, message);
         match self {
-            Self::Stopped => conflict("The turn was stopped.".to_owned()),
+            Self::Stopped => Problem::new(ErrorCode::Conflict, "The turn was stopped."),
             Self::TimedOut(limit) => Problem::new(
                 ErrorCode::Timeout,
                 format!(
@@ -62,16 +67,6 @@ impl TurnFailure {
                 ),
             ),
             Self::SessionGone => Problem::not_found("session"),
-            Self::TooManySteps(1) => conflict(
-                "The agent may call its model only once per turn (max_turns is 1), but the model \
-                 requested tools. Raise max_turns of the agent."
-                    .to_owned(),
-            ),
-            Self::TooManySteps(steps) => conflict(format!(
-                "The agent used all of its {steps} steps (max_turns) without reaching an answer. \
-                 Raise max_turns of the agent or make a smaller request."
-            ))
-            .with("max_turns", steps),
             Self::Model(error) => error.into(),
             Self::Store(error) => error.into(),
             Self::NoAgent | Self::Panicked => Problem::internal(),

@@ -1,10 +1,11 @@
-//! Runs a turn: asks a model, runs the tools that it calls, and asks again until there is an answer. Messages
-//! are stored and published as they are produced.
+//! Runs a turn: asks a model, runs the tools that it calls, and asks again until there is an answer, or until
+//! the steps are used up. Then the model gives a last answer without tools.
 
 mod aloud;
 mod ask;
 mod call;
 mod failure;
+mod messages;
 mod repeats;
 mod summarise;
 
@@ -12,15 +13,16 @@ use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::Conversation;
 use crate::event::{AgentEvent, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
-use crate::message::{Message, Role, ToolCallRecord, storable};
+use crate::message::ToolCallRecord;
 use crate::policy::Permit;
 use crate::prompt;
 use crate::send::{Action, Origin, TurnReport};
 use crate::start::Turn;
+use crate::stop::Stop;
 use failure::TurnFailure;
 use futures_util::FutureExt;
 use gatehouse_domain::Problem;
-use gatehouse_domain::id::{MessageId, SessionId};
+use gatehouse_domain::id::SessionId;
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
@@ -46,6 +48,15 @@ struct Running<'a> {
     usage: Usage,
     actions: Vec<Action>,
     text: String,
+    stop: Stop,
+    /// Why the turn failed or was stopped.
+    error: Option<Problem>,
+    /// The partial answer of a step that failed.
+    partial: Option<ChatMessageRow>,
+    /// Whether the final answer is stored, and whether it contains text.
+    concluded: Option<bool>,
+    /// Whether all steps are used: the last answer is given without tools.
+    is_out_of_steps: bool,
     /// The audio of the final answer.
     audio: Option<String>,
     /// Why the final answer could not be spoken.
@@ -73,6 +84,11 @@ async fn run(inner: &Inner, mut turn: Turn) {
         usage: Usage::default(),
         actions: Vec::new(),
         text: String::new(),
+        stop: Stop::End,
+        error: None,
+        partial: None,
+        concluded: None,
+        is_out_of_steps: false,
         audio: None,
         audio_error: None,
         repeats: Repeats::default(),
@@ -94,12 +110,10 @@ async fn run(inner: &Inner, mut turn: Turn) {
     let outcome = failure.as_ref().map_or("ok", TurnFailure::outcome);
     count(outcome, duration_ms);
     let cancelled = matches!(failure, Some(TurnFailure::Stopped));
-    let error = failure.map(|failure| {
-        let problem = failure.told();
-        tracing::info!(turn = %running.turn.id, code = problem.code.name(), "a turn ended early");
-        problem
-    });
-    running.finish(report, error, cancelled, duration_ms);
+    if let Some(failure) = failure {
+        running.fail(failure).await;
+    }
+    running.finish(report, cancelled, duration_ms);
 }
 
 /// Waits for an answer. After `limit` the turn is cancelled; if it has not ended [`LAST_WORDS`] later, it is
@@ -124,11 +138,22 @@ fn count(outcome: &'static str, duration_ms: u64) {
 }
 
 impl Running<'_> {
+    /// Notes why the turn ended early. The reason is stored unless the answer already is.
+    async fn fail(&mut self, failure: TurnFailure) {
+        self.stop = failure.stop(self.inner.stopping.is_cancelled());
+        let is_gone = matches!(failure, TurnFailure::SessionGone);
+        let problem = failure.told();
+        tracing::info!(turn = %self.turn.id, code = problem.code.name(), "a turn ended early");
+        if self.concluded.is_none() && !is_gone {
+            self.end_early(self.stop, &problem).await;
+        }
+        self.error = Some(problem);
+    }
+
     /// Publishes the end of the turn, and sends the report to a waiting caller.
     fn finish(
         self,
         report: Option<tokio::sync::oneshot::Sender<TurnReport>>,
-        error: Option<Problem>,
         cancelled: bool,
         duration_ms: u64,
     ) {
@@ -138,7 +163,8 @@ impl Running<'_> {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
             usage: self.usage,
-            error: error.clone().map(Failure),
+            stop: self.stop,
+            error: self.error.clone().map(Failure),
             audio_error: self.audio_error.clone().map(Failure),
         })));
         // The waiting caller may have disconnected; the turn still counts.
@@ -148,12 +174,14 @@ impl Running<'_> {
                 session_key: self.turn.session_key,
                 turn_id: self.turn.id,
                 text: self.text,
+                stop: self.stop,
+                has_answer: self.concluded == Some(true),
                 audio: self.audio,
                 audio_error: self.audio_error,
                 usage: self.usage,
                 duration_ms,
                 actions: self.actions,
-                error,
+                error: self.error,
                 cancelled,
             }));
         }
@@ -167,9 +195,6 @@ impl Running<'_> {
         let steps = setup.agent.config.max_turns;
         for step in 1..=steps {
             let reply = self.ask(&mut setup).await?;
-            if !reply.text.is_empty() {
-                self.text.clone_from(&reply.text);
-            }
             if reply.calls.is_empty() {
                 return self.conclude(setup, reply).await;
             }
@@ -178,7 +203,13 @@ impl Running<'_> {
             self.say(&mut setup.conversation, row).await?;
             self.call_all(&mut setup, calls, step == steps).await?;
         }
-        Err(TurnFailure::TooManySteps(steps))
+        self.is_out_of_steps = true;
+        let mut reply = self.ask(&mut setup).await?;
+        reply.calls.clear();
+        if !reply.stop.is_withheld() {
+            reply.stop = Stop::ToolLimit;
+        }
+        self.conclude(setup, reply).await
     }
 
     async fn set_up(&self) -> Result<Setup, TurnFailure> {
@@ -237,105 +268,6 @@ impl Running<'_> {
             return Err(TurnFailure::SessionGone);
         }
         Ok(rows)
-    }
-
-    fn row(&self, role: Role, content: &str) -> ChatMessageRow {
-        let inner = self.inner;
-        ChatMessageRow {
-            session_id: self.turn.session.clone(),
-            turn_no: self.turn.number,
-            seq: 0,
-            id: MessageId::generate(&*inner.clock, &*inner.random),
-            turn_id: self.turn.id.clone(),
-            role: role.as_str().to_owned(),
-            from_webhook: false,
-            content: storable(content),
-            tool_calls: None,
-            tool_call_id: None,
-            tool_name: None,
-            input_tokens: None,
-            output_tokens: None,
-            model: None,
-            audio: None,
-            created_at: inner.clock.now(),
-        }
-    }
-
-    fn assistant_row(&self, model: &ModelRef, reply: &ask::Reply) -> ChatMessageRow {
-        let tokens = |count: u64| i64::try_from(count).ok();
-        let calls = (!reply.calls.is_empty())
-            .then(|| serde_json::to_string(&reply.calls).ok())
-            .flatten();
-        ChatMessageRow {
-            tool_calls: calls,
-            input_tokens: tokens(reply.usage.input_tokens),
-            output_tokens: tokens(reply.usage.output_tokens),
-            model: Some(model.to_string()),
-            ..self.row(Role::Assistant, &reply.text)
-        }
-    }
-
-    /// Stores a message, publishes it, and adds it to the conversation.
-    async fn say(
-        &self,
-        conversation: &mut Conversation,
-        row: ChatMessageRow,
-    ) -> Result<(), TurnFailure> {
-        let row = self.store(row, false).await?;
-        conversation.push(row);
-        Ok(())
-    }
-
-    /// Like [`Self::say`], for a tool's output. Output that may contain webhook text taints the session in
-    /// the same transaction, and the turn continues as one in a tainted session.
-    async fn say_output(
-        &self,
-        setup: &mut Setup,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<(), TurnFailure> {
-        let row = self.store(row, taints).await?;
-        setup.conversation.push(row);
-        if taints {
-            setup.has_webhook_text = true;
-            setup.permit = Permit::of(&self.turn.origin, true, &setup.agent.config.tools);
-        }
-        Ok(())
-    }
-
-    async fn store(
-        &self,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<ChatMessageRow, TurnFailure> {
-        let row = self.write(row, taints).await?;
-        self.inner
-            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
-        Ok(row)
-    }
-
-    /// Stores a message without publishing it.
-    async fn write(
-        &self,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<ChatMessageRow, TurnFailure> {
-        if row.role == Role::Assistant.as_str() {
-            // The streamed answer becomes a message now.
-            self.inner.lanes.begin_answer(&self.turn.session);
-        }
-        let write = self.inner.store.write(move |conn| {
-            Box::pin(async move {
-                let mut row = row;
-                if taints {
-                    conn.update_chat_session_tainted(&row.session_id).await?;
-                }
-                let seq = conn.insert_chat_message(&row).await?;
-                row.seq = seq.ok_or(TurnFailure::SessionGone)?;
-                Ok::<_, TurnFailure>(row)
-            })
-        });
-        write.await
     }
 
     /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.

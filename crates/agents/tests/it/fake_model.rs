@@ -22,6 +22,10 @@ pub enum Act {
     Say(Vec<String>),
     /// Sends the text and these calls: name and arguments. Their ids are `call_0`, `call_1`, …
     Call(String, Vec<(String, String)>),
+    /// Sends these calls and this finish reason.
+    CallThen(Vec<(String, String)>, String),
+    /// Sends this text and this finish reason.
+    Finish(String, String),
     /// Sends this text and then hangs.
     Hang(String),
     /// Sends this text and breaks off with an error.
@@ -111,8 +115,10 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
     let act = model.script.lock().unwrap().pop_front();
     model.seen.send_modify(|seen| seen.push(body));
     match act.unwrap_or_else(|| say("ok")) {
-        Act::Say(pieces) => whole(&pieces, &[]),
-        Act::Call(text, calls) => whole(&[text], &calls),
+        Act::Say(pieces) => whole(&pieces, &[], "stop"),
+        Act::Call(text, calls) => whole(&[text], &calls, "tool_calls"),
+        Act::CallThen(calls, reason) => whole(&[], &calls, &reason),
+        Act::Finish(text, reason) => whole(&[text], &[], &reason),
         Act::Hang(text) => hanging(&text),
         Act::Break(text) => {
             let error = json!({ "error": { "message": "no", "type": "server_error" } });
@@ -123,7 +129,7 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
         }
         Act::Gate(mut gate) => {
             gate.wait_for(|open| *open).await.unwrap();
-            whole(&[format!("{messages} messages")], &[])
+            whole(&[format!("{messages} messages")], &[], "stop")
         }
     }
 }
@@ -177,7 +183,7 @@ fn stream(events: &[Value]) -> Response {
     ([("content-type", "text/event-stream")], text).into_response()
 }
 
-fn whole(pieces: &[String], calls: &[(String, String)]) -> Response {
+fn whole(pieces: &[String], calls: &[(String, String)], reason: &str) -> Response {
     let mut events: Vec<Value> = pieces
         .iter()
         .filter(|text| !text.is_empty())
@@ -193,11 +199,6 @@ fn whole(pieces: &[String], calls: &[(String, String)]) -> Response {
             events.push(json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }));
         }
     }
-    let reason = if calls.is_empty() {
-        "stop"
-    } else {
-        "tool_calls"
-    };
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }));
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 3 });
     events.push(json!({ "choices": [], "usage": usage }));

@@ -268,7 +268,7 @@ async fn shutdown_stops_what_runs_and_keeps_what_was_said() {
             .into_iter()
             .map(|m| m.1)
             .collect();
-        assert_eq!(spoken, ["one", "So far", "two"]);
+        assert_eq!(spoken, ["one", "So far", "two", ""]);
         assert_eq!(house.model.seen().len(), 1);
         let (code, _) = told(house.agents.send(chat(None, "three")).await.unwrap_err());
         assert_eq!(code, "STORAGE_UNAVAILABLE");

@@ -19,6 +19,7 @@ mod sealed;
 mod sessions;
 mod share;
 mod speaker;
+mod stops;
 mod timeout;
 mod tools;
 mod trust;

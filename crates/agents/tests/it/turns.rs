@@ -2,7 +2,7 @@
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, houses, told, until_done};
-use gatehouse_agents::{AgentsSettings, Audience, NewAgent, Role, Source};
+use gatehouse_agents::{AgentsSettings, Audience, NewAgent, Role, Source, Stop};
 use gatehouse_store::testing::sqlite;
 use serde_json::{Value, json};
 
@@ -186,13 +186,33 @@ async fn the_steps_of_a_turn_are_limited() {
     house.model.will([
         call("double", &json!({ "x": 1 })),
         call("double", &json!({ "x": 2 })),
+        say("As far as I came: 2."),
     ]);
     let report = send("past it").await.unwrap();
-    let (code, text) = told(report.error.clone().unwrap());
-    assert_eq!(code, "CONFLICT");
-    assert!(text.contains("2 steps (max_turns)"), "{text}");
+    assert!(report.error.is_none(), "{:?}", report.error);
+    assert_eq!(
+        (report.text.as_str(), report.stop),
+        ("As far as I came: 2.", Stop::ToolLimit)
+    );
     let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
     assert_eq!(statuses, ["ok", "error"]);
+    assert_eq!(house.model.offered(3), ["double"]);
+    assert!(
+        house.model.offered(4).is_empty(),
+        "the last answer is without tools"
+    );
+    let last = house.model.messages(4).pop().unwrap();
+    assert!(
+        last["content"].as_str().unwrap().contains("no more steps"),
+        "{last}"
+    );
+    // A model that calls tools even so is not heard.
+    house
+        .model
+        .will(vec![call("double", &json!({ "x": 3 })); 3]);
+    let report = send("still").await.unwrap();
+    assert_eq!((report.actions.len(), report.stop), (2, Stop::ToolLimit));
+    assert!(!report.has_answer);
     // The session continues; the fake model checks that every call has an answer.
     assert!(
         house
@@ -230,8 +250,7 @@ async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
     house.model.will(vec![same; 12]);
     let report = house.say(None, "go").await;
     assert_eq!(statuses(&report).len(), 12);
-    let (_, text) = told(report.error.unwrap());
-    assert!(text.contains("12 steps (max_turns)"), "{text}");
+    assert_eq!((report.text.as_str(), report.stop), ("ok", Stop::ToolLimit));
     assert!(
         house
             .say(Some(report.session.as_str()), "and now")
@@ -247,7 +266,7 @@ async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
         house.model.will([Act::Break("So far".to_owned())]);
         let report = house.say(None, "hello").await;
         assert_eq!(told(report.error.unwrap()).0, "PROVIDER_FAILED");
-        assert_eq!(report.text, "So far");
+        assert_eq!((report.text.as_str(), report.stop), ("So far", Stop::Error));
         let session = report.session.as_str();
         let spoken = house.spoken(session).await;
         assert_eq!(spoken[1], ("assistant".to_owned(), "So far".to_owned()));
@@ -259,7 +278,22 @@ async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
         let (code, text) = told(report.error.unwrap());
         assert_eq!(code, "PROVIDER_FAILED");
         assert!(!text.contains("bad key"), "{text}");
-        assert_eq!(house.spoken(session).await.len(), 3);
+        // The reasons are in the history.
+        let history = house.history(session).await;
+        let ends: Vec<_> = history
+            .iter()
+            .map(|m| (m.content.as_str(), m.stop))
+            .collect();
+        let error = Some(Stop::Error);
+        let expected = [
+            ("hello", None),
+            ("So far", error),
+            ("again", None),
+            ("", error),
+        ];
+        assert_eq!(ends, expected);
+        let reason = history[3].error.clone().unwrap().0;
+        assert_eq!((reason.code.name(), reason.message), (code, text));
         // Consecutive user texts are one message to the model.
         house.say(Some(session), "once more").await;
         let last = house.model.messages(2).last().unwrap().clone();
@@ -279,7 +313,9 @@ async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
         "{}",
         problem.message
     );
-    assert_eq!(house.spoken(report.session.as_str()).await.len(), 1);
+    let history = house.history(report.session.as_str()).await;
+    assert_eq!(history.len(), 2);
+    assert_eq!(history[1].error.as_ref().unwrap().0, problem);
     let told = until_done(&mut events).await;
     assert_eq!(told.last().unwrap().1["error"]["code"], "NOT_CONFIGURED");
 }

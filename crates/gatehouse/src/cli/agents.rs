@@ -152,6 +152,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
                 for part in text.unwrap_or_default().lines() {
                     line(plain(part));
                 }
+                let stop = field(&answer, "stop");
+                if stop != "end" {
+                    note(format!("the answer is not complete: {stop}"));
+                }
                 note(format!("session: {}", field(&answer, "session")));
             })?;
         }

@@ -223,7 +223,7 @@ impl AnthropicDecoder {
                 input_tokens: input.saturating_add(self.read_from_cache),
                 output_tokens: self.output,
             },
-            stop: self.stop.unwrap_or(StopReason::Other),
+            stop: self.stop.unwrap_or(StopReason::End),
         });
         Ok(true)
     }
@@ -288,11 +288,13 @@ impl Decoder for AnthropicDecoder {
     }
 }
 
+/// Values: <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>. `pause_turn` ends an
+/// incomplete answer; only server-side tools cause it, and none are offered.
 fn stop_reason(reason: &str) -> StopReason {
     match reason {
-        "end_turn" | "stop_sequence" => StopReason::End,
         "tool_use" => StopReason::ToolUse,
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
-        _ => StopReason::Other,
+        "max_tokens" | "model_context_window_exceeded" | "pause_turn" => StopReason::Length,
+        "refusal" => StopReason::Refused,
+        _ => StopReason::End,
     }
 }

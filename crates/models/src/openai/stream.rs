@@ -73,6 +73,8 @@ pub(super) struct OpenaiDecoder {
     calls: Vec<OpenCall>,
     usage: Usage,
     stop: Option<StopReason>,
+    /// Whether the text is a refusal. The finish reason is then `stop`.
+    is_refusal: bool,
 }
 
 impl OpenaiDecoder {
@@ -85,6 +87,7 @@ impl OpenaiDecoder {
                 output_tokens: 0,
             },
             stop: None,
+            is_refusal: false,
         }
     }
 
@@ -99,7 +102,8 @@ impl OpenaiDecoder {
             }
             None => {}
         }
-        if let Some(text) = delta.refusal {
+        if let Some(text) = delta.refusal.filter(|text| !text.is_empty()) {
+            self.is_refusal = true;
             self.counter.text(&text, out)?;
         }
         for call in delta.tool_calls.unwrap_or_default() {
@@ -198,11 +202,11 @@ impl OpenaiDecoder {
             }
             out.push(finished(call));
         }
-        // Some servers report "stop" instead of tool calls.
-        let stop = match self.stop {
-            Some(StopReason::End) | None if called => StopReason::ToolUse,
-            None => StopReason::End,
-            Some(stop) => stop,
+        let stop = match self.stop.unwrap_or(StopReason::End) {
+            StopReason::End if self.is_refusal => StopReason::Refused,
+            // Some servers report "stop" instead of tool calls.
+            StopReason::End if called => StopReason::ToolUse,
+            stop => stop,
         };
         out.push(Chunk::End {
             usage: self.usage,
@@ -223,7 +227,7 @@ impl Decoder for OpenaiDecoder {
                 self.delta(delta, out)?;
             }
             if let Some(reason) = choice.finish_reason {
-                self.stop = Some(stop_reason(&reason));
+                self.stop = Some(stop_reason(&reason)?);
             }
         }
         Ok(false)
@@ -233,7 +237,8 @@ impl Decoder for OpenaiDecoder {
         let frame = read_document(body)?;
         let choices = self.take_frame(frame)?;
         let choice = choices.into_iter().next().ok_or(ReadError::Garbage)?;
-        self.stop = choice.finish_reason.as_deref().map(stop_reason);
+        let reason = choice.finish_reason.as_deref();
+        self.stop = reason.map(stop_reason).transpose()?;
         if let Some(mut message) = choice.message {
             // Calls in a document are not numbered.
             let calls = message.tool_calls.iter_mut().flatten();
@@ -254,11 +259,15 @@ impl Decoder for OpenaiDecoder {
     }
 }
 
-fn stop_reason(reason: &str) -> StopReason {
+/// `OpenAI` sends `stop`, `length`, `tool_calls`, `function_call` and `content_filter`. Mistral adds
+/// `model_length` and `error`, `OpenRouter` `error`, and `DeepSeek` `insufficient_system_resource`; the last two mean
+/// that the answer broke off. Servers also use words of their own for a regular end, such as `eos`.
+fn stop_reason(reason: &str) -> Result<StopReason, ReadError> {
     match reason {
-        "stop" => StopReason::End,
-        "tool_calls" | "function_call" => StopReason::ToolUse,
-        "length" => StopReason::Length,
-        _ => StopReason::Other,
+        "tool_calls" | "function_call" => Ok(StopReason::ToolUse),
+        "length" | "model_length" => Ok(StopReason::Length),
+        "content_filter" => Ok(StopReason::Filtered),
+        "error" | "insufficient_system_resource" => Err(ReadError::Cut),
+        _ => Ok(StopReason::End),
     }
 }

@@ -152,8 +152,8 @@ async fn reasons_to_stop() {
         ("stop_sequence", StopReason::End),
         ("max_tokens", StopReason::Length),
         ("model_context_window_exceeded", StopReason::Length),
-        ("refusal", StopReason::Other),
-        ("pause_turn", StopReason::Other),
+        ("refusal", StopReason::Refused),
+        ("pause_turn", StopReason::Length),
     ] {
         let text = HELLO.replace("end_turn", reason);
         let vendor = Vendor::new([Answer::stream([text])]).await;

@@ -239,8 +239,9 @@ async fn reasons_to_stop() {
     for (reason, stop) in [
         ("stop", StopReason::End),
         ("length", StopReason::Length),
-        ("content_filter", StopReason::Other),
-        ("something new", StopReason::Other),
+        ("model_length", StopReason::Length),
+        ("content_filter", StopReason::Filtered),
+        ("eos", StopReason::End),
     ] {
         let frames = [
             delta(&json!({ "content": "x" })),
@@ -254,10 +255,27 @@ async fn reasons_to_stop() {
         finish("stop"),
         "[DONE]".to_owned(),
     ];
-    assert_eq!(heard(&refusal).await.text, "I cannot.");
+    let refused = heard(&refusal).await;
+    assert_eq!(refused.text, "I cannot.");
+    assert_eq!(refused.end.unwrap().1, StopReason::Refused);
+    // Azure sends only the reason when the whole answer is filtered.
+    let filtered = heard(&[finish("content_filter"), "[DONE]".to_owned()]).await;
+    assert_eq!(filtered.end.unwrap().1, StopReason::Filtered);
     let parts = json!({ "content": [{ "type": "text", "text": "a" }, { "type": "thinking" }] });
     let parts = [delta(&parts), finish("stop"), "[DONE]".to_owned()];
     assert_eq!(heard(&parts).await.text, "a");
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_with_a_reason_is_a_failure() {
+    for reason in ["error", "insufficient_system_resource"] {
+        let text = delta(&json!({ "content": "So far" }));
+        let frames = events(&[&text, &finish(reason), "[DONE]"]);
+        let vendor = Vendor::new([Answer::stream([frames])]).await;
+        let (said, error) = ask(Openai, &vendor).await;
+        assert_eq!((said.text.as_str(), said.end), ("So far", None), "{reason}");
+        assert!(error.unwrap().is_retryable(), "{reason}");
+    }
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Problem;
 use std::fmt;
 use std::sync::Arc;
+use tokio_util::sync::DropGuard;
 
 /// An event that a connection must process.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub enum Output {
     Ping,
     /// Run this future and feed its output back as [`Input::CallFinished`].
     Call(Boxed<Finished>),
+    /// The response before this output has been sent. Drop the guard: the next ordered message waits for it.
+    Answered(DropGuard),
     /// Close the socket and feed no further inputs.
     Close {
         code: u16,
@@ -56,6 +59,7 @@ impl fmt::Debug for Output {
             Self::Send(text) => f.debug_tuple("Send").field(text).finish(),
             Self::Ping => f.write_str("Ping"),
             Self::Call(_) => f.write_str("Call"),
+            Self::Answered(_) => f.write_str("Answered"),
             Self::Close { code, reason } => write!(f, "Close({code}, {reason})"),
         }
     }
@@ -74,5 +78,7 @@ pub(super) enum Ending {
         answer: Option<Reply>,
         calls: usize,
         bytes: usize,
+        /// Set when the next ordered message waits for the response.
+        next: Option<DropGuard>,
     },
 }

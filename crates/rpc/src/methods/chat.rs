@@ -3,7 +3,7 @@
 use super::page::rows;
 use crate::method::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{
-    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Target, Usage,
+    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Stop, Target, Usage,
 };
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
@@ -18,6 +18,7 @@ pub const SEND: Method = method!(
     Some(Scope::Write),
     send(SendParams) -> Sent,
     long_params: true,
+    order: Answered,
     errors: [NotFound],
     audit: Audit::Unnoted("conversation")
 );
@@ -28,6 +29,7 @@ pub const SEND_SYNC: Method = method!(
     Some(Scope::Write),
     send_sync(SendParams) -> Answer,
     long_params: true,
+    order: Accepted,
     errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unnoted("conversation")
 );
@@ -75,6 +77,8 @@ pub struct Answer {
     /// The turn's id.
     pub turn_id: TurnId,
     pub text: String,
+    /// Why the answer ended.
+    pub stop: Stop,
     /// The id of the spoken answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
@@ -136,14 +140,16 @@ async fn send(call: Call, params: SendParams) -> Result<Sent, Problem> {
     call.services.agents.send(request).await.map_err(to_problem)
 }
 
-async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
+async fn send_sync(mut call: Call, params: SendParams) -> Result<Answer, Problem> {
     let request = request(&call, params);
-    let report = call
+    let ended = call
         .services
         .agents
-        .send_sync(request)
+        .send_reported(request)
         .await
         .map_err(to_problem)?;
+    call.accepted();
+    let report = ended.await.map_err(to_problem)?;
     match report.error {
         // The text is stored even so; report where.
         Some(problem) => Err(problem
@@ -154,6 +160,7 @@ async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
             session_key: report.session_key,
             turn_id: report.turn_id,
             text: report.text,
+            stop: report.stop,
             audio: report.audio,
             audio_error: report.audio_error.map(Failure),
             usage: report.usage,

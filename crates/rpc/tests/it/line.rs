@@ -49,6 +49,7 @@ impl Line {
                 Output::Send(text) => self.said.push(serde_json::from_str(&text).unwrap()),
                 Output::Ping => self.pings += 1,
                 Output::Call(work) => self.waiting.push(work),
+                Output::Answered(guard) => drop(guard),
                 Output::Close { code, reason } => self.closed = Some((code, reason)),
             }
         }

@@ -223,6 +223,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
             services: Arc::clone(house.services()),
             visit: Arc::clone(&visit),
             identity: identity.clone(),
+            turn: None,
         };
         let params = RawValue::from_string(params.to_string()).unwrap();
         let work = (method.handler)(call, Some(&params));

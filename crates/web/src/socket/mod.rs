@@ -185,6 +185,10 @@ impl Loop {
                     self.calls.push(call);
                     Ok(())
                 }
+                Output::Answered(guard) => {
+                    drop(guard);
+                    Ok(())
+                }
                 Output::Close { code, reason } => return self.close(code, reason).await,
             };
             if sent.is_err() {

@@ -1,6 +1,6 @@
 // The state of a conversation: stored messages, live events, and messages that are not confirmed yet.
 import { SvelteMap } from 'svelte/reactivity';
-import { failureOf, isFailure, type Failure } from '../../client/failure';
+import { isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
@@ -50,6 +50,8 @@ export class Conversation {
   #shown: Turn[] = [];
   #arrived: Set<string> | null = null;
   #next = 1;
+  /** Settles when everything sent so far is accepted or refused. */
+  #sending: Promise<unknown> = Promise.resolve();
 
   readonly turns = $derived.by(() => (this.#shown = turnsOf(this.messages, this.#shown)));
   readonly busy = $derived([...this.live.values()].some((turn) => turn.running));
@@ -106,8 +108,10 @@ export class Conversation {
   }
 
   /** Creates the session without a message: a recording needs a session to belong to. */
-  async make(): Promise<void> {
-    if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
+  make(): Promise<void> {
+    return this.#inOrder(async () => {
+      if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
+    });
   }
 
   /** Sends a message. The result appears in the conversation. */
@@ -118,8 +122,21 @@ export class Conversation {
   }
 
   /** Sends a pending message, also again after it failed. */
-  async deliver(pending: Pending): Promise<void> {
+  deliver(pending: Pending): Promise<void> {
     pending.error = null;
+    return this.#inOrder(() => this.#deliver(pending));
+  }
+
+  /** Runs `send` after everything sent before: the first message creates the session that the others belong to. */
+  #inOrder(send: () => Promise<void>): Promise<void> {
+    const sent = this.#sending.then(send);
+    this.#sending = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #deliver(pending: Pending): Promise<void> {
+    // It was discarded, or it arrived after all.
+    if (!this.pending.includes(pending)) return;
     try {
       const sent = await rpc('chat.send', {
         ...pending.input,
@@ -174,14 +191,11 @@ export class Conversation {
     this.#turn(turn_id).tools.set(id, { state, summary });
   }
 
-  hearDone({ turn_id, usage, error, audio_error }: EventParams<'chat.done'>): void {
+  hearDone({ turn_id, usage, audio_error }: EventParams<'chat.done'>): void {
     const turn = this.#turn(turn_id);
     turn.running = false;
     turn.usage = usage;
     if (audio_error) turn.audioError = audio_error.message;
-    if (!error) return;
-    const { message, ...data } = error;
-    turn.error = failureOf({ message, data });
   }
 
   #turn(id: string): LiveTurn {

@@ -1,6 +1,5 @@
 // A turn with live events: text that is not stored yet, tool states, and how the turn ended.
 import { SvelteMap } from 'svelte/reactivity';
-import type { Failure } from '../../client/failure';
 import type { EventParams } from '../../client/rpc';
 
 type Progress = EventParams<'chat.tool'>;
@@ -12,7 +11,6 @@ export class LiveTurn {
   /** Offset of `text` in the answer; above 0 if the page connected while the answer was being written. */
   from = $state(0);
   running = $state(true);
-  error = $state<Failure | null>(null);
   /** Why the answer was not spoken. */
   audioError = $state<string | null>(null);
   usage = $state<Usage | null>(null);

@@ -28,6 +28,7 @@ describe('turns', () => {
     const kinds = turn?.parts.map((part) => (part.kind === 'text' ? part.message.content : part.call.output?.content));
     expect(kinds).toEqual(['first', undefined, 'two', undefined, 'second']);
     expect(turn?.answered).toBe(true);
+    expect(turn?.end).toBe(null);
     expect(turn && textOf(turn)).toBe('first\n\nsecond');
   });
 

@@ -20,6 +20,8 @@ export interface Turn {
   parts: Part[];
   /** The agent has given its final answer. */
   answered: boolean;
+  /** Why the turn ended, and what failed; `null` while it runs. */
+  end: Pick<Message, 'stop' | 'error'> | null;
   began_at: string;
   /** Number of messages in the turn. */
   size: number;
@@ -60,6 +62,7 @@ function turnOf(id: string, group: Message[]): Turn {
     id,
     question,
     parts,
+    end: last?.stop ? { stop: last.stop, error: last.error } : null,
     answered: last?.role === 'assistant' && !last.tool_calls?.length,
     began_at: group[0]?.created_at ?? '',
     size: group.length,

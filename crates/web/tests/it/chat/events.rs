@@ -19,7 +19,7 @@ async fn a_turn_is_told_as_it_goes_on() {
     assert_eq!(
         done,
         json!({ "session": sent["session"], "turn_id": sent["turn_id"],
-            "usage": { "input_tokens": 7, "output_tokens": 1 } })
+            "usage": { "input_tokens": 7, "output_tokens": 1 }, "stop": "end" })
     );
 }
 

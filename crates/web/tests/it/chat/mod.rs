@@ -2,6 +2,7 @@
 
 mod agents;
 mod events;
+mod order;
 mod sessions;
 mod share;
 

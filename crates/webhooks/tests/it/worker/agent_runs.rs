@@ -114,6 +114,33 @@ async fn a_turn_that_ends_in_an_error_fails_the_delivery_at_once() {
 }
 
 #[tokio::test]
+async fn a_turn_without_an_answer_fails_the_delivery_at_once() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        for (number, delta, reason, expected) in [
+            (1, json!({ "refusal": "I will not." }), "stop", "refused"),
+            (2, json!({ "content": "Hal" }), "content_filter", "filter"),
+            (3, json!({ "content": " " }), "stop", "empty"),
+        ] {
+            model.answer(Answer::Finish(delta, reason));
+            house.arrive(&webhook, &[(number, "a")]).await;
+            let failed = house.until(number, DeliveryStatus::Failed).await;
+            let error = failed.error.unwrap();
+            assert!(error.contains(expected), "{error}");
+            assert_eq!(failed.attempts, 1);
+        }
+        // An answer that was cut off is an answer.
+        model.answer(Answer::Finish(json!({ "content": "Hal" }), "length"));
+        house.arrive(&webhook, &[(4, "a")]).await;
+        house.until(4, DeliveryStatus::Completed).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_agent_that_is_gone_is_told_in_words() {
     everywhere(|database, model| async move {
         let house = House::open(&database, &model).await;

@@ -16,6 +16,8 @@ pub enum Answer {
     Text(&'static str),
     /// Calls this tool with these arguments, then answers "done".
     Call(&'static str, Value),
+    /// Sends this delta and this finish reason.
+    Finish(Value, &'static str),
     Refuse,
 }
 
@@ -120,6 +122,7 @@ async fn complete(State(shared): State<Arc<Shared>>, body: String) -> Response {
             "tool_calls",
         ),
         Answer::Call(..) => (json!({ "content": "done" }), "stop"),
+        Answer::Finish(delta, reason) => (delta, reason),
         Answer::Text(text) => (json!({ "content": text }), "stop"),
     };
     let usage = json!({ "id": "c", "choices": [], "usage":

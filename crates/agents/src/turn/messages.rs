@@ -1,0 +1,136 @@
+//! The messages of a turn: they are stored, published and added to the conversation as they are produced.
+
+use super::ask::Reply;
+use super::failure::TurnFailure;
+use super::{Running, Setup};
+use crate::context::Conversation;
+use crate::event::{AgentEvent, Failure};
+use crate::handle::LAST_WORDS;
+use crate::message::{Message, Role, storable};
+use crate::policy::Permit;
+use crate::stop::Stop;
+use gatehouse_domain::Problem;
+use gatehouse_domain::id::MessageId;
+use gatehouse_models::ModelRef;
+use gatehouse_store::ChatMessageRow;
+use std::sync::Arc;
+
+impl Running<'_> {
+    pub(super) fn row(&self, role: Role, content: &str) -> ChatMessageRow {
+        let inner = self.inner;
+        ChatMessageRow {
+            session_id: self.turn.session.clone(),
+            turn_no: self.turn.number,
+            seq: 0,
+            id: MessageId::generate(&*inner.clock, &*inner.random),
+            turn_id: self.turn.id.clone(),
+            role: role.as_str().to_owned(),
+            from_webhook: false,
+            content: storable(content),
+            tool_calls: None,
+            tool_call_id: None,
+            tool_name: None,
+            input_tokens: None,
+            output_tokens: None,
+            model: None,
+            audio: None,
+            stop: None,
+            error: None,
+            delivery_id: None,
+            created_at: inner.clock.now(),
+        }
+    }
+
+    pub(super) fn assistant_row(&self, model: &ModelRef, reply: &Reply) -> ChatMessageRow {
+        let tokens = |count: u64| i64::try_from(count).ok();
+        let calls = (!reply.calls.is_empty())
+            .then(|| serde_json::to_string(&reply.calls).ok())
+            .flatten();
+        ChatMessageRow {
+            tool_calls: calls,
+            input_tokens: tokens(reply.usage.input_tokens),
+            output_tokens: tokens(reply.usage.output_tokens),
+            model: Some(model.to_string()),
+            ..self.row(Role::Assistant, &reply.text)
+        }
+    }
+
+    /// Stores a message, publishes it, and adds it to the conversation.
+    pub(super) async fn say(
+        &self,
+        conversation: &mut Conversation,
+        row: ChatMessageRow,
+    ) -> Result<(), TurnFailure> {
+        let row = self.store(row, false).await?;
+        conversation.push(row);
+        Ok(())
+    }
+
+    /// Like [`Self::say`], for a tool's output. Output that may contain webhook text taints the session in
+    /// the same transaction, and the turn continues as one in a tainted session.
+    pub(super) async fn say_output(
+        &self,
+        setup: &mut Setup,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<(), TurnFailure> {
+        let row = self.store(row, taints).await?;
+        setup.conversation.push(row);
+        if taints {
+            setup.has_webhook_text = true;
+            setup.permit = Permit::of(&self.turn.origin, true, &setup.agent.config.tools);
+        }
+        Ok(())
+    }
+
+    /// Stores the last message of a turn that ended early: the partial answer, or an empty one, with the
+    /// reason.
+    pub(super) async fn end_early(&mut self, stop: Stop, problem: &Problem) {
+        let partial = self.partial.take();
+        let mut row = partial.unwrap_or_else(|| self.row(Role::Assistant, ""));
+        row.stop = Some(stop.as_str().to_owned());
+        if stop == Stop::Error {
+            row.error = serde_json::to_string(&Failure(problem.clone())).ok();
+        }
+        match tokio::time::timeout(LAST_WORDS, self.store(row, false)).await {
+            Ok(Ok(_) | Err(TurnFailure::SessionGone)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the end of a turn could not be stored"),
+            Err(_) => tracing::warn!("the end of a turn could not be stored in time"),
+        }
+    }
+
+    async fn store(
+        &self,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<ChatMessageRow, TurnFailure> {
+        let row = self.write(row, taints).await?;
+        self.inner
+            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
+        Ok(row)
+    }
+
+    /// Stores a message without publishing it.
+    pub(super) async fn write(
+        &self,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<ChatMessageRow, TurnFailure> {
+        if row.role == Role::Assistant.as_str() {
+            // The streamed answer becomes a message now.
+            self.inner.lanes.begin_answer(&self.turn.session);
+        }
+        let write = self.inner.store.write(move |conn| {
+            Box::pin(async move {
+                let mut row = row;
+                if taints {
+                    conn.update_chat_session_tainted(&row.session_id).await?;
+                }
+                let seq = conn.insert_chat_message(&row).await?;
+                row.seq = seq.ok_or(TurnFailure::SessionGone)?;
+                Ok::<_, TurnFailure>(row)
+            })
+        });
+        write.await
+    }
+}

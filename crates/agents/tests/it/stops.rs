@@ -1,0 +1,112 @@
+//! Why an answer ended: in the report, the event and the history.
+
+use crate::fake_model::{Act, say};
+use crate::harness::{House, TestTool, chat, houses, until, until_done, webhook};
+use gatehouse_agents::{Audience, Stop};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn the_reason_is_in_the_report_the_event_and_the_history() {
+    for house in houses().await {
+        for (reason, stop) in [
+            ("stop", Stop::End),
+            ("length", Stop::Length),
+            ("content_filter", Stop::Filtered),
+        ] {
+            let mut events = house.agents.subscribe();
+            house
+                .model
+                .will([Act::Finish("Half".to_owned(), reason.to_owned())]);
+            let report = house.say(None, "hello").await;
+            assert!(report.error.is_none());
+            assert_eq!((report.text.as_str(), report.stop), ("Half", stop));
+            let told = until_done(&mut events).await;
+            let (_, message) = &told[told.len() - 2];
+            assert_eq!(message["stop"], stop.as_str());
+            assert_eq!(told.last().unwrap().1["stop"], stop.as_str());
+            let history = house.history(report.session.as_str()).await;
+            let stops: Vec<_> = history.iter().map(|message| message.stop).collect();
+            assert_eq!(stops, [None, Some(stop)]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_in_an_answer_that_was_withheld_are_not_made() {
+    let house = House::new().await;
+    let tool = TestTool::double("double", Audience::Public);
+    house.agents.tools().register(tool);
+    let arguments = json!({ "x": 1 }).to_string();
+    let calls = vec![("double".to_owned(), arguments)];
+    house
+        .model
+        .will([Act::CallThen(calls, "content_filter".to_owned())]);
+    let report = house.say(None, "hello").await;
+    assert_eq!((report.stop, report.actions.len()), (Stop::Filtered, 0));
+    assert!(!report.has_answer);
+    assert_eq!(house.model.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_turn_that_was_stopped_says_by_whom() {
+    for house in houses().await {
+        house.model.will([Act::Hang("So far".to_owned())]);
+        let mut events = house.agents.subscribe();
+        let sent = house.agents.send(chat(None, "one")).await.unwrap();
+        let session = sent.session.as_str().to_owned();
+        until(&mut events, "chat.delta").await;
+        // This turn waits, and the one after it gets stopped by the shutdown.
+        house
+            .agents
+            .send(chat(Some(&session), "two"))
+            .await
+            .unwrap();
+        house.agents.abort(&session).await.unwrap();
+        assert_eq!(until(&mut events, "chat.done").await["stop"], "aborted");
+        assert_eq!(until(&mut events, "chat.done").await["stop"], "end");
+        house.model.will([Act::Hang("Then".to_owned())]);
+        house
+            .agents
+            .send(chat(Some(&session), "three"))
+            .await
+            .unwrap();
+        until(&mut events, "chat.delta").await;
+        house
+            .agents
+            .send(chat(Some(&session), "four"))
+            .await
+            .unwrap();
+        house.agents.shutdown(Duration::ZERO).await;
+        let history = house.history(&session).await;
+        let ends: Vec<_> = history
+            .iter()
+            .filter_map(|message| Some((message.content.as_str(), message.stop?)))
+            .collect();
+        let interrupted = Stop::Interrupted;
+        let expected = [
+            ("So far", Stop::Aborted),
+            ("ok", Stop::End),
+            ("Then", interrupted),
+            ("", interrupted),
+        ];
+        assert_eq!(ends, expected);
+        assert!(history.iter().all(|message| message.error.is_none()));
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_turn_is_no_part_of_the_next_request() {
+    let house = House::new().await;
+    house.model.will([Act::Refuse(400, json!({})), say("Yes.")]);
+    let report = house.say(None, "Are you there?").await;
+    assert_eq!(report.stop, Stop::Error);
+    house.say(Some(report.session.as_str()), "Now?").await;
+    assert_eq!(
+        house.model.messages(1),
+        [json!({ "role": "user", "content": "Are you there?\n\nNow?" })]
+    );
+    let request = webhook("webhook:a", "event", None);
+    let report = house.agents.send_sync(request).await.unwrap();
+    assert!(report.has_answer);
+}
