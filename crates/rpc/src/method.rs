@@ -266,57 +266,6 @@ mod tests {
         );
     }
 
-    /// Records the level of each event.
-    #[derive(Clone, Default)]
-    struct Levels(Arc<std::sync::Mutex<Vec<tracing::Level>>>);
-
-    impl tracing::Subscriber for Levels {
-        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-            true
-        }
-        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-            tracing::span::Id::from_u64(1)
-        }
-        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-        fn event(&self, event: &tracing::Event<'_>) {
-            let level = *event.metadata().level();
-            self.0.lock().unwrap().push(level);
-        }
-        fn enter(&self, _: &tracing::span::Id) {}
-        fn exit(&self, _: &tracing::span::Id) {}
-    }
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("it failed")]
-    struct Failure(ErrorCode);
-
-    impl From<Failure> for Problem {
-        fn from(Failure(code): Failure) -> Self {
-            Self::new(code, "It failed.")
-        }
-    }
-
-    #[test]
-    fn only_what_is_our_fault_is_logged_as_an_error() {
-        let (error, info) = (tracing::Level::ERROR, tracing::Level::INFO);
-        for (code, expected) in [
-            (ErrorCode::Internal, Some(error)),
-            (ErrorCode::StorageUnavailable, Some(error)),
-            (ErrorCode::NotConfigured, Some(info)),
-            (ErrorCode::Timeout, Some(info)),
-            (ErrorCode::ProviderFailed, Some(info)),
-            (ErrorCode::InvalidParams, None),
-            (ErrorCode::NotFound, None),
-        ] {
-            let levels = Levels::default();
-            let problem = tracing::subscriber::with_default(levels.clone(), || to_problem(Failure(code)));
-            assert_eq!(problem.code, code);
-            let seen = levels.0.lock().unwrap().first().copied();
-            assert_eq!(seen, expected, "{code:?}");
-        }
-    }
-
     #[test]
     fn half_a_surrogate_pair_is_a_wrong_param() {
         let raw = RawValue::from_string(r#"{"\ud800":1}"#.to_owned()).unwrap();

@@ -284,6 +284,7 @@ mod tests {
             session_key: String::new(),
             turn_id: TurnId::from_text("turn_1"),
             text: String::new(),
+            stop: Stop::Error,
             audio: None,
             audio_error: None,
             usage: Usage::default(),
