@@ -82,74 +82,68 @@ pub struct Services {
 impl Services {
     /// Opens the services in order of their dependencies. Starts no tasks.
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
-        let ServicesParts {
-            store,
-            secrets,
-            auth,
-            config,
-            clock,
-            random,
-            build,
-            started_at_ms,
-        } = parts;
-        let (resolved, layers) = (config.resolved(), config.layers());
+        let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = Channels::open(ChannelsParts {
-            store: store.clone(),
-            secrets: secrets.clone(),
+            store: parts.store.clone(),
+            secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
-            clock: Arc::clone(&clock),
-            random: Arc::clone(&random),
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
         });
-        let parts = ModelsParts {
-            secrets: secrets.clone(),
+        let models_parts = ModelsParts {
+            secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
-            clock: Arc::clone(&clock),
-            random: Arc::clone(&random),
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
         };
-        let models = Models::new(parts, settings::models_settings(&resolved, layers));
-        let parts = AgentsParts {
-            store: store.clone(),
+        let models = Models::new(models_parts, settings::models_settings(&resolved, layers));
+        let agents_parts = AgentsParts {
+            store: parts.store.clone(),
             models: models.clone(),
-            clock: Arc::clone(&clock),
-            random: Arc::clone(&random),
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
         };
-        let agents = Agents::open(parts, settings::agents_settings(now)).await?;
-        let parts = ToolsParts {
-            secrets: secrets.clone(),
+        let agents = Agents::open(agents_parts, settings::agents_settings(now)).await?;
+        let tools_parts = ToolsParts {
+            secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
         };
-        let wanted = settings::tools_settings(&resolved, layers);
-        let tools = gatehouse_tools::register(&agents, parts, wanted);
-        let parts = WebhooksParts {
-            store: store.clone(),
-            secrets: secrets.clone(),
+        let tools = gatehouse_tools::register(
+            &agents,
+            tools_parts,
+            settings::tools_settings(&resolved, layers),
+        );
+        let webhooks_parts = WebhooksParts {
+            store: parts.store.clone(),
+            secrets: parts.secrets.clone(),
             agents: agents.clone(),
             channels: channels.clone(),
-            clock: Arc::clone(&clock),
-            random: Arc::clone(&random),
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
         };
-        let webhooks = Webhooks::open(parts, settings::webhooks_settings(&resolved)).await?;
+        let webhooks =
+            Webhooks::open(webhooks_parts, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
         #[cfg(feature = "voice")]
-        let voice = {
-            let parts = VoiceParts {
-                store: store.clone(),
-                secrets: secrets.clone(),
+        let voice = Voice::open(
+            VoiceParts {
+                store: parts.store.clone(),
+                secrets: parts.secrets.clone(),
                 outbound: outbound.clone(),
-                clock: Arc::clone(&clock),
-                random: Arc::clone(&random),
+                clock: Arc::clone(&parts.clock),
+                random: Arc::clone(&parts.random),
                 data_dir: layers.data_dir().to_owned(),
-            };
-            let voice = Voice::open(parts, voice_settings(&resolved, layers));
-            voice.register(&agents);
-            voice
-        };
+            },
+            voice_settings(&resolved, layers),
+        );
+        #[cfg(feature = "voice")]
+        voice.register(&agents);
         Ok(Self {
-            store,
-            secrets,
-            auth,
+            store: parts.store,
+            secrets: parts.secrets,
+            auth: parts.auth,
             outbound,
             channels,
             models,
@@ -158,11 +152,11 @@ impl Services {
             webhooks,
             #[cfg(feature = "voice")]
             voice,
-            config,
-            clock,
-            random,
-            build,
-            started_at_ms,
+            config: parts.config,
+            clock: parts.clock,
+            random: parts.random,
+            build: parts.build,
+            started_at_ms: parts.started_at_ms,
         })
     }
 

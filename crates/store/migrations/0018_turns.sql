@@ -5,17 +5,3 @@ ALTER TABLE chat_messages ADD COLUMN stop TEXT;
 ALTER TABLE chat_messages ADD COLUMN error TEXT;
 -- The delivery that brought the text. A repeated attempt continues the turn of the one before.
 ALTER TABLE chat_messages ADD COLUMN delivery_id TEXT;
-
--- Turns that wait or run. What is left of them after a crash becomes an interrupted answer.
-CREATE TABLE chat_turns (
-    id TEXT NOT NULL PRIMARY KEY,
-    session_id TEXT NOT NULL,
-    turn_no BIGINT NOT NULL,
-    -- The process that runs it, which is alive at least until `alive_until`.
-    node TEXT NOT NULL,
-    alive_until BIGINT NOT NULL,
-    -- The answer so far.
-    text TEXT NOT NULL DEFAULT '',
-    model TEXT
-);
-CREATE INDEX chat_turns_by_session ON chat_turns (session_id);

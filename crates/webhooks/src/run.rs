@@ -285,6 +285,7 @@ mod tests {
             turn_id: TurnId::from_text("turn_1"),
             text: String::new(),
             stop: Stop::Error,
+            has_answer: false,
             audio: None,
             audio_error: None,
             usage: Usage::default(),

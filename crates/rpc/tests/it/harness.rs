@@ -6,7 +6,6 @@ use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom, Timestamp};
 use gatehouse_rpc::Rpc;
 use gatehouse_secrets::Secrets;
-use gatehouse_services::live_config::LiveConfig;
 use gatehouse_services::{Build, LiveConfig, Services, ServicesParts};
 use gatehouse_store::Location;
 use gatehouse_store::testing::{TestDatabase, sqlite};

@@ -3,7 +3,7 @@
 use crate::harness::House;
 use gatehouse_auth::Decision;
 use gatehouse_domain::Scope;
-use gatehouse_rpc::{doctor, gon};
+use gatehouse_services::{bootstrap, doctor};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -388,7 +388,7 @@ async fn the_page_learns_what_it_needs() {
     let Decision::Allowed(identity) = &visit.decision else {
         panic!("not let in")
     };
-    let gon = serde_json::to_value(gon::gon(house.services(), identity)).unwrap();
+    let gon = serde_json::to_value(bootstrap::gon(house.services(), identity)).unwrap();
     assert_eq!(
         gon,
         json!({
@@ -406,7 +406,9 @@ async fn the_page_learns_what_it_needs() {
             },
         })
     );
-    let bootstrap = gon::bootstrap(house.services(), identity).await.unwrap();
+    let bootstrap = bootstrap::bootstrap(house.services(), identity)
+        .await
+        .unwrap();
     let bootstrap = serde_json::to_value(bootstrap).unwrap();
     assert_eq!(bootstrap["gon"], gon);
     assert_eq!(bootstrap["agents"][0]["id"], "default");

@@ -120,10 +120,10 @@ mod tests {
 
     /// The headers that a shell expands from the recipe.
     fn run(recipe: &ShellRecipe, body: &str, fields: &str) -> HeaderMap {
-        let mut script = recipe.lines.join("\n");
-        for header in &recipe.headers {
-            script.push_str(&format!("\nprintf '%s\\n' \"{header}\""));
-        }
+        let print = |header| format!("printf '%s\\n' \"{header}\"");
+        let lines = recipe.lines.iter().cloned();
+        let lines: Vec<String> = lines.chain(recipe.headers.iter().map(print)).collect();
+        let script = lines.join("\n");
         let output = Command::new("sh")
             .args(["-c", &script])
             .envs([

@@ -1107,6 +1107,10 @@ export interface components {
             model?: string | null;
             /** @description The id of its audio. */
             audio?: string | null;
+            /** @description Why the answer ended; only in the last message of a turn. */
+            stop?: components["schemas"]["Stop"] | null;
+            /** @description Why the turn failed, if `stop` is `error`. */
+            error?: components["schemas"]["Failure"] | null;
             created_at: components["schemas"]["Timestamp"];
         };
         /** @description A message in a chat session. */
@@ -1136,6 +1140,15 @@ export interface components {
              * @description Tokens that were written.
              */
             output_tokens: number;
+        };
+        /** @description Why an answer ended. */
+        Stop: "end" | "length" | "refused" | "filtered" | "tool_limit" | "aborted" | "error" | "interrupted";
+        /** @description A problem in an event: `{code, message}` plus the extra fields of the code. */
+        Failure: {
+            code: string;
+            message: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description A running turn as callers see it. */
         RunningTurn: {

@@ -67,6 +67,13 @@ export type Source = 'user' | 'webhook' | 'channel';
  */
 export type TurnId = string;
 /**
+ * Why an answer ended.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Stop".
+ */
+export type Stop = 'end' | 'length' | 'refused' | 'filtered' | 'tool_limit' | 'aborted' | 'error' | 'interrupted';
+/**
  * A message in a chat session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -2740,6 +2747,10 @@ export interface Sent {
   session: SessionId;
   session_key: string;
   turn_id: TurnId;
+  /**
+   * How many turns of the session are before it: 0 runs now.
+   */
+  position: number;
 }
 /**
  * Result of `chat.send_sync`.
@@ -2761,6 +2772,10 @@ export interface Answer {
    */
   turn_id: TurnId;
   text: string;
+  /**
+   * Why the answer ended.
+   */
+  stop: Stop;
   /**
    * The id of the spoken answer, if there is one.
    */
@@ -2864,6 +2879,14 @@ export interface Message {
    * The id of its audio.
    */
   audio?: string | null;
+  /**
+   * Why the answer ended; only in the last message of a turn.
+   */
+  stop?: Stop | null;
+  /**
+   * Why the turn failed, if `stop` is `error`.
+   */
+  error?: Failure | null;
   created_at: Timestamp;
 }
 /**
@@ -4600,6 +4623,10 @@ export interface Done2 {
    * The tokens that its models read and wrote.
    */
   usage: Usage;
+  /**
+   * Why the answer ended.
+   */
+  stop: Stop;
   /**
    * Why the turn failed or was stopped.
    */

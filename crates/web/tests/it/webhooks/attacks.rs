@@ -52,12 +52,12 @@ async fn a_captured_delivery_replayed_under_fresh_ids_runs_once_under_the_bytes_
         .await;
         let first = first.expect(202)["delivery_id"].clone();
         for fresh in ["id-2", "id-3"] {
-            let more = [
+            let headers = [
                 (id_header, fresh),
                 ("x-github-event", fresh),
                 ("x-shopify-topic", fresh),
             ];
-            let again = replay(&remote, &hook.path(), &captured, &more, &body).await;
+            let again = replay(&remote, &hook.path(), &captured, &headers, &body).await;
             let answer = again.expect(200);
             assert_eq!(answer["status"], "deduplicated", "{profile}");
             assert_eq!(answer["delivery_id"], first, "{profile}");
