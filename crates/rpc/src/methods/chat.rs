@@ -7,8 +7,7 @@ use gatehouse_agents::{
 };
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_services::Services;
-use gatehouse_services::to_problem;
+use gatehouse_services::{Services, to_problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
