@@ -3646,9 +3646,6 @@ export interface EventInfo {
    * The name, as used in filters.
    */
   type: string;
-  /**
-   * What happened.
-   */
   description: string;
 }
 /**
@@ -3666,9 +3663,6 @@ export interface SampleInfo {
    * Whether the body is a form with the members of `payload` as its fields. Otherwise it is JSON.
    */
   is_form: boolean;
-  /**
-   * The payload.
-   */
   payload: {
     [k: string]: unknown;
   };
@@ -3680,13 +3674,7 @@ export interface SampleInfo {
  * via the `definition` "HeaderInfo".
  */
 export interface HeaderInfo {
-  /**
-   * The name.
-   */
   name: string;
-  /**
-   * The value.
-   */
   value: string;
 }
 /**
@@ -3696,9 +3684,6 @@ export interface HeaderInfo {
  * via the `definition` "AuthModeInfo".
  */
 export interface AuthModeInfo {
-  /**
-   * The mode.
-   */
   id: AuthMode;
   /**
    * The display name.

@@ -24,7 +24,6 @@ pub struct EventInfo {
     /// The name, as used in filters.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// What happened.
     description: &'static str,
 }
 
@@ -68,23 +67,19 @@ pub struct SampleInfo {
     header: Option<HeaderInfo>,
     /// Whether the body is a form with the members of `payload` as its fields. Otherwise it is JSON.
     is_form: bool,
-    /// The payload.
     payload: Map<String, Value>,
 }
 
 /// A header of a request.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HeaderInfo {
-    /// The name.
     name: String,
-    /// The value.
     value: String,
 }
 
 /// A verification mode.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthModeInfo {
-    /// The mode.
     id: AuthMode,
     /// The display name.
     name: &'static str,
