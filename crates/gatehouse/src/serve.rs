@@ -45,6 +45,7 @@ impl App {
         gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks).await;
         rooms.auth.background(shutdown.clone(), &tasks);
         rooms.tools.background(shutdown.clone(), &tasks);
+        rooms.agents.background().await;
         rooms.webhooks.background(shutdown.clone(), &tasks);
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());

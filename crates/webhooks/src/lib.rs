@@ -24,6 +24,7 @@ pub mod message;
 pub mod metrics;
 pub mod payload;
 mod pieces;
+mod ping;
 pub mod profile;
 mod record;
 mod records;

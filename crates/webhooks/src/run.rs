@@ -6,7 +6,7 @@ use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::payload::Payload;
 use crate::record::Snapshot;
-use crate::{summary, template};
+use crate::{ping, summary, template};
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, PreparedInbox, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
@@ -149,7 +149,8 @@ fn rendered_extra(
         .collect()
 }
 
-/// Sends the delivery to the agent and waits for the turn to end.
+/// Sends the delivery to the agent and waits for the turn to end. A sender's test of the connection is complete
+/// without an agent.
 async fn ask_agent(
     inner: &Inner,
     work: &DeliveryWork,
@@ -159,6 +160,9 @@ async fn ask_agent(
 ) -> Outcome {
     let config = &snapshot.config;
     let event = work.row.event_type.as_deref();
+    if ping::is_ping(config.profile(), event) {
+        return Outcome::Completed(Trace::default());
+    }
     let summary = summary::summarise(config.profile(), event, payload);
     let text = message::compose(MessageInput {
         name: &snapshot.name,
