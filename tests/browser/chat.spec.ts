@@ -250,7 +250,8 @@ test('a restart during an answer: the question is kept and can be asked again', 
   await home.run();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(messages(page).getByText('Are you there?')).toHaveCount(1);
-  await expect(messages(page).getByText('No answer was received.')).toBeVisible();
+  await expect(messages(page).getByText('This will be')).toBeVisible();
+  await expect(messages(page).getByText('Gatehouse stopped before the answer was complete.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();

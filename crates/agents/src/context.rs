@@ -25,6 +25,8 @@ pub(crate) struct Conversation {
     rows: Vec<ChatMessageRow>,
     /// The number of the running turn.
     turn: i64,
+    /// The model that is asked, as `provider/model`.
+    model: String,
     /// Some messages are neither in the rows nor in the summary.
     has_gap: bool,
 }
@@ -47,12 +49,14 @@ impl Conversation {
         summary: Option<String>,
         rows: Vec<ChatMessageRow>,
         turn: i64,
+        model: String,
         has_gap: bool,
     ) -> Self {
         Self {
             summary,
             rows,
             turn,
+            model,
             has_gap,
         }
     }
@@ -127,7 +131,16 @@ impl Conversation {
             old,
             current,
         };
-        self.fitted(request::messages(self.lead(), rows, caps), start)
+        self.fitted(self.messages(self.lead(), rows, caps), start)
+    }
+
+    fn messages(
+        &self,
+        lead: Option<String>,
+        rows: &[ChatMessageRow],
+        caps: Caps,
+    ) -> Vec<ChatMessage> {
+        request::messages(lead, rows, caps, &self.model)
     }
 
     fn fitted(&self, messages: Vec<ChatMessage>, start: usize) -> Fitted {
@@ -200,7 +213,7 @@ impl Conversation {
             old: 300,
             current: 300,
         };
-        self.fitted(request::messages(self.lead(), &rows, caps), start)
+        self.fitted(self.messages(self.lead(), &rows, caps), start)
     }
 
     /// Only the newest text.
@@ -214,7 +227,7 @@ impl Conversation {
         let text = rows.get(..1).unwrap_or_default();
         Fitted {
             is_least: true,
-            ..self.fitted(request::messages(None, text, caps), start)
+            ..self.fitted(self.messages(None, text, caps), start)
         }
     }
 }

@@ -15,7 +15,7 @@ fn long() -> Conversation {
             rows.push(row(turn, "assistant", &answer));
         }
     }
-    Conversation::new(None, rows, 10, false)
+    Conversation::new(None, rows, 10, "p/m".to_owned(), false)
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn tool_output_is_shortened_first() {
         calling(2, "", &[("d", "{}")]),
         answering(2, "d", &"q".repeat(40_000)),
     ];
-    let conversation = Conversation::new(None, rows, 2, false);
+    let conversation = Conversation::new(None, rows, 2, "p/m".to_owned(), false);
     let count = |budget, letter| {
         texts(&conversation.fit(Some(budget)))
             .matches(letter)
@@ -85,7 +85,7 @@ fn at_last_there_is_the_newest_text_alone() {
         rows.push(calling(10, &format!("step {step}"), &[(&id, "{}")]));
         rows.push(answering(10, &id, &"r".repeat(5_000)));
     }
-    let conversation = Conversation::new(Some("s".repeat(100)), rows, 10, false);
+    let conversation = Conversation::new(Some("s".repeat(100)), rows, 10, "p/m".to_owned(), false);
     let step = conversation.fit(Some(200));
     assert!(texts(&step).contains("step 4") && !texts(&step).contains("step 3"));
     assert!(!step.is_least);

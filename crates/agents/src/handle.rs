@@ -9,6 +9,7 @@ use crate::lanes::Lanes;
 use crate::registry::ToolRegistry;
 use crate::speaker::Speaker;
 use arc_swap::ArcSwap;
+use data_encoding::HEXLOWER;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_models::Models;
 use gatehouse_store::Store;
@@ -60,6 +61,8 @@ pub struct Agents(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) models: Models,
+    /// This process among those on the same database.
+    pub(crate) node: String,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<AgentsSettings>,
@@ -85,6 +88,7 @@ impl Agents {
     pub async fn open(parts: AgentsParts, settings: AgentsSettings) -> Result<Self, AgentsError> {
         let inner = Inner {
             store: parts.store,
+            node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             models: parts.models,
             clock: parts.clock,
             random: parts.random,

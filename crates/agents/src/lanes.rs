@@ -150,6 +150,11 @@ impl Lanes {
         None
     }
 
+    /// Whether any turn runs or waits.
+    pub(crate) fn is_in_use(&self) -> bool {
+        !self.lock().is_empty()
+    }
+
     /// Stops the running turn of a session. Waiting turns still run.
     pub(crate) fn cancel_running(&self, session: &SessionId) {
         if let Some(running) = self.lock().get(session).and_then(|l| l.running.as_ref()) {

@@ -8,12 +8,14 @@
 mod agent;
 mod approvals;
 mod context;
+mod entry;
 mod error;
 mod event;
 mod handle;
 mod history;
 mod input_check;
 mod lanes;
+mod lost;
 mod message;
 mod policy;
 mod presets;

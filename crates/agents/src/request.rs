@@ -4,6 +4,7 @@
 use crate::message::{ToolCallRecord, calls_of};
 use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Limits on tool output, in characters.
@@ -27,14 +28,46 @@ impl Caps {
     }
 }
 
-/// The messages to send. Unanswered calls, left by a process or turn that ended early, get an answer here.
+/// The ids of calls as the asked model accepts them.
+#[derive(Debug)]
+struct CallIds<'a> {
+    model: &'a str,
+    taken: HashSet<String>,
+}
+
+impl CallIds<'_> {
+    /// Returns the id to send. A model gets its own ids back, because some keep state in them. An id of another
+    /// model, or one that an earlier call has, becomes nine letters and digits: every provider accepts that,
+    /// and Mistral nothing else.
+    fn sent(&mut self, row: &ChatMessageRow, id: &str) -> String {
+        let is_own = row.model.as_deref() == Some(self.model);
+        if is_own && self.taken.insert(id.to_owned()) {
+            return id.to_owned();
+        }
+        let mut number = self.taken.len();
+        loop {
+            let made = format!("call{number:05}");
+            if self.taken.insert(made.clone()) {
+                return made;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The messages to send to a model, which is `provider/model`. Unanswered calls, left by a process or turn that ended early, get an answer here.
 /// Orphaned answers and empty messages are left out. Consecutive user texts become one message, because some
 /// providers require alternating roles.
 pub(crate) fn messages(
     lead: Option<String>,
     rows: &[ChatMessageRow],
     caps: Caps,
+    model: &str,
 ) -> Vec<ChatMessage> {
+    let mut ids = CallIds {
+        model,
+        taken: HashSet::new(),
+    };
     let mut messages = Vec::with_capacity(rows.len() + 1);
     if let Some(text) = lead {
         messages.push(ChatMessage::User { text });
@@ -52,11 +85,13 @@ pub(crate) fn messages(
                 while let Some(answer) = rest.next_if(|next| next.role == "tool") {
                     answers.push(answer);
                 }
+                let sent: Vec<String> = calls.iter().map(|call| ids.sent(row, &call.id)).collect();
+                let named = calls.iter().cloned().zip(sent.iter().cloned());
                 messages.push(ChatMessage::Assistant {
                     text: row.content.clone(),
-                    tool_calls: calls.iter().cloned().map(sendable).collect(),
+                    tool_calls: named.map(|(call, id)| sendable(call, id)).collect(),
                 });
-                answer_calls(&mut messages, calls, &answers, caps);
+                answer_calls(&mut messages, calls.into_iter().zip(sent), &answers, caps);
             }
             // A tool's answer whose call is missing, or a system note.
             _ => {}
@@ -78,11 +113,11 @@ fn push_user(messages: &mut Vec<ChatMessage>, text: &str) {
 
 fn answer_calls(
     messages: &mut Vec<ChatMessage>,
-    calls: Vec<ToolCallRecord>,
+    calls: impl Iterator<Item = (ToolCallRecord, String)>,
     answers: &[&ChatMessageRow],
     caps: Caps,
 ) {
-    for call in calls {
+    for (call, call_id) in calls {
         let answer = answers
             .iter()
             .find(|row| row.tool_call_id.as_deref() == Some(&call.id));
@@ -91,7 +126,7 @@ fn answer_calls(
             None => "The call was interrupted before the tool returned.".to_owned(),
         };
         messages.push(ChatMessage::Tool {
-            call_id: call.id,
+            call_id,
             name: sendable_name(&call.name),
             text,
         });
@@ -116,8 +151,8 @@ fn sendable_name(name: &str) -> String {
 
 /// Providers parse names and arguments again. They would reject the whole conversation for an invalid name or
 /// for arguments that are not an object.
-fn sendable(call: ToolCallRecord) -> ToolCall {
-    let mut call = ToolCall::from(call);
+fn sendable(call: ToolCallRecord, id: String) -> ToolCall {
+    let mut call = ToolCall::from(ToolCallRecord { id, ..call });
     call.name = sendable_name(&call.name);
     let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments);
     if read.is_err() {

@@ -35,6 +35,7 @@ pub(crate) fn calling(turn: i64, content: &str, calls: &[(&str, &str)]) -> ChatM
         .collect();
     ChatMessageRow {
         tool_calls: Some(json!(calls).to_string()),
+        model: Some("p/m".to_owned()),
         ..row(turn, "assistant", content)
     }
 }
@@ -54,7 +55,7 @@ const WHOLE: Caps = Caps {
 };
 
 fn sent(rows: &[ChatMessageRow]) -> Vec<ChatMessage> {
-    messages(None, rows, WHOLE)
+    messages(None, rows, WHOLE, "p/m")
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn output_is_marked_and_shortened_by_turn() {
         old: 2,
         current: 6,
     };
-    let texts: Vec<String> = messages(None, &rows, caps)
+    let texts: Vec<String> = messages(None, &rows, caps, "p/m")
         .into_iter()
         .filter_map(|message| match message {
             ChatMessage::Tool { text, .. } => Some(text),
@@ -218,4 +219,52 @@ proptest! {
         }
         prop_assert!(open.is_empty());
     }
+}
+
+fn ids(messages: &[ChatMessage]) -> Vec<(String, bool)> {
+    let mut ids = Vec::new();
+    for message in messages {
+        match message {
+            ChatMessage::Assistant { tool_calls, .. } => {
+                ids.extend(tool_calls.iter().map(|call| (call.id.clone(), true)));
+            }
+            ChatMessage::Tool { call_id, .. } => ids.push((call_id.clone(), false)),
+            ChatMessage::User { .. } => {}
+        }
+    }
+    ids
+}
+
+#[test]
+fn ids_fit_the_asked_model() {
+    let own = [
+        calling(1, "", &[("toolu_a", "{}"), ("call_0", "{}")]),
+        answering(1, "call_0", "x"),
+        answering(1, "toolu_a", "y"),
+        // The same id again.
+        calling(1, "", &[("call_0", "{}")]),
+        answering(1, "call_0", "z"),
+    ];
+    let sent_ids = ids(&sent(&own));
+    let calls: Vec<_> = sent_ids.iter().filter(|(_, is_call)| *is_call).collect();
+    assert_eq!(
+        (calls[0].0.as_str(), calls[1].0.as_str()),
+        ("toolu_a", "call_0")
+    );
+    assert_ne!(calls[2].0, "call_0");
+
+    let for_another = messages(None, &own, WHOLE, "p/other");
+    let sent_ids = ids(&for_another);
+    let fits = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    assert!(sent_ids.iter().all(|(id, _)| fits(id)), "{sent_ids:?}");
+    let calls: HashSet<_> = sent_ids.iter().filter(|(_, is_call)| *is_call).collect();
+    assert_eq!(calls.len(), 3);
+    let texts: Vec<_> = for_another
+        .iter()
+        .filter_map(|message| match message {
+            ChatMessage::Tool { call_id, text, .. } => Some((call_id, text)),
+            _ => None,
+        })
+        .collect();
+    assert!(texts[0].1.contains("y") && texts[1].1.contains("x") && texts[2].1.contains("z"));
 }

@@ -6,15 +6,15 @@ use crate::error::AgentsError;
 use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
 use crate::lanes::Place;
-use crate::message::{Message, Role, storable};
+use crate::message::Message;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
 use crate::sessions::MAX_LABEL_CHARACTERS;
 use crate::{presets, sessions, turn};
-use gatehouse_domain::id::{MessageId, SessionId, TurnId};
-use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_domain::Actor;
+use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_models::ModelError;
-use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn, inherit};
+use gatehouse_store::{ChatSessionRow, Conn, inherit};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -25,8 +25,6 @@ const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
 /// How many characters of a text become the label of its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;
-/// How old the audio of a text may be when the text does not name it.
-const HEARD_BEFORE_MS: i64 = 60 * 60 * 1000;
 
 /// A turn in its lane. Its text is stored.
 #[derive(Debug)]
@@ -165,17 +163,10 @@ fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) -> usize {
 }
 
 /// The session of a text.
-struct Spot {
-    id: SessionId,
+pub(crate) struct Spot {
+    pub(crate) id: SessionId,
     /// Set when the session must be created with the text.
-    new: Option<ChatSessionRow>,
-}
-
-/// A stored text.
-struct Stored {
-    session_key: String,
-    agent: String,
-    message: ChatMessageRow,
+    pub(crate) new: Option<ChatSessionRow>,
 }
 
 impl Inner {
@@ -271,104 +262,6 @@ impl Inner {
             updated_at: now,
         }
     }
-
-    /// Older audio is not considered.
-    fn heard_since(&self) -> Timestamp {
-        Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
-    }
-
-    /// Stores the text as the first message of a new turn, and the session if it is new. Webhook text taints
-    /// the session in the same transaction, so neither exists without the other.
-    async fn store_text(
-        &self,
-        request: &SendRequest,
-        place: Spot,
-        turn: TurnId,
-    ) -> Result<Stored, AgentsError> {
-        let from_webhook = matches!(request.origin, Origin::Webhook { .. });
-        let mut message = ChatMessageRow {
-            session_id: place.id,
-            turn_no: 0,
-            seq: 0,
-            id: MessageId::generate(&*self.clock, &*self.random),
-            turn_id: turn,
-            role: Role::User.as_str().to_owned(),
-            from_webhook,
-            content: storable(&request.text),
-            tool_calls: None,
-            tool_call_id: None,
-            tool_name: None,
-            input_tokens: None,
-            output_tokens: None,
-            model: None,
-            audio: None,
-            stop: None,
-            error: None,
-            delivery_id: None,
-            created_at: self.clock.now(),
-        };
-        let (wanted, new) = (request.agent.clone(), place.new);
-        let (audio, heard_since) = (request.audio.clone(), self.heard_since());
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                if let Some(row) = &new {
-                    conn.insert_chat_session(row).await?;
-                }
-                let gone = || AgentsError::NotFound("session");
-                let found = conn.find_chat_session(&message.session_id).await?;
-                let session = found.ok_or_else(gone)?;
-                let agent = choose_agent(conn, wanted, Some(session.agent_id)).await?;
-                let id = &message.session_id;
-                let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
-                message.turn_no = number.ok_or_else(gone)?;
-                message.audio = find_audio(conn, &message, audio, heard_since).await?;
-                message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
-                if let Some(audio) = &message.audio {
-                    conn.update_session_audio_message(audio, &message.id)
-                        .await?;
-                }
-                Ok(Stored {
-                    session_key: session.key,
-                    agent,
-                    message,
-                })
-            })
-        });
-        write.await
-    }
-}
-
-/// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose
-/// transcript is exactly this text. Webhook text was never spoken.
-async fn find_audio(
-    conn: &mut Conn,
-    message: &ChatMessageRow,
-    named: Option<String>,
-    heard_since: Timestamp,
-) -> Result<Option<String>, AgentsError> {
-    let session = &message.session_id;
-    if let Some(id) = named {
-        let found = if id.contains('\0') {
-            None
-        } else {
-            conn.find_session_audio(session, &id).await?
-        };
-        return match found.filter(|audio| audio.is_inbound) {
-            Some(audio) => Ok(Some(audio.id.to_string())),
-            None => Err(AgentsError::invalid(
-                "audio_id",
-                "is not a recording of this session",
-            )),
-        };
-    }
-    if message.from_webhook {
-        return Ok(None);
-    }
-    let text = message.content.trim();
-    let heard = conn
-        .find_session_audio_heard(session, text, heard_since)
-        .await?;
-    Ok(heard.map(|id| id.to_string()))
 }
 
 /// The webhook session with this key, or a new one. Webhooks cannot use sessions of other sources.

@@ -45,6 +45,7 @@ impl App {
         gatehouse_rpc::events::bridge(&self.0.rpc, &shutdown, &tasks).await;
         services.auth.background(shutdown.clone(), &tasks);
         services.tools.background(shutdown.clone(), &tasks);
+        services.agents.background().await;
         services.webhooks.background(shutdown.clone(), &tasks);
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());

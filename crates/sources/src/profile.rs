@@ -48,6 +48,8 @@ pub struct Profile {
     pub guide: &'static str,
     /// The request that verifies the endpoint instead of delivering an event.
     pub handshake: Option<Handshake>,
+    /// Event types with which the vendor only tests the connection. They are recorded but start no agent.
+    pub test_events: &'static [&'static str],
     /// How events are summarized for people.
     pub summary: Summary,
     /// Test deliveries, as JSON text. See `sample` for the format.

@@ -217,6 +217,8 @@ impl Conn {
         self.run(share.bind(id.as_str())).await?;
         let messages = query("DELETE FROM chat_messages WHERE session_id = $1");
         self.run(messages.bind(id.as_str())).await?;
+        let turns = query("DELETE FROM chat_turns WHERE session_id = $1");
+        self.run(turns.bind(id.as_str())).await?;
         self.delete_session_audio(id).await?;
         let session = query("DELETE FROM chat_sessions WHERE id = $1");
         Ok(self.run(session.bind(id.as_str())).await? > 0)

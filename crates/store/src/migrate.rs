@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 18] = [
+const MIGRATIONS: [(i64, &str, &str); 19] = [
     (
         1,
         "settings",
@@ -74,6 +74,11 @@ const MIGRATIONS: [(i64, &str, &str); 18] = [
         include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
     (18, "turns", include_str!("../migrations/0018_turns.sql")),
+    (
+        19,
+        "running_turns",
+        include_str!("../migrations/0019_running_turns.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

@@ -11,9 +11,13 @@ use futures_util::StreamExt;
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
 
 /// How many available chunks are published as one delta.
 const PIECES_AT_ONCE: usize = 64;
+/// How often an unfinished answer is stored.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// A complete answer.
 #[derive(Debug, Default)]
@@ -110,6 +114,8 @@ impl Running<'_> {
         let mut taking = Taking {
             filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
             reply: Reply::default(),
+            saved: 0,
+            save_at: Instant::now(),
         };
         let ended = self.take_in(model, request, &mut taking).await;
         let before = taking.reply.text.len();
@@ -140,10 +146,21 @@ impl Running<'_> {
         let stream = asked.ok_or(TurnFailure::Stopped)??;
         let mut pieces = stream.ready_chunks(PIECES_AT_ONCE);
         loop {
-            let batch = match cancel.run_until_cancelled(pieces.next()).await {
-                None => return Err(TurnFailure::Stopped),
-                Some(None) => return Ok(()),
-                Some(Some(batch)) => batch,
+            let batch = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(TurnFailure::Stopped),
+                batch = pieces.next() => match batch {
+                    None => return Ok(()),
+                    Some(batch) => batch,
+                },
+                // After the pieces: an answer that arrives at once is stored once.
+                () = sleep_until(taking.save_at), if taking.saved < taking.reply.text.len() => {
+                    let saving = self.save_partial(model, &taking.reply.text);
+                    cancel.run_until_cancelled(saving).await;
+                    taking.saved = taking.reply.text.len();
+                    taking.save_at = Instant::now() + SAVE_EVERY;
+                    continue;
+                }
             };
             let before = taking.reply.text.len();
             let taken = batch.into_iter().try_for_each(|chunk| {
@@ -183,6 +200,9 @@ impl Running<'_> {
 struct Taking {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
+    /// How much of the text is stored, in bytes, and when to store more.
+    saved: usize,
+    save_at: Instant,
 }
 
 impl Taking {

@@ -12,7 +12,7 @@ use crate::stop::Stop;
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::MessageId;
 use gatehouse_models::ModelRef;
-use gatehouse_store::ChatMessageRow;
+use gatehouse_store::{ChatMessageRow, StoreError};
 use std::sync::Arc;
 
 impl Running<'_> {
@@ -99,6 +99,19 @@ impl Running<'_> {
         }
     }
 
+    /// Stores the answer so far, which remains if the process dies.
+    pub(super) async fn save_partial(&self, model: &ModelRef, text: &str) {
+        let id = self.turn.id.clone();
+        let (text, model) = (storable(text), model.to_string());
+        let write = self.inner.store.write(move |conn| {
+            Box::pin(async move { conn.update_chat_turn_text(&id, &text, &model).await })
+        });
+        let saved: Result<(), StoreError> = write.await;
+        if let Err(error) = saved {
+            tracing::debug!(%error, "the answer so far could not be stored");
+        }
+    }
+
     async fn store(
         &self,
         row: ChatMessageRow,
@@ -110,7 +123,7 @@ impl Running<'_> {
         Ok(row)
     }
 
-    /// Stores a message without publishing it.
+    /// Stores a message without publishing it. The last message of a turn ends it.
     pub(super) async fn write(
         &self,
         row: ChatMessageRow,
@@ -125,6 +138,9 @@ impl Running<'_> {
                 let mut row = row;
                 if taints {
                     conn.update_chat_session_tainted(&row.session_id).await?;
+                }
+                if row.stop.is_some() {
+                    conn.delete_chat_turn(&row.turn_id).await?;
                 }
                 let seq = conn.insert_chat_message(&row).await?;
                 row.seq = seq.ok_or(TurnFailure::SessionGone)?;

@@ -13,7 +13,7 @@ use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::Conversation;
 use crate::event::{AgentEvent, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
-use crate::message::ToolCallRecord;
+use crate::message::{Role, ToolCallRecord};
 use crate::policy::Permit;
 use crate::prompt;
 use crate::send::{Action, Origin, TurnReport};
@@ -228,7 +228,13 @@ impl Running<'_> {
         Ok(Setup {
             permit: Permit::of(&turn.origin, session.tainted, &config.tools),
             has_webhook_text: session.tainted,
-            conversation: Conversation::new(session.summary, rows, turn.number, has_gap),
+            conversation: Conversation::new(
+                session.summary,
+                rows,
+                turn.number,
+                model.to_string(),
+                has_gap,
+            ),
             agent,
             model,
         })
@@ -263,7 +269,9 @@ impl Running<'_> {
         let read = self.inner.store.read(move |conn| {
             Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
         });
-        let rows: Vec<ChatMessageRow> = read.await?;
+        let mut rows: Vec<ChatMessageRow> = read.await?;
+        // What an earlier attempt of the same delivery left behind is no part of this one.
+        rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
         if rows.is_empty() {
             return Err(TurnFailure::SessionGone);
         }

@@ -111,6 +111,7 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
     assert_eq!(body["stream"], true);
     check_pairs(body["messages"].as_array().unwrap());
     check_tools(&body);
+    check_ids(&body);
     let messages = body["messages"].as_array().unwrap().len();
     let act = model.script.lock().unwrap().pop_front();
     model.seen.send_modify(|seen| seen.push(body));
@@ -151,6 +152,22 @@ fn check_pairs(messages: &[Value]) {
         }
     }
     assert!(open.is_empty(), "no answer to {open:?}");
+}
+
+/// Anthropic rejects an id that two calls have (<https://platform.claude.com/docs/en/api/messages>), and Mistral every
+/// id that is not nine letters or digits (`mistral-common`, `validator.py`).
+fn check_ids(body: &Value) {
+    let mut seen = std::collections::HashSet::new();
+    for message in body["messages"].as_array().unwrap() {
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let id = call["id"].as_str().unwrap().to_owned();
+            if body["model"].as_str().unwrap().starts_with("mistral") {
+                let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                assert!(id.len() == 9 && is_plain, "{id}");
+            }
+            assert!(seen.insert(id), "{message}");
+        }
+    }
 }
 
 /// Vendors reject names that no tool can have.

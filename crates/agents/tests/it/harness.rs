@@ -13,8 +13,8 @@ use gatehouse_models::{
 };
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
-use gatehouse_store::Store;
 use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use gatehouse_store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 pub struct House {
     pub agents: Agents,
     pub model: FakeModel,
+    pub models: Models,
     pub clock: Arc<ManualClock>,
     pub store: Store,
     pub database: TestDatabase,
@@ -65,8 +66,9 @@ impl House {
             of_models.providers.insert("fake".to_owned(), provider);
             of_models.default = Some("fake/m1".to_owned());
         }
+        let models = models(&store, &database, &clock, of_models).await;
         let parts = AgentsParts {
-            models: models(&store, &database, &clock, of_models).await,
+            models: models.clone(),
             store: store.clone(),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
@@ -74,9 +76,40 @@ impl House {
         Self {
             agents: Agents::open(parts, settings).await.unwrap(),
             model,
+            models,
             clock,
             store,
             database,
+        }
+    }
+
+    /// Opens the crate again as another process would after this one was killed. Its turns hang.
+    pub async fn after_a_kill(&self) -> Agents {
+        // On a shared database, a process is gone when it has not renewed its turns for a while.
+        self.clock.advance(Duration::from_hours(1));
+        let parts = AgentsParts {
+            models: self.models.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+        };
+        let agents = Agents::open(parts, AgentsSettings::default());
+        let agents = agents.await.unwrap();
+        agents.background().await;
+        agents
+    }
+
+    /// Waits until this is the stored part of a running answer.
+    pub async fn until_saved(&self, text: &str) {
+        loop {
+            let read = self.store.read(|conn| {
+                let all = Timestamp::from_millis(i64::MAX);
+                Box::pin(async move { conn.list_lost_chat_turns(all).await })
+            });
+            let turns: Result<_, StoreError> = read.await;
+            if turns.unwrap().iter().any(|turn| turn.text == text) {
+                return;
+            }
         }
     }
 
@@ -164,6 +197,7 @@ pub fn chat(session: Option<&str>, text: &str) -> SendRequest {
     }
 }
 
+/// A text that another delivery brings each time.
 pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest {
     SendRequest {
         session: Target::Keyed {
@@ -172,7 +206,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
         },
         origin: Origin::Webhook {
             policy,
-            delivery: DeliveryId::from_text("del_1"),
+            delivery: DeliveryId::generate(&ManualClock::at(START), &SystemRandom),
         },
         ..SendRequest::new(text, Actor::system())
     }

@@ -15,6 +15,7 @@ mod fake_model;
 mod harness;
 mod lanes;
 mod long_history;
+mod lost;
 mod sealed;
 mod sessions;
 mod share;

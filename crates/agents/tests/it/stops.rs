@@ -1,6 +1,6 @@
 //! Why an answer ended: in the report, the event and the history.
 
-use crate::fake_model::{Act, say};
+use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, houses, until, until_done, webhook};
 use gatehouse_agents::{Audience, Stop};
 use serde_json::json;
@@ -93,6 +93,23 @@ async fn a_turn_that_was_stopped_says_by_whom() {
         assert_eq!(ends, expected);
         assert!(history.iter().all(|message| message.error.is_none()));
     }
+}
+
+#[tokio::test]
+async fn a_conversation_with_calls_goes_on_with_another_model() {
+    let house = House::new().await;
+    let tool = TestTool::double("double", Audience::Public);
+    house.agents.tools().register(tool);
+    // The double refuses repeated ids, although it gives each call the same.
+    house
+        .model
+        .will([1, 2, 3].map(|x| call("double", &json!({ "x": x }))));
+    let report = house.say(None, "double them").await;
+    assert_eq!((report.stop, report.actions.len()), (Stop::End, 3));
+    let mut request = chat(Some(report.session.as_str()), "and now?");
+    request.model = Some("fake/mistral-large".to_owned());
+    let report = house.agents.send_sync(request).await.unwrap();
+    assert!(report.error.is_none(), "{:?}", report.error);
 }
 
 #[tokio::test]

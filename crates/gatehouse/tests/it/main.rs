@@ -16,5 +16,6 @@ mod openai_clients;
 mod own_memory;
 mod own_programs;
 mod process;
+mod turns;
 #[cfg(feature = "voice")]
 mod voice;

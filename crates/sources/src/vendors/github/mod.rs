@@ -57,6 +57,8 @@ static PROFILE: Profile = Profile {
     ],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
+    // Sent when a webhook is created: docs.github.com, "Webhook events and payloads", `ping`.
+    test_events: &["ping"],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

@@ -67,6 +67,7 @@ static PROFILE: Profile = Profile {
     headers: &["x-codehost-b-event", "x-gitlab-event", "idempotency-key"],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
+    test_events: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

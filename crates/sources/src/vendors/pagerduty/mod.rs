@@ -50,6 +50,8 @@ static PROFILE: Profile = Profile {
     headers: &[],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
+    // Sent by "Send test event": developer.pagerduty.com, "Webhooks overview".
+    test_events: &["pagey.ping"],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

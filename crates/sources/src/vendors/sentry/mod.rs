@@ -49,6 +49,7 @@ static PROFILE: Profile = Profile {
     headers: &["errors-hook-resource", "sentry-hook-resource", "request-id"],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
+    test_events: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

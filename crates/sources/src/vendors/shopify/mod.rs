@@ -64,6 +64,7 @@ static PROFILE: Profile = Profile {
     ],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
+    test_events: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

@@ -62,6 +62,7 @@ static PROFILE: Profile = Profile {
         when: ("type", "url_verification"),
         echo: "challenge",
     }),
+    test_events: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

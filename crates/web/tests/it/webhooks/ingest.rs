@@ -95,6 +95,38 @@ async fn from_202_to_completed() {
 }
 
 #[tokio::test]
+async fn a_senders_test_of_the_connection_is_recorded_and_starts_no_agent() {
+    // No model is configured, so a delivery for an agent fails.
+    let (_server, owner) = light_owner(Options::default()).await;
+    for (profile, event, status) in [
+        ("github", "ping", "completed"),
+        ("pagerduty", "pagey.ping", "completed"),
+        ("github", "push", "failed"),
+    ] {
+        let members = json!({ "source_profile": profile, "deliver_only": false });
+        let hook = made(&owner, members).await;
+        let test = json!({ "id": hook.id(), "event": event });
+        let sent = owner.rpc("webhooks.test", test).await.unwrap();
+        assert_eq!(sent["status"], "queued", "{sent}");
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+            loop {
+                let id = json!({ "id": sent["delivery_id"] });
+                let delivery = owner.rpc("webhooks.delivery.get", id).await.unwrap();
+                if delivery["finished_at"].is_string() {
+                    return delivery;
+                }
+            }
+        });
+        let delivery = ended.await.unwrap();
+        assert_eq!(
+            (&delivery["status"], &delivery["event_type"]),
+            (&json!(status), &json!(event))
+        );
+        assert_eq!(delivery["session_id"].is_null(), status == "completed");
+    }
+}
+
+#[tokio::test]
 async fn unknown_and_disabled_get_the_same_404() {
     let (server, owner) = light_owner(Options::default()).await;
     let off = made(&owner, json!({ "enabled": false })).await;

@@ -1,0 +1,168 @@
+//! Stores a text as the first message of its turn.
+
+use crate::error::AgentsError;
+use crate::handle::Inner;
+use crate::lost::end_lost;
+use crate::message::{Role, storable};
+use crate::send::{Origin, SendRequest};
+use crate::start::{Spot, choose_agent};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{MessageId, TurnId};
+use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
+
+/// How old the audio of a text may be when the text does not name it.
+const HEARD_BEFORE_MS: i64 = 60 * 60 * 1000;
+
+/// A stored text.
+pub(crate) struct Stored {
+    pub(crate) session_key: String,
+    pub(crate) agent: String,
+    pub(crate) message: ChatMessageRow,
+}
+
+impl Inner {
+    /// Older audio is not considered.
+    fn heard_since(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
+    }
+
+    fn turn_row(&self, message: &ChatMessageRow) -> ChatTurnRow {
+        ChatTurnRow {
+            id: message.turn_id.clone(),
+            session_id: message.session_id.clone(),
+            turn_no: 0,
+            node: self.node.clone(),
+            alive_until: self.alive_until(),
+            text: String::new(),
+            model: None,
+        }
+    }
+
+    /// Stores the text as the first message of a new turn, and the session if it is new. Webhook text taints
+    /// the session in the same transaction, so neither exists without the other. A delivery that is attempted
+    /// again continues its turn, if no other turn came after it.
+    pub(crate) async fn store_text(
+        &self,
+        request: &SendRequest,
+        place: Spot,
+        turn: TurnId,
+    ) -> Result<Stored, AgentsError> {
+        let from_webhook = matches!(request.origin, Origin::Webhook { .. });
+        let mut message = ChatMessageRow {
+            session_id: place.id,
+            turn_no: 0,
+            seq: 0,
+            id: MessageId::generate(&*self.clock, &*self.random),
+            turn_id: turn,
+            role: Role::User.as_str().to_owned(),
+            from_webhook,
+            content: storable(&request.text),
+            tool_calls: None,
+            tool_call_id: None,
+            tool_name: None,
+            input_tokens: None,
+            output_tokens: None,
+            model: None,
+            audio: None,
+            stop: None,
+            error: None,
+            delivery_id: match &request.origin {
+                Origin::Chat => None,
+                Origin::Webhook { delivery, .. } => Some(delivery.clone()),
+            },
+            created_at: self.clock.now(),
+        };
+        let mut row = self.turn_row(&message);
+        let interrupted = MessageId::generate(&*self.clock, &*self.random);
+        let (wanted, new) = (request.agent.clone(), place.new);
+        let (audio, heard_since) = (request.audio.clone(), self.heard_since());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                if let Some(row) = &new {
+                    conn.insert_chat_session(row).await?;
+                }
+                let gone = || AgentsError::NotFound("session");
+                let found = conn.find_chat_session(&message.session_id).await?;
+                let session = found.ok_or_else(gone)?;
+                let agent = choose_agent(conn, wanted, Some(session.agent_id)).await?;
+                if let Some(earlier) = earlier_attempt(conn, &message, session.last_turn).await? {
+                    let now = message.created_at;
+                    row.id.clone_from(&earlier.turn_id);
+                    row.turn_no = earlier.turn_no;
+                    // Its process may have died a moment ago.
+                    end_lost(conn, &row, interrupted, now).await?;
+                    conn.insert_chat_turn(&row).await?;
+                    return Ok(Stored {
+                        session_key: session.key,
+                        agent,
+                        message: earlier,
+                    });
+                }
+                let id = &message.session_id;
+                let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
+                message.turn_no = number.ok_or_else(gone)?;
+                message.audio = find_audio(conn, &message, audio, heard_since).await?;
+                message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
+                row.turn_no = message.turn_no;
+                conn.insert_chat_turn(&row).await?;
+                if let Some(audio) = &message.audio {
+                    conn.update_session_audio_message(audio, &message.id)
+                        .await?;
+                }
+                Ok(Stored {
+                    session_key: session.key,
+                    agent,
+                    message,
+                })
+            })
+        });
+        write.await
+    }
+}
+
+/// The text of an earlier attempt of the same delivery, if it began the last turn of the session.
+async fn earlier_attempt(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    last_turn: i64,
+) -> Result<Option<ChatMessageRow>, AgentsError> {
+    let Some(delivery) = &message.delivery_id else {
+        return Ok(None);
+    };
+    let session = &message.session_id;
+    let found = conn.find_chat_message_of_delivery(session, last_turn, delivery);
+    Ok(found.await?)
+}
+
+/// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose
+/// transcript is exactly this text. Webhook text was never spoken.
+async fn find_audio(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    named: Option<String>,
+    heard_since: Timestamp,
+) -> Result<Option<String>, AgentsError> {
+    let session = &message.session_id;
+    if let Some(id) = named {
+        let found = if id.contains('\0') {
+            None
+        } else {
+            conn.find_session_audio(session, &id).await?
+        };
+        return match found.filter(|audio| audio.is_inbound) {
+            Some(audio) => Ok(Some(audio.id.to_string())),
+            None => Err(AgentsError::invalid(
+                "audio_id",
+                "is not a recording of this session",
+            )),
+        };
+    }
+    if message.from_webhook {
+        return Ok(None);
+    }
+    let text = message.content.trim();
+    let heard = conn
+        .find_session_audio_heard(session, text, heard_since)
+        .await?;
+    Ok(heard.map(|id| id.to_string()))
+}

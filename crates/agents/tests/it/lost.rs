@@ -1,0 +1,109 @@
+//! Turns of a process that was killed.
+
+use crate::fake_model::{Act, say};
+use crate::harness::{House, chat, houses, until, webhook};
+use gatehouse_agents::{Message, Stop};
+
+fn ends(history: &[Message]) -> Vec<(&str, &str, Option<Stop>)> {
+    history
+        .iter()
+        .map(|message| {
+            (
+                message.role.as_str(),
+                message.content.as_str(),
+                message.stop,
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn the_history_says_interrupted_and_keeps_the_text_so_far() {
+    for house in houses().await {
+        house.model.will([Act::Hang("So far".to_owned())]);
+        let sent = house.agents.send(chat(None, "one")).await.unwrap();
+        let session = sent.session.as_str();
+        house.until_saved("So far").await;
+        house.agents.send(chat(Some(session), "two")).await.unwrap();
+        let agents = house.after_a_kill().await;
+        let page = agents.history(session, 50, None).await.unwrap();
+        let interrupted = Some(Stop::Interrupted);
+        assert_eq!(
+            ends(&page.messages),
+            [
+                ("user", "one", None),
+                ("assistant", "So far", interrupted),
+                ("user", "two", None),
+                ("assistant", "", interrupted),
+            ]
+        );
+        assert_eq!(page.messages[1].model.as_deref(), Some("fake/m1"));
+        let record = agents.get_session(session).await.unwrap();
+        assert_eq!(record.message_count, 4);
+        // Turns that ended are not interrupted, and an interrupted one is so only once.
+        let report = agents
+            .send_sync(chat(Some(session), "three"))
+            .await
+            .unwrap();
+        assert_eq!(report.text, "ok");
+        let agents = house.after_a_kill().await;
+        let page = agents.history(session, 50, None).await.unwrap();
+        assert_eq!(page.messages.len(), 6);
+        house.agents.abort(session).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_delivery_that_runs_again_stands_once_in_its_session() {
+    for house in houses().await {
+        house.model.will([Act::Hang("So far".to_owned())]);
+        let event = webhook("webhook:a", "event", None);
+        house.agents.send(event.clone()).await.unwrap();
+        house.until_saved("So far").await;
+        let agents = house.after_a_kill().await;
+        house.model.will([say("Done.")]);
+        let again = agents.send_sync(event.clone()).await.unwrap();
+        assert_eq!(again.text, "Done.");
+        let page = agents.history("webhook:a", 50, None).await.unwrap();
+        let expected = [
+            ("user", "event", None),
+            ("assistant", "So far", Some(Stop::Interrupted)),
+            ("assistant", "Done.", Some(Stop::End)),
+        ];
+        assert_eq!(ends(&page.messages), expected);
+        let turns: Vec<_> = page
+            .messages
+            .iter()
+            .map(|message| &message.turn_id)
+            .collect();
+        assert!(turns.iter().all(|turn| *turn == turns[0]));
+        // The model is not shown the attempt before.
+        let sent = house.model.messages(1);
+        assert_eq!(sent.last().unwrap()["content"], "event");
+        // After another turn, an attempt has its own place.
+        agents
+            .send_sync(chat(Some("webhook:a"), "And?"))
+            .await
+            .unwrap();
+        agents.send_sync(event).await.unwrap();
+        let page = agents.history("webhook:a", 50, None).await.unwrap();
+        let events = page
+            .messages
+            .iter()
+            .filter(|message| message.content == "event");
+        assert_eq!(events.count(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_session_leaves_no_turn() {
+    let house = House::new().await;
+    house.model.will([Act::Hang("So far".to_owned())]);
+    let mut events = house.agents.subscribe();
+    let sent = house.agents.send(chat(None, "one")).await.unwrap();
+    until(&mut events, "chat.delta").await;
+    let session = sent.session.as_str();
+    house.agents.delete_session(session).await.unwrap();
+    let agents = house.after_a_kill().await;
+    assert!(agents.history(session, 50, None).await.is_err());
+}

@@ -1,0 +1,112 @@
+//! Table `chat_turns`: turns that wait or run. A row that outlives its process was interrupted.
+
+use crate::sql::{FromRow, Row, query};
+use crate::{ChatMessageRow, Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
+
+/// Maximum number of rows in one list.
+const LISTED: i64 = 200;
+
+/// A row of `chat_turns`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatTurnRow {
+    pub id: TurnId,
+    pub session_id: SessionId,
+    pub turn_no: i64,
+    /// The process that runs the turn.
+    pub node: String,
+    /// The process is alive at least until then.
+    pub alive_until: Timestamp,
+    /// The answer so far.
+    pub text: String,
+    /// The model that writes the answer.
+    pub model: Option<String>,
+}
+
+impl FromRow for ChatTurnRow {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: TurnId::from_text(row.try_get::<String, _>("id")?),
+            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
+            turn_no: row.try_get("turn_no")?,
+            node: row.try_get("node")?,
+            alive_until: Timestamp::from_millis(row.try_get("alive_until")?),
+            text: row.try_get("text")?,
+            model: row.try_get("model")?,
+        })
+    }
+}
+
+impl Conn {
+    pub async fn insert_chat_turn(&mut self, row: &ChatTurnRow) -> Result<(), StoreError> {
+        let query = query(
+            "INSERT INTO chat_turns (id, session_id, turn_no, node, alive_until, text, model)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        );
+        let query = query.bind(row.id.as_str()).bind(row.session_id.as_str());
+        let query = query.bind(row.turn_no).bind(&row.node);
+        let query = query.bind(row.alive_until.as_millis()).bind(&row.text);
+        self.run(query.bind(row.model.as_deref())).await?;
+        Ok(())
+    }
+
+    /// Stores the answer so far.
+    pub async fn update_chat_turn_text(
+        &mut self,
+        id: &TurnId,
+        text: &str,
+        model: &str,
+    ) -> Result<(), StoreError> {
+        let query = query("UPDATE chat_turns SET text = $2, model = $3 WHERE id = $1");
+        self.run(query.bind(id.as_str()).bind(text).bind(model))
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes a turn and returns it; `None` if it had ended.
+    pub async fn delete_chat_turn(
+        &mut self,
+        id: &TurnId,
+    ) -> Result<Option<ChatTurnRow>, StoreError> {
+        let query = query("DELETE FROM chat_turns WHERE id = $1 RETURNING *");
+        self.find(query.bind(id.as_str())).await
+    }
+
+    /// Extends the turns of a node.
+    pub async fn renew_chat_turns(
+        &mut self,
+        node: &str,
+        until: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = query("UPDATE chat_turns SET alive_until = $2 WHERE node = $1");
+        self.run(query.bind(node).bind(until.as_millis())).await?;
+        Ok(())
+    }
+
+    /// Returns up to 200 turns whose process was last alive before a time.
+    pub async fn list_lost_chat_turns(
+        &mut self,
+        before: Timestamp,
+    ) -> Result<Vec<ChatTurnRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_turns WHERE alive_until < $1 ORDER BY session_id, turn_no LIMIT $2",
+        );
+        self.list(query.bind(before.as_millis()).bind(LISTED)).await
+    }
+
+    /// Finds the text that a delivery brought in a turn.
+    pub async fn find_chat_message_of_delivery(
+        &mut self,
+        session: &SessionId,
+        turn_no: i64,
+        delivery: &DeliveryId,
+    ) -> Result<Option<ChatMessageRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_messages
+             WHERE session_id = $1 AND turn_no = $2 AND delivery_id = $3 AND role = 'user'",
+        );
+        let query = query.bind(session.as_str()).bind(turn_no);
+        self.find(query.bind(delivery.as_str())).await
+    }
+}
