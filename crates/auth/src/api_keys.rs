@@ -95,7 +95,11 @@ impl Auth {
             created_at: inner.now(),
             expires_at: limits.expires_at,
             last_used_at: None,
-            made_by: Some(actor.name.clone()),
+            made_by: Some(
+                maker
+                    .as_ref()
+                    .map_or_else(|| actor.name.clone(), AuthIdentity::maker_name),
+            ),
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: maker.as_ref().is_some_and(dies_at_setup),
         };

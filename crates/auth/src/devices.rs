@@ -70,7 +70,7 @@ impl Auth {
             last_seen_at: None,
             expires_at: limits.expires_at,
             allowed_cidrs: limits.allowed_cidrs,
-            made_by: Some(creator.actor_name()),
+            made_by: Some(creator.maker_name()),
             only: limits.only.as_ref().map(Only::to_texts),
             dies_at_setup: dies_at_setup(&creator),
         };

@@ -140,6 +140,21 @@ impl AuthIdentity {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 
+    /// The API key or device that ends what this identity creates. For a session that a key's
+    /// passkey started, this is the key: the session may end long before what it created.
+    pub(crate) fn lasting_maker(&self) -> Option<String> {
+        match &self.subject {
+            Subject::ApiKey(_) | Subject::Device(_) => Some(self.actor_name()),
+            Subject::Session(session) => session.made_by().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// The value of `made_by` in the API keys and devices that this identity creates.
+    pub(crate) fn maker_name(&self) -> String {
+        self.lasting_maker().unwrap_or_else(|| self.actor_name())
+    }
+
     /// The name in audit rows and logs: an id, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {

@@ -3,10 +3,10 @@
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
 use crate::only::Only;
-use crate::state::AuthInner;
+use crate::state::{AuthInner, Settled};
 use gatehouse_domain::{Cidr, ScopeSet, Timestamp};
-use gatehouse_store::{Conn, MadeRow, StoreError};
-use std::collections::HashSet;
+use gatehouse_store::{Conn, MadeRow};
+use std::collections::{BTreeSet, HashSet};
 
 /// The maximum number of networks per credential.
 const MAX_CIDRS: usize = 64;
@@ -115,57 +115,68 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
 }
 
 /// The credentials that ended together with their maker.
-#[derive(Debug, Default)]
-pub(crate) struct Descendants(Vec<MadeRow>);
+#[derive(Default)]
+pub(crate) struct Descendants {
+    rows: Vec<MadeRow>,
+    /// The state without the passkeys that ended.
+    settled: Option<Settled>,
+}
 
 impl Descendants {
     /// Deletes everything that this maker created, directly or indirectly. Runs in the transaction
-    /// that ends the maker.
+    /// that ends the maker. Refuses to remove the last passkey of a gateway without a password.
     pub(crate) async fn delete(
         conn: &mut Conn,
         maker: &str,
         now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        let made = conn.list_made_by(maker).await?;
-        for row in &made {
+    ) -> Result<Self, AuthError> {
+        let rows = conn.list_made_by(maker).await?;
+        for row in &rows {
             match row {
                 MadeRow::ApiKey(id) => conn.delete_api_key(id).await?,
                 MadeRow::Device(id) => conn.delete_device(id).await?,
+                MadeRow::Passkey(id) => conn.delete_passkey(id).await?,
+                MadeRow::Session(id) => conn.delete_auth_session(id).await?,
             };
         }
-        let made = Self(made);
-        if made.has_keys() {
-            conn.insert_change("auth_api_keys", now).await?;
+        let changed: BTreeSet<_> = rows.iter().map(change_of).collect();
+        for subject in changed {
+            conn.insert_change(subject, now).await?;
         }
-        if made.has_devices() {
-            conn.insert_change("auth_devices", now).await?;
+        let mut settled = None;
+        if rows.iter().any(|row| matches!(row, MadeRow::Passkey(_))) {
+            let state = Settled::read(conn).await?;
+            if !state.facts.setup_complete {
+                return Err(AuthError::Conflict(
+                    "A passkey that this credential registered is the only way to log in. \
+                     Set a password or register another passkey first.",
+                ));
+            }
+            settled = Some(state);
         }
-        Ok(made)
+        Ok(Self { rows, settled })
     }
 
     pub(crate) fn extend(&mut self, more: Self) {
-        self.0.extend(more.0);
+        self.rows.extend(more.rows);
+        self.settled = more.settled.or(self.settled.take());
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn has_keys(&self) -> bool {
-        self.0.iter().any(|row| matches!(row, MadeRow::ApiKey(_)))
-    }
-
-    fn has_devices(&self) -> bool {
-        self.0.iter().any(|row| matches!(row, MadeRow::Device(_)))
+        self.rows.len()
     }
 
     /// Ends the credentials in memory, after the commit.
     pub(crate) fn end_in(&self, inner: &AuthInner) {
-        let (mut keys, mut devices) = (HashSet::new(), HashSet::new());
-        for row in &self.0 {
+        let (mut keys, mut devices, mut sessions) =
+            <(HashSet<_>, HashSet<_>, HashSet<_>)>::default();
+        for row in &self.rows {
             match row {
                 MadeRow::ApiKey(id) => keys.insert(id.as_str()),
                 MadeRow::Device(id) => devices.insert(id.as_str()),
+                MadeRow::Session(id) => sessions.insert(id.as_str()),
+                // Passkeys are not kept in memory.
+                MadeRow::Passkey(_) => false,
             };
         }
         if !keys.is_empty() {
@@ -178,5 +189,25 @@ impl Descendants {
                 .end_where(|device| devices.contains(device.id().as_str()));
             inner.announce(&["devices"]);
         }
+        if !sessions.is_empty() {
+            inner
+                .sessions
+                .end_where(|session| sessions.contains(session.id().as_str()));
+            inner.announce(&["sessions"]);
+        }
+        if let Some(settled) = &self.settled {
+            inner.settle(settled);
+            inner.announce(&["passkeys"]);
+        }
+    }
+}
+
+/// The subject in the change feed that other nodes reload.
+const fn change_of(row: &MadeRow) -> &'static str {
+    match row {
+        MadeRow::ApiKey(_) => "auth_api_keys",
+        MadeRow::Device(_) => "auth_devices",
+        MadeRow::Passkey(_) => "auth_state",
+        MadeRow::Session(_) => "auth_sessions",
     }
 }

@@ -142,6 +142,7 @@ pub struct LiveSession {
     hash: TokenHash,
     expires_at: Timestamp,
     confirmed_ms: AtomicI64,
+    made_by: Option<String>,
     usage: Usage,
 }
 
@@ -159,12 +160,18 @@ impl LiveSession {
             hash: from_hex(&row.token_hash, "hash of a session")?,
             expires_at: row.expires_at,
             confirmed_ms: AtomicI64::new(row.confirmed_at.as_millis()),
+            made_by: row.made_by.clone(),
             usage: Usage::new(row.last_seen_at.as_millis()),
         })
     }
 
     pub const fn id(&self) -> &AuthSessionId {
         &self.id
+    }
+
+    /// The API key or device that registered the passkey of this session.
+    pub(crate) fn made_by(&self) -> Option<&str> {
+        self.made_by.as_deref()
     }
 
     /// When the session ends, regardless of its use.

@@ -148,6 +148,7 @@ mod tests {
             last_seen_at: at,
             expires_at: Timestamp::from_millis(1000),
             confirmed_at: at,
+            made_by: None,
         };
         LiveSession::from_row(&row).unwrap()
     }

@@ -27,7 +27,7 @@ impl Auth {
             return Err(AuthError::InvalidCredentials);
         };
         let cookies = self
-            .begin_session(caller, LoginMethod::Password, move |conn| {
+            .begin_session(caller, LoginMethod::Password, None, move |conn| {
                 Box::pin(async move {
                     // The password may have been changed while it was being checked.
                     if conn.find_password_hash().await? == Some(verified) {

@@ -51,7 +51,7 @@ impl Ending {
         conn: &mut Conn,
         id: &AuthSessionId,
         now: Timestamp,
-    ) -> Result<Descendants, StoreError> {
+    ) -> Result<Descendants, AuthError> {
         if self.keep_children {
             return Ok(Descendants::default());
         }
@@ -93,6 +93,7 @@ impl Auth {
             last_seen_at: now,
             expires_at: now.after(LIFETIME),
             confirmed_at: now,
+            made_by: None,
         };
         NewSession { row, token }
     }
@@ -123,11 +124,12 @@ impl Auth {
     }
 
     /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails
-    /// if the proof is no longer valid.
+    /// if the proof is no longer valid. `made_by` is that of the passkey.
     pub(crate) async fn begin_session<J>(
         &self,
         caller: &Caller<'_>,
         method: LoginMethod,
+        made_by: Option<String>,
         still_holds: J,
     ) -> Result<Vec<String>, AuthError>
     where
@@ -135,7 +137,9 @@ impl Auth {
             + Send
             + 'static,
     {
-        let session = Arc::new(self.new_session(caller, method));
+        let mut session = self.new_session(caller, method);
+        session.row.made_by = made_by;
+        let session = Arc::new(session);
         let cookies = Self::session_cookies(&session, caller.visit)?;
         let (actor, now) = (caller.visit.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));
@@ -218,6 +222,7 @@ impl Auth {
                 login_method: LoginMethod::from_text(&row.login_method),
                 user_agent: row.user_agent,
                 client_ip: row.client_ip,
+                made_by: row.made_by,
             }
         };
         Ok(SessionList {

@@ -23,6 +23,8 @@ pub struct AuthSessionRow {
     pub expires_at: Timestamp,
     /// When the user last confirmed their presence.
     pub confirmed_at: Timestamp,
+    /// The `made_by` of the passkey that the user logged in with.
+    pub made_by: Option<String>,
 }
 
 impl FromRow for AuthSessionRow {
@@ -37,6 +39,7 @@ impl FromRow for AuthSessionRow {
             last_seen_at: Timestamp::from_millis(row.try_get("last_seen_at")?),
             expires_at: Timestamp::from_millis(row.try_get("expires_at")?),
             confirmed_at: Timestamp::from_millis(row.try_get("confirmed_at")?),
+            made_by: row.try_get("made_by")?,
         })
     }
 }
@@ -53,8 +56,8 @@ impl Conn {
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
-                 created_at, last_seen_at, expires_at, confirmed_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                 created_at, last_seen_at, expires_at, confirmed_at, made_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         );
         self.run(
             query
@@ -66,7 +69,8 @@ impl Conn {
                 .bind(row.created_at.as_millis())
                 .bind(row.last_seen_at.as_millis())
                 .bind(row.expires_at.as_millis())
-                .bind(row.confirmed_at.as_millis()),
+                .bind(row.confirmed_at.as_millis())
+                .bind(row.made_by.as_deref()),
         )
         .await
         .map(drop)

@@ -2,13 +2,15 @@
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
-use gatehouse_domain::{ApiKeyId, Cidr, DeviceId};
+use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, PasskeyId};
 
 /// A credential that another one created, directly or through others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MadeRow {
     ApiKey(ApiKeyId),
     Device(DeviceId),
+    Passkey(PasskeyId),
+    Session(AuthSessionId),
 }
 
 impl FromRow for MadeRow {
@@ -16,6 +18,8 @@ impl FromRow for MadeRow {
         let id: String = row.try_get("id")?;
         Ok(match row.try_get::<String, _>("kind")?.as_str() {
             "device" => Self::Device(DeviceId::from_text(id)),
+            "passkey" => Self::Passkey(PasskeyId::from_text(id)),
+            "session" => Self::Session(AuthSessionId::from_text(id)),
             _ => Self::ApiKey(ApiKeyId::from_text(id)),
         })
     }
@@ -49,7 +53,9 @@ impl Conn {
             "WITH RECURSIVE
                  made (kind, id, name, made_by) AS (
                      SELECT 'api_key', id, 'api_key ' || id, made_by FROM auth_api_keys
-                     UNION ALL SELECT 'device', id, 'device ' || id, made_by FROM auth_devices),
+                     UNION ALL SELECT 'device', id, 'device ' || id, made_by FROM auth_devices
+                     UNION ALL SELECT 'passkey', id, 'passkey ' || id, made_by FROM auth_passkeys
+                     UNION ALL SELECT 'session', id, 'session ' || id, made_by FROM auth_sessions),
                  below (kind, id, name) AS (
                      SELECT kind, id, name FROM made WHERE made_by = $1
                      UNION SELECT made.kind, made.id, made.name

@@ -17,6 +17,8 @@ pub struct PasskeyRow {
     pub rp_id: String,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
+    /// The API key or device that registered the passkey, as an audit actor.
+    pub made_by: Option<String>,
 }
 
 impl FromRow for PasskeyRow {
@@ -31,6 +33,7 @@ impl FromRow for PasskeyRow {
             last_used_at: row
                 .try_get::<Option<i64>, _>("last_used_at")?
                 .map(Timestamp::from_millis),
+            made_by: row.try_get("made_by")?,
         })
     }
 }
@@ -40,8 +43,8 @@ impl Conn {
     pub async fn insert_passkey(&mut self, row: &PasskeyRow) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO auth_passkeys (id, credential_id, credential, name, rp_id, created_at,
-                 last_used_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                 last_used_at, made_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         );
         self.run(
             query
@@ -51,7 +54,8 @@ impl Conn {
                 .bind(&row.name)
                 .bind(&row.rp_id)
                 .bind(row.created_at.as_millis())
-                .bind(row.last_used_at.map(Timestamp::as_millis)),
+                .bind(row.last_used_at.map(Timestamp::as_millis))
+                .bind(row.made_by.as_deref()),
         )
         .await
         .map(drop)

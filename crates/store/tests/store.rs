@@ -25,6 +25,7 @@ fn session(n: i64) -> AuthSessionRow {
         last_seen_at: at(n),
         expires_at: at(n + 1000),
         confirmed_at: at(n),
+        made_by: None,
     }
 }
 

@@ -96,6 +96,9 @@ pub struct SessionItem {
     pub client_ip: Option<String>,
     /// Whether this is the caller's own session.
     pub current: bool,
+    /// The API key or device that registered the passkey of this session. The session ends with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
 }
 
 /// `GET /api/auth/sessions`.

@@ -83,6 +83,10 @@ pub struct PasskeyItem {
     /// When the passkey was last used to log in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
+    /// The API key or device that registered the passkey, as in the audit log. The passkey ends with
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
 }
 
 /// Every passkey.

@@ -33,6 +33,7 @@ impl From<PasskeyRow> for PasskeyItem {
             rp_id,
             created_at,
             last_used_at,
+            made_by,
             ..
         } = row;
         Self {
@@ -41,6 +42,7 @@ impl From<PasskeyRow> for PasskeyItem {
             rp_id,
             created_at,
             last_used_at,
+            made_by,
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Proof {
     id: PasskeyId,
     verified: String,
     updated: String,
+    made_by: Option<String>,
 }
 
 impl Auth {
@@ -48,9 +49,9 @@ impl Auth {
                 return Err(error);
             }
         };
-        let now = self.0.now();
+        let (now, made_by) = (self.0.now(), proof.made_by.clone());
         let cookies = self
-            .begin_session(caller, LoginMethod::Passkey, move |conn| {
+            .begin_session(caller, LoginMethod::Passkey, made_by, move |conn| {
                 Box::pin(async move { proof.note(conn, now).await })
             })
             .await?;
@@ -85,6 +86,7 @@ impl Auth {
             id: row.id,
             verified: row.credential,
             updated,
+            made_by: row.made_by,
         })
     }
 }

@@ -5,6 +5,7 @@ use super::challenge::Purpose;
 use super::list::check_name;
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::identity::AuthIdentity;
 use crate::lineage::require_no_limits;
 use crate::live::LoginMethod;
 use crate::sessions::NewSession;
@@ -53,7 +54,7 @@ impl Auth {
         request: RegisterFinishRequest,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
         let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
-        let completes = self.may_register(caller, code).await?;
+        let maker = self.may_register(caller, code).await?;
         let name = check_name(&request.name)?;
         let needed = self.needed_code(caller, code);
         let challenge = self
@@ -78,26 +79,29 @@ impl Auth {
             rp_id: challenge.rp_id,
             created_at: self.0.now(),
             last_used_at: None,
+            made_by: maker.and_then(AuthIdentity::lasting_maker),
         };
-        self.store_passkey(caller, row, completes, needed).await
+        self.store_passkey(caller, row, maker.cloned(), needed)
+            .await
     }
 
     /// Checks whether the caller may add a passkey. While setup is incomplete, this needs the setup
     /// code or a local connection; afterwards, an administrator with a recent confirmation. Returns
-    /// whether the registration completes setup. The transaction must find the same state.
-    async fn may_register(
+    /// the administrator; `None` if the registration completes setup. The transaction must find the
+    /// same state.
+    async fn may_register<'a>(
         &self,
-        caller: &Caller<'_>,
+        caller: &Caller<'a>,
         code: Option<&str>,
-    ) -> Result<bool, AuthError> {
+    ) -> Result<Option<&'a AuthIdentity>, AuthError> {
         if !self.facts().setup_complete {
             self.pass_setup_code(caller.visit, code).await?;
-            return Ok(true);
+            return Ok(None);
         }
         let identity = caller.visit.require(Scope::Admin)?;
         require_no_limits(identity)?;
         if self.is_confirmed(identity) {
-            Ok(false)
+            Ok(Some(identity))
         } else {
             Err(AuthError::ConfirmationRequired)
         }
@@ -107,10 +111,12 @@ impl Auth {
         &self,
         caller: &Caller<'_>,
         row: PasskeyRow,
-        completes: bool,
+        maker: Option<AuthIdentity>,
         code: NeededCode,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
-        let session = completes.then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
+        let session = maker
+            .is_none()
+            .then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
         let cookies = match &session {
             Some(session) => Self::session_cookies(session, caller.visit)?,
             None => Vec::new(),
@@ -123,14 +129,19 @@ impl Auth {
         let (id, in_job) = (row.id.clone(), session.clone());
         let reverted = Reverted::default();
         let in_job_reverted = reverted.clone();
+        let auth = self.clone();
         let job = transaction(move |conn| {
             Box::pin(async move {
-                if in_job.is_some() {
-                    begin_completion(conn, &code, now, &*random).await?;
-                } else if !Settled::read(conn).await?.facts.setup_complete {
-                    // Auth was reset in the meantime: now the registration would complete setup,
-                    // which has other rules.
-                    return Err(AuthError::NotAuthenticated);
+                match &maker {
+                    None => begin_completion(conn, &code, now, &*random).await?,
+                    Some(maker) => {
+                        auth.require_live_row(conn, maker).await?;
+                        if !Settled::read(conn).await?.facts.setup_complete {
+                            // Auth was reset in the meantime: now the registration would complete
+                            // setup, which has other rules.
+                            return Err(AuthError::NotAuthenticated);
+                        }
+                    }
                 }
                 insert(conn, &row).await?;
                 let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });

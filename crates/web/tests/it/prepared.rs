@@ -64,6 +64,7 @@ fn session_row(name: &str, secret: &str) -> AuthSessionRow {
             now + long
         }),
         confirmed_at: at(now - 3_600_000),
+        made_by: None,
     }
 }
 

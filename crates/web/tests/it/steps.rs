@@ -70,6 +70,7 @@ async fn insert_owner(database: &TestDatabase, now: Timestamp) -> String {
         last_seen_at: now,
         expires_at: now.after(30 * DAY),
         confirmed_at: now,
+        made_by: None,
     };
     let store = database.open().await;
     let inserted: Result<(), StoreError> = store

@@ -1280,6 +1280,8 @@ export interface components {
             client_ip?: string | null;
             /** @description Whether this is the caller's own session. */
             current: boolean;
+            /** @description The API key or device that registered the passkey of this session. The session ends with it. */
+            made_by?: string | null;
         };
         /** @description A login session: the id of its record, not the cookie's secret. */
         AuthSessionId: string;
@@ -1457,6 +1459,11 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** @description When the passkey was last used to log in. */
             last_used_at?: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description The API key or device that registered the passkey, as in the audit log. The passkey ends with
+             *     it.
+             */
+            made_by?: string | null;
         };
         /** @description Renames a passkey. */
         RenameRequest: {

@@ -1,8 +1,11 @@
 //! A credential made with another one has no more permissions and ends with it.
 
-use crate::steps::{behind_trusted_proxy, light_owner, new_session, stopped_clock};
+use crate::steps::{
+    behind_trusted_proxy, light_owner, log_in_by_passkey, new_session, register_passkey,
+    stopped_clock,
+};
 use gatehouse_domain::{Clock, ManualClock};
-use gatehouse_testkit::{Actor, Options, TestServer};
+use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -294,4 +297,76 @@ async fn a_key_with_limits_opens_no_way_in_without_them() {
     let key = key.with("host", "localhost");
     let path = "/api/auth/passkey/register/begin";
     key.post(path, json!({})).await.expect(200);
+}
+
+/// Registers a passkey with this credential. Returns the authenticator and the passkey's id.
+async fn passkey_of(maker: &Actor) -> (SoftAuthenticator, String) {
+    let mut authenticator = SoftAuthenticator::on("http://localhost:8420");
+    let made = register_passkey(maker, &mut authenticator)
+        .await
+        .expect(200);
+    (authenticator, made["id"].as_str().unwrap().to_owned())
+}
+
+/// Logs in with a passkey.
+async fn session_of(here: &Actor, authenticator: &mut SoftAuthenticator) -> Actor {
+    let reply = log_in_by_passkey(here, authenticator).await;
+    here.clone().session(&reply.session_cookie().unwrap())
+}
+
+#[tokio::test]
+async fn a_passkey_that_a_key_registered_ends_with_the_key_and_so_does_what_it_opened() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let here = server.local().with("host", "localhost:8420");
+    let owner = owner.with("host", "localhost:8420");
+    let (key, key_id) = make(&server, &owner, json!({})).await;
+    let key = key.with("host", "localhost:8420");
+    let (mut owners, _) = passkey_of(&owner).await;
+    let (mut first, _) = passkey_of(&key).await;
+    let session = session_of(&here, &mut first).await;
+    let (mut second, _) = passkey_of(&session).await;
+    let (below, below_id) = make(&server, &session, json!({})).await;
+    let maker = format!("api_key {key_id}");
+    assert_eq!(listed(&owner, &below_id).await["made_by"], maker);
+    let passkeys = owner.get("/api/auth/passkeys").await.expect(200);
+    let passkeys = passkeys["passkeys"].as_array().unwrap();
+    let of_key = passkeys
+        .iter()
+        .filter(|passkey| passkey["made_by"] == maker);
+    assert_eq!((passkeys.len(), of_key.count()), (3, 2));
+    // The end of a session does not separate what it created from the key.
+    session
+        .post("/api/auth/logout", json!({}))
+        .await
+        .expect(200);
+    let session = session_of(&here, &mut first).await;
+    assert!(is_let_in(&session).await && is_let_in(&below).await);
+    owner.delete(&format!("{KEYS}/{key_id}")).await.expect(200);
+    assert!(!is_let_in(&session).await && !is_let_in(&below).await);
+    for authenticator in [&mut first, &mut second] {
+        log_in_by_passkey(&here, authenticator)
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+    }
+    log_in_by_passkey(&here, &mut owners).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_key_whose_passkey_is_the_last_way_in_is_not_revoked() {
+    let server = TestServer::fresh().await;
+    let here = server.local().with("host", "localhost:8420");
+    let mut first = SoftAuthenticator::on("http://localhost:8420");
+    let made = register_passkey(&here, &mut first).await;
+    let owner = here.clone().session(&made.session_cookie().unwrap());
+    let first_id = made.expect(200)["id"].as_str().unwrap().to_owned();
+    let (key, key_id) = make(&server, &owner, json!({})).await;
+    let (mut keys, _) = passkey_of(&key.with("host", "localhost:8420")).await;
+    let path = format!("/api/auth/passkeys/{first_id}");
+    owner.delete(&path).await.expect(200);
+    let path = format!("{KEYS}/{key_id}");
+    owner.delete(&path).await.refused(409, "CONFLICT");
+    let session = session_of(&here, &mut keys).await;
+    passkey_of(&owner).await;
+    owner.delete(&path).await.expect(200);
+    assert!(is_let_in(&owner).await && !is_let_in(&session).await);
 }

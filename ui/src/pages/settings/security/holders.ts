@@ -1,4 +1,4 @@
-// The API keys and devices, used to show their labels and which credential created which.
+// The API keys, devices and passkeys, used to show their labels and which credential created which.
 import { createInfiniteQuery, createQuery } from '@tanstack/svelte-query';
 import { http } from '../../../client/http';
 import { keys } from '../../../client/keys';
@@ -8,6 +8,7 @@ import { createLogins } from './logins';
 export function createHolders() {
   const apiKeys = createQuery(() => ({ queryKey: keys.apiKeys, queryFn: () => http('get', '/api/auth/api-keys') }));
   const devices = createInfiniteQuery(() => devicePages);
+  const passkeys = createQuery(() => ({ queryKey: keys.passkeys, queryFn: () => http('get', '/api/auth/passkeys') }));
   const logins = createLogins();
   return {
     get keys() {
@@ -19,9 +20,12 @@ export function createHolders() {
     get devices() {
       return devices.data?.pages.flatMap((page) => page.devices) ?? [];
     },
+    get passkeys() {
+      return (passkeys.data?.passkeys ?? []).map(({ name, ...passkey }) => ({ ...passkey, label: name }));
+    },
     /** Whether the complete lists are loaded. */
     get whole() {
-      return apiKeys.isSuccess && devices.isSuccess && !devices.hasNextPage;
+      return apiKeys.isSuccess && passkeys.isSuccess && devices.isSuccess && !devices.hasNextPage;
     },
     /** ID of the user's current session. */
     get own() {

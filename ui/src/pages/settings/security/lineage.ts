@@ -1,4 +1,4 @@
-// Which credential created which API key or device. `made_by` uses the actors of the audit log: `session ID`,
+// Which credential created which API key, device or passkey. `made_by` uses the actors of the audit log: `session ID`,
 // `api_key ID`, `device ID`.
 import { m } from '../../../paraglide/messages.js';
 
@@ -11,13 +11,15 @@ export interface Holder {
 export interface Holders {
   keys: readonly Holder[];
   devices: readonly Holder[];
+  passkeys?: readonly Holder[];
 }
 
-/** All keys and devices that the makers created, directly or indirectly. */
-export function descendants(makers: readonly string[], { keys, devices }: Holders): Holder[] {
+/** All keys, devices and passkeys that the makers created, directly or indirectly. */
+export function descendants(makers: readonly string[], { keys, devices, passkeys = [] }: Holders): Holder[] {
   const all = [
     ...keys.map((holder) => ({ holder, maker: `api_key ${holder.id}` })),
     ...devices.map((holder) => ({ holder, maker: `device ${holder.id}` })),
+    ...passkeys.map((holder) => ({ holder, maker: `passkey ${holder.id}` })),
   ];
   const found = new Map<string, Holder>();
   const open = [...makers];
