@@ -77,6 +77,7 @@ fn session_row(session: &Credential, now: Timestamp) -> AuthSessionRow {
         last_seen_at: now,
         expires_at: now.after(Duration::from_hours(30 * 24)),
         confirmed_at: now,
+        made_by: None,
     }
 }
 

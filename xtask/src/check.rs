@@ -10,6 +10,7 @@ mod page_packages;
 mod promises;
 mod prose;
 mod sources;
+mod spelling;
 
 use std::path::Path;
 
@@ -45,6 +46,10 @@ pub fn run(root: &Path) -> Result<()> {
         ("links in documents", links::check(root)?),
         ("tests named in docs/SECURITY.md", promises::check(root)?),
         ("phrases that docs/STYLE.md rules out", prose::check(root)?),
+        (
+            "spelling",
+            spelling::check(root, &metadata.target_directory)?,
+        ),
     ];
     for (name, findings) in &results {
         println!(

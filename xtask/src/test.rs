@@ -3,7 +3,9 @@
 
 mod apt;
 pub mod browser;
+mod changed;
 mod doctests;
+mod engines;
 mod node;
 mod openai;
 mod page;
@@ -22,6 +24,7 @@ use crate::gauntlet::Gauntlet;
 use crate::page::Page;
 use crate::process::{cargo, find_program, is_set, run as run_command};
 use crate::{check, generate};
+use changed::{Affected, BINARY};
 use report::Report;
 
 /// Arguments of `test`.
@@ -30,30 +33,27 @@ pub struct Args {
     /// Run only the tests that match, and no other step (a nextest filter expression)
     #[arg(long, value_name = "EXPR")]
     filter: Option<String>,
+    /// Run only what the difference from this branch can break: the tests of the changed crates and
+    /// of all that depend on them, and the page's if it changed
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "main", conflicts_with = "filter")]
+    changed: Option<String>,
     /// Leave out PostgreSQL
     #[arg(long)]
     no_postgres: bool,
 }
 
-/// The variable with the URL of the temporary PostgreSQL server, with a superuser and a database.
-const POSTGRES: &str = "GATEHOUSE_TEST_POSTGRES_URL";
-/// The variable with the Python interpreter that has the packages in `crates/vault/tests/requirements.txt`.
-const PYTHON: &str = "GATEHOUSE_TEST_PYTHON";
-/// The variable with the path of Chromium.
-const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
-/// The variable with the directory of the browser tests, copied next to the modules they import.
-const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
-/// The variable with the directory of the speech programs (`bin`) and their models (`models`).
-const VOICE: &str = "GATEHOUSE_TEST_VOICE";
-/// The variable with the directory of `OpenAI`'s clients and the scripts that use them.
-const OPENAI: &str = "GATEHOUSE_TEST_OPENAI_CLIENTS";
 /// If this variable is 1, a test without its engine fails instead of being skipped.
 const STRICT: &str = "GATEHOUSE_TEST_STRICT";
 
 /// Prepares, runs and reports. Fails if a step failed and, in CI, if anything was left out.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let strict = is_set("CI");
-    let target = Metadata::load(root)?.target_directory;
+    let metadata = Metadata::load(root)?;
+    let affected = match &args.changed {
+        Some(base) => Affected::since(root, base, &metadata)?,
+        None => Affected::everything(),
+    };
+    let target = metadata.target_directory;
     let mut session = Session {
         root,
         environment: Vec::new(),
@@ -61,6 +61,10 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     };
     if strict {
         session.set(STRICT, "1");
+    }
+    if let Some(base) = &args.changed {
+        let what = format!("what the difference from {base} cannot break");
+        session.report.declined(&what, "--changed");
     }
     session.report.engine("SQLite, embedded");
     // Held until the function returns, because dropping it stops the server.
@@ -75,7 +79,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let page = session.prepare_page();
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
-        None => session.everything(&target, page.as_ref(), browser.as_deref())?,
+        None => session.steps(&target, page.as_ref(), browser.as_deref(), &affected)?,
     }
     session.report.finish(strict)
 }
@@ -104,132 +108,41 @@ impl Session<'_> {
         self.report.step(name, || run_command(&mut command));
     }
 
-    fn prepare_postgres(&mut self, unwanted: bool) -> Option<postgres::Server> {
-        if unwanted {
-            // Empty rather than unset, so that a server from the caller's environment is not used either.
-            self.set(POSTGRES, "");
-            self.report.declined("PostgreSQL", "--no-postgres");
-            return None;
-        }
-        if std::env::var(POSTGRES).is_ok_and(|url| !url.is_empty()) {
-            self.report.engine(&format!("PostgreSQL from {POSTGRES}"));
-            return None;
-        }
-        match postgres::start() {
-            Ok(server) => {
-                self.report
-                    .engine(&format!("{}, temporary", server.version));
-                self.set(POSTGRES, server.url.clone());
-                Some(server)
-            }
-            Err(error) => {
-                self.report.left_out("PostgreSQL", &error);
-                None
-            }
-        }
-    }
-
-    /// Prepares the programs that the tests of the SSH agent run.
-    fn prepare_openssh(&mut self) {
-        let installed = match find_program("ssh-add") {
-            Some(_) => Ok(()),
-            None => apt::install(&["openssh-client"]),
-        };
-        match installed {
-            Ok(()) => self.report.engine("OpenSSH's client"),
-            Err(error) => self.report.left_out("OpenSSH's client", &error),
-        }
-    }
-
-    fn prepare_python(&mut self, target: &Path) {
-        let requirements = self.root.join("crates/vault/tests/requirements.txt");
-        if !requirements.is_file() {
-            return;
-        }
-        match python::environment(&target.join("test-venv"), &requirements) {
-            Ok(python) => {
-                self.report.engine(&python.version);
-                self.set(PYTHON, python.program.to_string_lossy());
-            }
-            Err(error) => self.report.left_out("tests in Python", &error),
-        }
-    }
-
-    /// Prepares third-party webhook libraries and examples that our webhooks are tested against.
-    fn prepare_webhooks(&mut self, target: &Path) {
-        for (what, name, variable) in node::WEBHOOKS {
-            let tests = self.root.join("tests").join(name);
-            if !tests.join("package.json").is_file() {
-                continue;
-            }
-            let folder = target.join(format!("test-{name}"));
-            match node::install(&tests, &folder).and_then(|()| node::version()) {
-                Ok(version) => {
-                    self.report.engine(&format!("{what}, on {version}"));
-                    self.set(variable, folder.to_string_lossy());
-                }
-                Err(error) => self.report.left_out(what, &error),
-            }
-        }
-    }
-
-    /// Prepares the programs for text to speech and speech to text.
-    fn prepare_voice(&mut self, target: &Path) {
-        let tests = self.root.join("tests/voice-programs");
-        let folder = target.join("test-voice");
-        match voice::prepare(&tests, &folder) {
-            Ok(programs) => {
-                self.report.engine(&programs);
-                self.set(VOICE, folder.to_string_lossy());
-            }
-            Err(error) => self.report.left_out("voice programs", &error),
-        }
-    }
-
-    /// Prepares third-party clients that use speech through the gateway.
-    fn prepare_openai(&mut self, target: &Path) {
-        let tests = self.root.join("tests/openai-clients");
-        let folder = target.join("test-openai-clients");
-        match openai::prepare(&tests, &folder) {
-            Ok(clients) => {
-                self.report.engine(&clients);
-                self.set(OPENAI, folder.to_string_lossy());
-            }
-            Err(error) => self.report.left_out("OpenAI's clients", &error),
-        }
-    }
-
-    /// Prepares the directory to run the browser tests in, if there are any.
-    fn prepare_browser(&mut self, target: &Path) -> Option<std::path::PathBuf> {
-        let tests = self.root.join("tests/browser");
-        if !tests.join("package.json").is_file() {
-            return None;
-        }
-        match browser::prepare(&tests, &target.join("test-browser")) {
-            Ok(browser) => {
-                self.report.engine(&browser.version);
-                self.set(CHROMIUM, browser.chromium.to_string_lossy());
-                self.set(BROWSER, browser.folder.to_string_lossy());
-                Some(browser.folder)
-            }
-            Err(error) => {
-                self.report.left_out("tests in a browser", &error);
-                None
-            }
-        }
-    }
-
     /// All steps use one profile and one set of features, so the tests and generators reuse what `build`
     /// builds and the clippy steps share nearly every dependency.
-    fn everything(
+    fn steps(
         &mut self,
         target: &Path,
         page: Option<&Page>,
         browser: Option<&Path>,
+        affected: &Affected,
     ) -> Result<()> {
         self.step("format", &["fmt", "--all", "--check"]);
         let root = self.root;
         self.report.step("repository rules", || check::run(root));
+        let binary = target.join("debug/gatehouse");
+        if affected.has_any_crate() {
+            self.rust(target, &binary, affected)?;
+        }
+        if affected.has_browser() && !affected.has(BINARY) {
+            self.step(
+                "build of the server",
+                &["build", "--locked", "--package", BINARY],
+            );
+        }
+        if let Some(page) = page.filter(|_| affected.has_page()) {
+            self.check_page(page);
+        }
+        if let Some(folder) = browser.filter(|folder| browser::has_tests(folder))
+            && affected.has_browser()
+        {
+            self.browser(folder, &binary, page.is_some());
+        }
+        Ok(())
+    }
+
+    /// Everything that needs compiled Rust code, except the browser tests.
+    fn rust(&mut self, target: &Path, binary: &Path, affected: &Affected) -> Result<()> {
         let deny = ["--", "-D", "warnings"];
         let clippy = ["clippy", "--locked"];
         let all = ["--workspace", "--all-targets"];
@@ -247,21 +160,18 @@ impl Session<'_> {
             "build",
             &["build", "--locked", "--workspace", "--bins", "--tests"],
         );
-        self.tests(None);
-        for package in doctests::packages(root)? {
+        self.tests(affected.filter().as_deref());
+        let tested = doctests::packages(self.root)?;
+        for package in tested.into_iter().filter(|name| affected.has(name)) {
             let name = format!("doctests of {package}");
             self.step(&name, &["test", "--locked", "--doc", "--package", &package]);
         }
-        let binary = target.join("debug/gatehouse");
-        self.report.step("generated files", || {
-            generate::check(root, Command::new(&binary))
-        });
-        self.gauntlet(target, &binary);
-        if let Some(page) = page {
-            self.check_page(page);
-        }
-        if let Some(folder) = browser.filter(|folder| browser::has_tests(folder)) {
-            self.browser(folder, &binary, page.is_some());
+        if affected.has(BINARY) {
+            let root = self.root;
+            self.report.step("generated files", || {
+                generate::check(root, Command::new(binary))
+            });
+            self.gauntlet(target, binary);
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ const FIELDS: &[Field] = &[
         "{current_total_price|total_price|amount} {currency|''}",
     ),
     Field::line("Payment", &["financial_status"]),
-    Field::line("Fulfilment", &["fulfillment_status"]),
+    Field::line("Fulfillment", &["fulfillment_status"]),
     Field::line("Status", &["status", "shipment_status"]),
     Field::line("Reason", &["reason"]),
     Field::line("Cancelled because", &["cancel_reason"]),

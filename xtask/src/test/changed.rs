@@ -1,0 +1,202 @@
+//! What a change can break: the crates that depend on changed files, and whether the page is affected.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::check::Metadata;
+use crate::process::capture;
+
+/// The binary crate. The generated files, the gauntlet and the browser tests run it.
+pub const BINARY: &str = "gatehouse";
+/// Files that only the repository rules read.
+const RULES_ONLY: [&str; 3] = ["docs/", "README.md", "LICENSE"];
+
+/// The parts of the test command to run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Affected {
+    /// The crates whose tests can break. `None` is all crates.
+    crates: Option<BTreeSet<String>>,
+    page: bool,
+    browser: bool,
+}
+
+impl Affected {
+    pub const fn everything() -> Self {
+        Self {
+            crates: None,
+            page: true,
+            browser: true,
+        }
+    }
+
+    /// Compares the working tree, including untracked files, with where the branch left `base`.
+    pub fn since(root: &Path, base: &str, metadata: &Metadata) -> Result<Self> {
+        let git = |arguments: &[&str]| {
+            capture(Command::new("git").args(arguments).current_dir(root))
+                .with_context(|| format!("git {}", arguments.join(" ")))
+        };
+        let fork = git(&["merge-base", base, "HEAD"])?;
+        let tracked = git(&["diff", "--name-only", "--no-renames", fork.trim()])?;
+        let untracked = git(&["ls-files", "--others", "--exclude-standard"])?;
+        Ok(Self::by(tracked.lines().chain(untracked.lines()), metadata))
+    }
+
+    fn by<'p>(paths: impl Iterator<Item = &'p str>, metadata: &Metadata) -> Self {
+        let mut changed = BTreeSet::new();
+        let (mut page, mut browser) = (false, false);
+        for path in paths {
+            match path.split('/').collect::<Vec<_>>()[..] {
+                ["crates", BINARY, ..] => changed.insert(BINARY.to_owned()),
+                ["crates", name, ..] => changed.insert(format!("gatehouse-{name}")),
+                ["bench", ..] => changed.insert("gatehouse-bench".to_owned()),
+                ["xtask", ..] => changed.insert("xtask".to_owned()),
+                ["ui", ..] => {
+                    page = true;
+                    // The server embeds the built page.
+                    changed.insert("gatehouse-web".to_owned())
+                }
+                ["tests", "browser", ..] => {
+                    browser = true;
+                    false
+                }
+                ["docs", "generated", ..] => changed.insert(BINARY.to_owned()),
+                _ if RULES_ONLY.iter().any(|known| path.starts_with(known)) => false,
+                // Manifests, the lock file, settings of tools, data of tests.
+                _ => return Self::everything(),
+            };
+        }
+        let crates = dependents(changed, metadata);
+        Self {
+            browser: page || browser || crates.contains(BINARY),
+            crates: Some(crates),
+            page,
+        }
+    }
+
+    /// Whether tests of this crate can break.
+    pub fn has(&self, name: &str) -> bool {
+        self.crates
+            .as_ref()
+            .is_none_or(|crates| crates.contains(name))
+    }
+
+    pub fn has_any_crate(&self) -> bool {
+        self.crates.as_ref().is_none_or(|crates| !crates.is_empty())
+    }
+
+    pub const fn has_page(&self) -> bool {
+        self.page
+    }
+
+    pub const fn has_browser(&self) -> bool {
+        self.browser
+    }
+
+    /// The nextest filter for these crates. `None` runs all tests.
+    pub fn filter(&self) -> Option<String> {
+        let crates = self.crates.as_ref()?;
+        let packages = crates.iter().map(|name| format!("package(={name})"));
+        Some(packages.collect::<Vec<_>>().join(" + "))
+    }
+}
+
+/// Adds every workspace crate that depends on these, also through others and for tests only.
+fn dependents(mut changed: BTreeSet<String>, metadata: &Metadata) -> BTreeSet<String> {
+    loop {
+        let more: Vec<String> = metadata
+            .members()
+            .filter(|member| !changed.contains(&member.name))
+            .filter(|member| {
+                let mut used = member.dependencies.iter();
+                used.any(|used| changed.contains(&used.name))
+            })
+            .map(|member| member.name.clone())
+            .collect();
+        if more.is_empty() {
+            return changed;
+        }
+        changed.extend(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn house() -> Metadata {
+        let package = |name: &str, uses: &[(&str, Option<&str>)]| {
+            let dependencies: Vec<_> = uses
+                .iter()
+                .map(|(name, kind)| json!({ "name": name, "kind": kind }))
+                .collect();
+            json!({
+                "id": name, "name": name, "version": "0.1.0", "license": null,
+                "dependencies": dependencies,
+            })
+        };
+        let packages = [
+            package("gatehouse-store", &[]),
+            package("gatehouse-audio", &[]),
+            package("gatehouse-web", &[("gatehouse-store", None)]),
+            package("gatehouse-voice", &[("gatehouse-audio", None)]),
+            package(BINARY, &[("gatehouse-web", None)]),
+            package("gatehouse-testkit", &[("gatehouse-store", Some("dev"))]),
+            package("xtask", &[]),
+        ];
+        let members: Vec<_> = packages
+            .iter()
+            .map(|package| package["id"].clone())
+            .collect();
+        serde_json::from_value(json!({
+            "packages": packages, "workspace_members": members, "target_directory": "target",
+        }))
+        .unwrap()
+    }
+
+    fn by(paths: &[&str]) -> Affected {
+        Affected::by(paths.iter().copied(), &house())
+    }
+
+    #[test]
+    fn a_crate_affects_everything_above_it() {
+        let affected = by(&["crates/store/src/lib.rs"]);
+        for name in [
+            "gatehouse-store",
+            "gatehouse-web",
+            BINARY,
+            "gatehouse-testkit",
+        ] {
+            assert!(affected.has(name), "{name}");
+        }
+        assert!(!affected.has("gatehouse-audio") && !affected.has("xtask"));
+        assert!(affected.has_browser() && !affected.has_page());
+        let affected = by(&["crates/audio/src/lib.rs"]);
+        let filter = affected.filter().unwrap();
+        assert_eq!(
+            filter,
+            "package(=gatehouse-audio) + package(=gatehouse-voice)"
+        );
+        assert!(!affected.has_browser());
+    }
+
+    #[test]
+    fn documents_affect_no_crate_and_the_page_affects_the_server() {
+        let affected = by(&["docs/API.md", "README.md"]);
+        assert!(!affected.has_any_crate() && !affected.has_browser());
+        let affected = by(&["ui/src/app.ts"]);
+        assert!(affected.has_page() && affected.has_browser() && affected.has("gatehouse-web"));
+        assert!(by(&["docs/generated/openapi.json"]).has(BINARY));
+    }
+
+    #[test]
+    fn an_unknown_file_affects_everything() {
+        for path in ["Cargo.lock", ".cargo/config.toml", "tests/gauntlet/main.py"] {
+            assert_eq!(by(&["docs/API.md", path]), Affected::everything(), "{path}");
+        }
+        assert_eq!(by(&[]).filter().as_deref(), Some(""));
+    }
+}
