@@ -1,5 +1,6 @@
 //! Database connections and the operations that the table modules use.
 
+use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::postgres::TransactionId;
 use crate::sql::{FromRow, Query, Value, query};
@@ -17,6 +18,8 @@ pub struct Conn {
     pub(crate) raw: Raw,
     /// Subjects recorded as changed since the transaction began.
     pub(crate) changed: Vec<String>,
+    /// Deliveries that ended since the transaction began and are not in their counters yet.
+    pub(crate) ended: Vec<Ended>,
     /// Set after a response timed out: later statements would wait behind the unanswered one.
     is_silent: bool,
 }
@@ -34,6 +37,7 @@ impl Conn {
         Self {
             raw,
             changed: Vec::new(),
+            ended: Vec::new(),
             is_silent: false,
         }
     }

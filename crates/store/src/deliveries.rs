@@ -242,6 +242,9 @@ impl Conn {
             .collect();
         let touched = self.run_each(INSERT, &rows).await?;
         let stored: Vec<bool> = touched.into_iter().map(|rows| rows > 0).collect();
+        for (row, _) in new.iter().zip(&stored).filter(|(_, is_stored)| **is_stored) {
+            self.note_ended(row.webhook_id.as_str(), row.received_at, row.status);
+        }
         let apart: Vec<Vec<Value<'_>>> = new
             .iter()
             .zip(&stored)
@@ -333,13 +336,22 @@ impl Conn {
         self.run(query).await
     }
 
-    /// Deletes removals that were requested before `before` and have no deliveries left.
+    /// Deletes removals that were requested before `before` and have no deliveries left, with the counters
+    /// of their webhooks.
     pub async fn delete_finished_removals(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        let query = query(
+        let counters = query(
+            "DELETE FROM delivery_counts WHERE webhook_id IN (
+                 SELECT webhook_id FROM webhook_removals
+                 WHERE removed_at < $1 AND NOT EXISTS (
+                     SELECT 1 FROM webhook_deliveries d
+                     WHERE d.webhook_id = webhook_removals.webhook_id))",
+        );
+        self.run(counters.bind(before.as_millis())).await?;
+        let removals = query(
             "DELETE FROM webhook_removals WHERE removed_at < $1 AND NOT EXISTS (
                  SELECT 1 FROM webhook_deliveries d
                  WHERE d.webhook_id = webhook_removals.webhook_id)",
         );
-        self.run(query.bind(before.as_millis())).await
+        self.run(removals.bind(before.as_millis())).await
     }
 }

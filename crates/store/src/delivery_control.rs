@@ -1,8 +1,9 @@
 //! Changes to single deliveries that the owner requests: cancel, and retry now.
 
+use crate::delivery_queue::EndedRow;
 use crate::sql::query;
 use crate::{Conn, StoreError};
-use gatehouse_domain::{DeliveryId, Timestamp};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 
 /// The `error` of a canceled delivery.
 pub const CANCELLED: &str = "Cancelled.";
@@ -19,17 +20,18 @@ impl Conn {
             "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
              WHERE id = $1 AND status IN ('received', 'queued', 'processing')
-             RETURNING session_key",
+             RETURNING session_key, webhook_id, received_at",
         );
         let query = query
             .bind(id.as_str().to_owned())
             .bind(now.as_millis())
             .bind(CANCELLED);
-        let session: Option<String> = self.find(query).await?;
-        let Some(session) = session else {
+        let ended: Option<EndedRow> = self.find(query).await?;
+        let Some(ended) = ended else {
             return Ok(false);
         };
-        self.revive_next(&session, now).await?;
+        self.note_ended(&ended.webhook_id, ended.received_at, DeliveryStatus::Failed);
+        self.revive_next(&ended.session_key, now).await?;
         Ok(true)
     }
 

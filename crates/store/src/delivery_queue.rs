@@ -122,6 +122,23 @@ macro_rules! page_from_2 {
 
 pub(crate) use page_from_2;
 
+/// What an update that ends a delivery returns.
+pub(crate) struct EndedRow {
+    pub(crate) session_key: String,
+    pub(crate) webhook_id: String,
+    pub(crate) received_at: Timestamp,
+}
+
+impl FromRow for EndedRow {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            session_key: row.try_get("session_key")?,
+            webhook_id: row.try_get("webhook_id")?,
+            received_at: Timestamp::from_millis(row.try_get("received_at")?),
+        })
+    }
+}
+
 impl Conn {
     pub(crate) async fn find_head(
         &mut self,
@@ -173,9 +190,9 @@ impl Conn {
                  input_tokens = $6, output_tokens = $7, error = $8, response_actions = $9,
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
              WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
-             RETURNING session_key",
+             RETURNING session_key, webhook_id, received_at",
         );
-        let session: Option<String> = self
+        let ended: Option<EndedRow> = self
             .find(
                 query
                     .bind(id.as_str())
@@ -190,10 +207,12 @@ impl Conn {
                     .bind(attempt),
             )
             .await?;
-        let Some(session) = session else {
+        let Some(ended) = ended else {
             return Ok(false);
         };
-        self.revive_next(&session, finish.finished_at).await?;
+        self.note_ended(&ended.webhook_id, ended.received_at, finish.status);
+        self.revive_next(&ended.session_key, finish.finished_at)
+            .await?;
         Ok(true)
     }
 

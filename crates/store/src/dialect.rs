@@ -29,7 +29,8 @@ impl Engine {
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Sqlite, Role::Writer | Role::Migrator) => {
-                "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
+                "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; \
+                 PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
                  PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             }
             (Self::Sqlite, Role::Reader) => {

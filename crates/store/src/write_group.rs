@@ -111,6 +111,7 @@ impl GroupWriter {
             }
         };
         let changed = std::mem::take(&mut conn.changed);
+        conn.ended.clear();
         if conn.is_usable() {
             self.conn = Some(conn);
         } else {
@@ -248,7 +249,7 @@ async fn run_jobs(
         if !is_alone {
             conn.plain("SAVEPOINT job").await?;
         }
-        let before = conn.changed.len();
+        let before = (conn.changed.len(), conn.ended.len());
         // A panic in a job must not end the writer. Its caller's channel closes, which reports "not
         // committed".
         let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
@@ -263,7 +264,8 @@ async fn run_jobs(
             Ok(Ran::Undo(acknowledge)) => Some(acknowledge),
             Err(_panic) => None,
         };
-        conn.changed.truncate(before);
+        conn.changed.truncate(before.0);
+        conn.ended.truncate(before.1);
         if let Some(acknowledge) = undone {
             acknowledge(Ok(()));
         }
@@ -272,6 +274,7 @@ async fn run_jobs(
         }
         conn.plain("ROLLBACK TO SAVEPOINT job").await?;
     }
+    conn.write_delivery_counts().await?;
     Ok(End::Commit)
 }
 

@@ -5,7 +5,7 @@
 use crate::handle::{Inner, Webhooks};
 use crate::pieces::Pieces;
 use gatehouse_domain::{DeliveryId, Timestamp};
-use gatehouse_store::{OldDelivery, StoreError};
+use gatehouse_store::{COUNTED_DAYS, OldDelivery, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,8 @@ const PERIOD: Duration = Duration::from_mins(1);
 pub const REFUSED_KEPT: i64 = 1000;
 /// Maximum number of bytes of bodies per write. A larger single delivery is deleted alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
+/// Maximum number of free pages of the database file that one write releases: 1 MiB.
+const RELEASED_PAGES: i64 = 256;
 /// If IDs are further ahead of the clock than this, in milliseconds, they do not show the age of a delivery.
 const AHEAD_MS: u64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
@@ -38,8 +40,9 @@ impl Webhooks {
     /// Runs one sweep and returns the number of deleted deliveries. Sweeps also run every minute in the
     /// background.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        let by_age = self.0.sweep_old().await?;
-        Ok(by_age + self.0.sweep_refused().await?)
+        let removed = self.0.sweep_old().await? + self.0.sweep_refused().await?;
+        self.0.release_free_pages().await?;
+        Ok(removed)
     }
 }
 
@@ -50,6 +53,9 @@ impl Inner {
         let now = self.sweep_now().await?;
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));
         let ids_are_ahead = self.delivery_ids.ahead_of(self.now()) > AHEAD_MS;
+        let counted = DAY.saturating_mul(COUNTED_DAYS);
+        let counted_ms = i64::try_from(counted.as_millis()).unwrap_or(i64::MAX);
+        let counted_from = Timestamp::from_millis(now.as_millis().saturating_sub(counted_ms));
         let (mut removed, mut pieces) = (0, Pieces::default());
         loop {
             let rows = pieces.rows();
@@ -69,11 +75,25 @@ impl Inner {
         if removed > 0 {
             self.store
                 .write_queue(move |conn| {
-                    Box::pin(async move { conn.delete_unused_delivery_configs(before).await })
+                    Box::pin(async move {
+                        conn.delete_old_delivery_counts(counted_from).await?;
+                        conn.delete_unused_delivery_configs(before).await
+                    })
                 })
                 .await?;
         }
         Ok(removed)
+    }
+
+    /// Returns surplus free pages of the database file to the file system.
+    async fn release_free_pages(&self) -> Result<(), StoreError> {
+        let release = || {
+            self.store.write_queue(|conn| {
+                Box::pin(async move { conn.release_free_pages(RELEASED_PAGES).await })
+            })
+        };
+        while release().await? > 0 {}
+        Ok(())
     }
 
     async fn sweep_refused(&self) -> Result<u64, StoreError> {

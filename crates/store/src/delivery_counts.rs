@@ -1,0 +1,208 @@
+//! Table `delivery_counts`: how many deliveries ended with each status, by hour of receipt. A transaction
+//! collects what it ended and writes the counters right before its commit, so two nodes lock a counter only
+//! for the length of a commit, and always in the same order.
+
+use crate::sql::{FromRow, Row, Value, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
+use std::collections::BTreeMap;
+
+pub(crate) const HOUR_MS: i64 = 3_600_000;
+
+/// Days for which counters are kept. Longer than the longest period of statistics.
+pub const COUNTED_DAYS: u32 = 400;
+
+/// A delivery that a transaction ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ended {
+    hour: i64,
+    webhook_id: String,
+    status: &'static str,
+}
+
+/// The number of deliveries with one status that were received in one hour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryCount {
+    /// Start of the hour.
+    pub hour: Timestamp,
+    /// The current status.
+    pub status: DeliveryStatus,
+    pub count: i64,
+}
+
+impl FromRow for DeliveryCount {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        let status: String = row.try_get(1)?;
+        Ok(Self {
+            hour: Timestamp::from_millis(row.try_get::<i64, _>(0)?.saturating_mul(HOUR_MS)),
+            status: status.parse().map_err(|_| StoreError::Damaged {
+                what: "delivery status",
+            })?,
+            count: row.try_get(2)?,
+        })
+    }
+}
+
+const ADD: &str = "INSERT INTO delivery_counts (hour, webhook_id, status, count)
+     VALUES ($1, $2, $3, $4)
+     ON CONFLICT (hour, webhook_id, status) DO UPDATE SET
+         count = delivery_counts.count + excluded.count";
+
+/// The counters of whole hours. Open deliveries are counted from their rows, by the index of the open ones: `|| ''`
+/// keeps the index by webhook from being used.
+const COUNTERS: &str = "SELECT hour, status, CAST(SUM(count) AS BIGINT) FROM delivery_counts
+     WHERE hour >= $1 AND hour < $2 {only} AND {kept} GROUP BY hour, status";
+const OPEN: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT)
+     FROM webhook_deliveries
+     WHERE status IN ('received', 'queued', 'processing')
+         AND received_at >= $1 AND received_at < $2 {only_open} AND {kept}
+     GROUP BY received_at / 3600000, status";
+/// The rows of a part of an hour.
+const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT)
+     FROM webhook_deliveries
+     WHERE received_at >= $1 AND received_at < $2 {only} AND {kept} AND id >= $3 AND id < $4
+     GROUP BY received_at / 3600000, status";
+
+/// Fills in the conditions on the webhook. Its ID has the number `place`.
+fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
+    let only = |column| webhook.map_or_else(String::new, |_| format!("AND {column} = ${place}"));
+    let kept = "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)";
+    sql.replace("{only}", &only("webhook_id"))
+        .replace("{only_open}", &only("webhook_id || ''"))
+        .replace("{kept}", kept)
+}
+
+impl Conn {
+    /// Notes that a delivery ended. Does nothing for an open status.
+    pub(crate) fn note_ended(
+        &mut self,
+        webhook_id: &str,
+        received_at: Timestamp,
+        status: DeliveryStatus,
+    ) {
+        if !status.is_open() {
+            self.ended.push(Ended {
+                hour: received_at.as_millis().div_euclid(HOUR_MS),
+                webhook_id: webhook_id.to_owned(),
+                status: status.as_str(),
+            });
+        }
+    }
+
+    /// Adds the ended deliveries of the transaction to the counters, in the order of their keys.
+    pub(crate) async fn write_delivery_counts(&mut self) -> Result<(), StoreError> {
+        let mut counts: BTreeMap<Ended, i64> = BTreeMap::new();
+        for ended in std::mem::take(&mut self.ended) {
+            *counts.entry(ended).or_default() += 1;
+        }
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let rows: Vec<Vec<Value<'_>>> = counts
+            .iter()
+            .map(|(ended, count)| {
+                vec![
+                    ended.hour.into(),
+                    ended.webhook_id.as_str().into(),
+                    ended.status.into(),
+                    (*count).into(),
+                ]
+            })
+            .collect();
+        self.run_each(ADD, &rows).await.map(drop)
+    }
+
+    /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status.
+    pub async fn list_delivery_counts(
+        &mut self,
+        webhook: Option<&WebhookId>,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<DeliveryCount>, StoreError> {
+        let (since, until) = (since.as_millis(), until.as_millis());
+        let first = since.div_euclid(HOUR_MS) + i64::from(since.rem_euclid(HOUR_MS) != 0);
+        let end = until.div_euclid(HOUR_MS);
+        if first >= end {
+            return self.count_rows(webhook, since, until).await;
+        }
+        let (first_ms, end_ms) = (first.saturating_mul(HOUR_MS), end.saturating_mul(HOUR_MS));
+        let mut counts = self.count_rows(webhook, since, first_ms).await?;
+        for (sql, from, to) in [(COUNTERS, first, end), (OPEN, first_ms, end_ms)] {
+            let mut query = query(of_webhook(sql, webhook, 3)).bind(from).bind(to);
+            if let Some(webhook) = webhook {
+                query = query.bind(webhook.as_str());
+            }
+            counts.extend(self.list::<DeliveryCount>(query).await?);
+        }
+        counts.extend(self.count_rows(webhook, end_ms, until).await?);
+        Ok(counts)
+    }
+
+    async fn count_rows(
+        &mut self,
+        webhook: Option<&WebhookId>,
+        since: i64,
+        until: i64,
+    ) -> Result<Vec<DeliveryCount>, StoreError> {
+        if since >= until {
+            return Ok(Vec::new());
+        }
+        let mut query = query(of_webhook(ROWS, webhook, 5))
+            .bind(since)
+            .bind(until)
+            .bind(first_id_at(Timestamp::from_millis(since)))
+            .bind(last_id_at(Timestamp::from_millis(until)));
+        if let Some(webhook) = webhook {
+            query = query.bind(webhook.as_str());
+        }
+        self.list(query).await
+    }
+
+    /// Deletes the counters of hours before `before`.
+    pub async fn delete_old_delivery_counts(
+        &mut self,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = query("DELETE FROM delivery_counts WHERE hour < $1");
+        self.run(query.bind(before.as_millis().div_euclid(HOUR_MS)))
+            .await
+    }
+}
+
+/// Returns the smallest ID that a delivery of this moment can have. The text of a `UUIDv7` begins with its 48
+/// bits of milliseconds (RFC 9562, section 5.7).
+pub(crate) fn first_id_at(moment: Timestamp) -> String {
+    let millis = u64::try_from(moment.as_millis()).unwrap_or(0) & 0xffff_ffff_ffff;
+    format!("del_{millis:012x}")
+}
+
+/// Returns a text that sorts after the IDs of all deliveries received before `until`. After the clock was set
+/// back, IDs may be up to an hour ahead of the time of receipt.
+pub(crate) fn last_id_at(until: Timestamp) -> String {
+    first_id_at(Timestamp::from_millis(
+        until.as_millis().saturating_add(HOUR_MS),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::plan_of;
+    use crate::testing::sqlite;
+
+    #[tokio::test]
+    async fn open_deliveries_are_counted_by_their_index() {
+        let database = sqlite();
+        let store = database.open().await;
+        for webhook in [None, Some(WebhookId::from_text("hook_a"))] {
+            let sql = of_webhook(OPEN, webhook.as_ref(), 3);
+            let sql = sql
+                .replace("$1", "1")
+                .replace("$2", "2")
+                .replace("$3", "'a'");
+            let plan = plan_of(&store, &sql).await;
+            assert!(plan.contains("webhook_deliveries_open"), "{plan}");
+        }
+        store.close().await;
+    }
+}

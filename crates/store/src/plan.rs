@@ -1,0 +1,21 @@
+//! SQLite's query plans, for tests of what an index is used for.
+
+use crate::sql::{FromRow, Row, query};
+use crate::{Store, StoreError};
+
+/// A step of SQLite's query plan.
+struct Step(String);
+
+impl FromRow for Step {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get(3)?))
+    }
+}
+
+/// Returns SQLite's plan for a query without parameters, one step a line.
+pub(crate) async fn plan_of(store: &Store, sql: &str) -> String {
+    let explain = format!("EXPLAIN QUERY PLAN {sql}");
+    let steps = store.read(|conn| Box::pin(async move { conn.list::<Step>(query(explain)).await }));
+    let steps = steps.await.unwrap();
+    steps.into_iter().map(|step| step.0 + "\n").collect()
+}

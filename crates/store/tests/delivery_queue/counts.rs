@@ -1,0 +1,188 @@
+//! Counters of ended deliveries always equal what the rows say.
+
+use super::*;
+use gatehouse_store::testing::postgres;
+use std::collections::BTreeMap;
+
+const HOUR: i64 = 3_600_000;
+
+type Counts = BTreeMap<(i64, &'static str), i64>;
+
+/// A delivery received at `millis`, with an ID of that time as the gateway creates it.
+fn received(n: u32, webhook: &str, millis: i64) -> NewDelivery {
+    NewDelivery {
+        id: DeliveryId::from_text(format!("del_{millis:012x}{n:020}")),
+        webhook_id: WebhookId::from_text(webhook),
+        received_at: at(millis),
+        next_attempt_at: Some(at(millis)),
+        ..delivery(n, &format!("session {n}"))
+    }
+}
+
+async fn counts(store: &Store, webhook: Option<&str>, since: i64, until: i64) -> Counts {
+    let webhook = webhook.map(WebhookId::from_text);
+    let list = store
+        .read(move |conn| {
+            Box::pin(async move {
+                conn.list_delivery_counts(webhook.as_ref(), at(since), at(until))
+                    .await
+            })
+        })
+        .await
+        .unwrap();
+    let mut counts = Counts::new();
+    for count in list {
+        let hour = count.hour.as_millis() / HOUR;
+        *counts.entry((hour, count.status.as_str())).or_default() += count.count;
+    }
+    counts
+}
+
+/// Claims everything that is due and ends it with this status.
+async fn work(store: &Store, status: DeliveryStatus, limit: usize) {
+    for work in claim(store, "me", 20 * HOUR, limit).await.claimed {
+        let finished = store.write(move |conn| {
+            Box::pin(async move {
+                let ended = ended(status, 20 * HOUR);
+                conn.finish_delivery(&work.row.id, "me", work.row.attempts, &ended)
+                    .await
+            })
+        });
+        assert!(finished.await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn counters_follow_every_end_and_no_write_that_was_undone() {
+    for database in databases().await {
+        let store = database.open().await;
+        let refused = NewDelivery {
+            status: DeliveryStatus::Rejected,
+            next_attempt_at: None,
+            target: None,
+            ..received(9, "hook_2", 11 * HOUR)
+        };
+        let twin = |n| NewDelivery {
+            unique_key: Some("key".to_owned()),
+            status: DeliveryStatus::Failed,
+            ..received(n, "hook_2", 11 * HOUR)
+        };
+        let first: Vec<_> = (1..=4)
+            .map(|n| received(n, "hook_1", 10 * HOUR + i64::from(n)))
+            .collect();
+        insert(&store, first).await;
+        insert(&store, vec![refused, twin(10), twin(11)]).await;
+        let before = counts(&store, None, 0, i64::MAX).await;
+        let expected = [
+            ((10, "queued"), 4),
+            ((11, "rejected"), 1),
+            ((11, "failed"), 1),
+        ];
+        assert_eq!(before, Counts::from(expected));
+
+        let id = received(4, "hook_1", 10 * HOUR + 4).id;
+        let cancelled = id.clone();
+        let undone = store.write(move |conn| {
+            Box::pin(async move {
+                assert!(conn.cancel_delivery(&id, at(12 * HOUR)).await?);
+                Err::<(), _>(StoreError::Damaged { what: "a test" })
+            })
+        });
+        assert!(undone.await.is_err());
+        assert_eq!(counts(&store, None, 0, i64::MAX).await, before);
+
+        work(&store, DeliveryStatus::Completed, 2).await;
+        let cancel = store.write(move |conn| {
+            Box::pin(async move { conn.cancel_delivery(&cancelled, at(12 * HOUR)).await })
+        });
+        assert!(cancel.await.unwrap());
+        let expected = [
+            ((10, "queued"), 1),
+            ((10, "completed"), 2),
+            ((10, "failed"), 1),
+            ((11, "rejected"), 1),
+            ((11, "failed"), 1),
+        ];
+        assert_eq!(
+            counts(&store, None, 0, i64::MAX).await,
+            Counts::from(expected)
+        );
+        let of_one = counts(&store, Some("hook_2"), 0, 20 * HOUR).await;
+        assert_eq!(
+            of_one,
+            Counts::from([((11, "rejected"), 1), ((11, "failed"), 1)])
+        );
+        // Parts of hours are counted from the rows.
+        let part = counts(&store, None, 10 * HOUR + 2, 11 * HOUR + 1).await;
+        let queued_or_done = part.iter().filter(|((hour, _), _)| *hour == 10);
+        assert_eq!(queued_or_done.map(|(_, count)| count).sum::<i64>(), 3);
+        assert_eq!(part[&(11, "rejected")], 1);
+        assert_eq!(
+            counts(&store, None, 10 * HOUR + 1, 10 * HOUR + 2)
+                .await
+                .values()
+                .sum::<i64>(),
+            1
+        );
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn two_nodes_that_end_deliveries_of_the_same_hours_lose_no_count() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let other = database.for_another_node();
+    let (one, two) = (database.open().await, other.open().await);
+    let filtered = |n: u32| {
+        let webhook = if n.is_multiple_of(2) {
+            "hook_1"
+        } else {
+            "hook_2"
+        };
+        NewDelivery {
+            status: DeliveryStatus::Filtered,
+            next_attempt_at: None,
+            target: None,
+            ..received(n, webhook, 10 * HOUR + i64::from(n))
+        }
+    };
+    let fill = async |store: &Store, from: u32| {
+        for n in from..from + 40 {
+            insert(store, vec![filtered(n)]).await;
+        }
+    };
+    tokio::join!(fill(&one, 0), fill(&two, 100));
+    let all = counts(&one, None, 0, i64::MAX).await;
+    assert_eq!(all, Counts::from([((10, "filtered"), 80)]));
+    one.close().await;
+    two.close().await;
+}
+
+#[tokio::test]
+async fn counters_of_a_deleted_webhook_go_with_its_last_delivery() {
+    for database in databases().await {
+        let store = database.open().await;
+        let rows = ["hook_1", "hook_2"].map(|hook| NewDelivery {
+            status: DeliveryStatus::Filtered,
+            next_attempt_at: None,
+            target: None,
+            ..received(1 + u32::from(hook == "hook_2"), hook, 10 * HOUR)
+        });
+        insert(&store, rows.to_vec()).await;
+        store
+            .write(|conn| {
+                Box::pin(async move {
+                    conn.insert_webhook_removal("hook_1", at(0)).await?;
+                    conn.delete_removed_deliveries("hook_1", 10, 1000).await?;
+                    conn.delete_finished_removals(at(1)).await
+                })
+            })
+            .await
+            .unwrap();
+        let left = counts(&store, None, 0, i64::MAX).await;
+        assert_eq!(left, Counts::from([((10, "filtered"), 1)]));
+        store.close().await;
+    }
+}
