@@ -46,7 +46,8 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
         input_tokens: None,
         output_tokens: None,
         error: None,
-        response_actions: "[]".to_owned(),
+        response_actions: Some("[]".to_owned()),
+        delivered_at: None,
     }
 }
 
