@@ -17,6 +17,7 @@ pub mod random;
 pub mod scope;
 pub mod sliding_window;
 pub mod sweep_time;
+pub mod utc_day;
 pub mod visible;
 
 pub use actor::Actor;
@@ -36,3 +37,4 @@ pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
 pub use sweep_time::SweepTime;
+pub use utc_day::UtcDay;

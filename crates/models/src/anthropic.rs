@@ -4,6 +4,7 @@
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>, models:
 //! <https://platform.claude.com/docs/en/api/models-list>.
 
+mod cache;
 mod stream;
 
 use crate::Limits;
@@ -60,6 +61,7 @@ impl Family for Anthropic {
             let temperature = temperature.clamp(0.0, 1.0);
             body.insert("temperature".to_owned(), temperature.into());
         }
+        cache::mark(&mut body);
         Value::Object(body)
     }
 

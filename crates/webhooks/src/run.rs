@@ -8,10 +8,11 @@ use crate::record::Snapshot;
 use crate::sending;
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::PreparedInbox;
-use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
+use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
+use serde::Deserialize;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,8 @@ pub(crate) enum Outcome {
     Disabled(String),
     /// The run needs a secret, and the vault is sealed.
     Sealed(Trace),
+    /// A budget is used up until this time.
+    Exhausted(Trace, Timestamp),
     /// A stop signal interrupted the run.
     Interrupted {
         /// Whether something may have been sent.
@@ -181,12 +184,24 @@ fn after_turn(
             },
         },
         Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
+        Some(problem) if let Some(resets_at) = resets_at(&problem) => {
+            Outcome::Exhausted(trace, resets_at)
+        }
         // The agent did not fail, and a webhook's tools are read-only.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }
         Some(problem) => Outcome::Failed(trace, problem.message),
     }
+}
+
+/// When the budget resets that stopped a turn.
+fn resets_at(problem: &Problem) -> Option<Timestamp> {
+    if problem.code != ErrorCode::BudgetExhausted {
+        return None;
+    }
+    let at = problem.details.get("resets_at")?;
+    Timestamp::deserialize(at).ok()
 }
 
 /// Why a turn that ended regularly has no answer.
@@ -204,6 +219,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     match error {
         _ if stops.is_any() => Outcome::Interrupted { began: false },
         AgentsError::Sealed => Outcome::Sealed(trace),
+        AgentsError::Budget(exhausted) => Outcome::Exhausted(trace, exhausted.resets_at),
         AgentsError::ShuttingDown => {
             let why = "The agents' part of Gatehouse took no turn.".to_owned();
             Outcome::Retry(trace, why, None)

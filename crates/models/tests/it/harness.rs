@@ -203,5 +203,6 @@ pub fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
     Usage {
         input_tokens,
         output_tokens,
+        ..Usage::default()
     }
 }

@@ -11,7 +11,8 @@ use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_store::{
-    Conn, DeliveryAnswer, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError, WAITS_FOR_VAULT,
+    Conn, DeliveryAnswer, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError,
+    WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,6 +199,15 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
                 uncount: true,
                 error: Some(WAITS_FOR_VAULT.to_owned()),
                 session_id: trace.session.clone(),
+            });
+            (trace, next)
+        }
+        Outcome::Exhausted(trace, resets_at) => {
+            let next = Next::Requeue(DeliveryRequeue {
+                next_attempt_at: Some(resets_at),
+                error: Some(WAITS_FOR_BUDGET.to_owned()),
+                session_id: trace.session.clone(),
+                ..untouched(now)
             });
             (trace, next)
         }

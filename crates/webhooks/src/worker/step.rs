@@ -57,6 +57,7 @@ impl Worker {
             }
             Outcome::Answered { .. }
             | Outcome::Sealed(_)
+            | Outcome::Exhausted(..)
             | Outcome::Disabled(_)
             | Outcome::Interrupted { .. } => {
                 circuits.unused(account, &ended.attempt);

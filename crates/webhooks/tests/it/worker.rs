@@ -2,6 +2,7 @@
 
 mod agent_runs;
 mod answers;
+mod budgets;
 mod control;
 mod crashes;
 mod deliver_only;
