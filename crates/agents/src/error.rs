@@ -1,5 +1,6 @@
 //! Errors of agents, sessions and starting a turn, and how the API reports them.
 
+use crate::budgets::Exhausted;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
 
@@ -21,6 +22,8 @@ pub enum AgentsError {
     /// The model that should answer a webhook has its key in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
+    #[error(transparent)]
+    Budget(#[from] Exhausted),
     #[error("shutting down")]
     ShuttingDown,
     #[error(transparent)]
@@ -49,6 +52,7 @@ impl From<AgentsError> for Problem {
             // The remaining time of the earlier turns is unknown; 10 seconds is a guess.
             AgentsError::TooManyWaiting => Self::rate_limited(10_000),
             AgentsError::Sealed => Self::vault_sealed(),
+            AgentsError::Budget(exhausted) => exhausted.into(),
             AgentsError::ShuttingDown => Self::new(
                 ErrorCode::StorageUnavailable,
                 "Gatehouse is shutting down; try again in a moment.",

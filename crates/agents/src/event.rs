@@ -1,5 +1,6 @@
 //! Events of turns, with their names and parameters on the wire.
 
+use crate::budgets::BudgetWarning;
 use crate::message::Message;
 use crate::stop::Stop;
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
@@ -28,6 +29,8 @@ pub enum AgentEvent {
     ApprovalRequested(Arc<Approval>),
     /// `approval.resolved`.
     ApprovalResolved(Arc<Resolved>),
+    /// `budget.warning`.
+    BudgetWarning(Arc<BudgetWarning>),
 }
 
 impl AgentEvent {
@@ -40,6 +43,7 @@ impl AgentEvent {
             Self::Done(_) => "chat.done",
             Self::ApprovalRequested(_) => "approval.requested",
             Self::ApprovalResolved(_) => "approval.resolved",
+            Self::BudgetWarning(_) => "budget.warning",
         }
     }
 
@@ -58,6 +62,7 @@ impl Serialize for AgentEvent {
             Self::Done(params) => params.as_ref().serialize(serializer),
             Self::ApprovalRequested(params) => params.as_ref().serialize(serializer),
             Self::ApprovalResolved(params) => params.as_ref().serialize(serializer),
+            Self::BudgetWarning(params) => params.as_ref().serialize(serializer),
         }
     }
 }

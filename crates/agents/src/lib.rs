@@ -5,8 +5,10 @@
 //! that may call tools. Messages are stored as they are produced and published as [`AgentEvent`]s. This crate
 //! must not know RPC, HTTP, webhooks or any particular tool: higher crates register their tools.
 
+mod admission;
 mod agent;
 mod approvals;
+mod budgets;
 mod context;
 mod entry;
 mod error;
@@ -31,8 +33,12 @@ mod start;
 mod stop;
 mod tool;
 mod turn;
+mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use budgets::{
+    Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
+};
 pub use error::AgentsError;
 pub use event::{
     AgentEvent, Approval, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
@@ -51,3 +57,4 @@ pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
 pub use stop::Stop;
 pub use tool::{Audience, Tool, ToolContext, ToolError};
+pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

@@ -127,6 +127,7 @@ impl From<ChatMessageRow> for Message {
             usage: usage.map(|(input_tokens, output_tokens)| Usage {
                 input_tokens,
                 output_tokens,
+                ..Usage::default()
             }),
             model: row.model,
             audio: row.audio,

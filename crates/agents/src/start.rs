@@ -115,6 +115,7 @@ async fn begin(
 ) -> Result<Sent, AgentsError> {
     let session = inner.locate(&request).await?;
     inner.check_vault(&request, &session.id).await?;
+    inner.check_budgets(&request, &session.id).await?;
     let place = inner.lanes.promise(&session.id)?;
     // Turns are numbered in the order in which they wait.
     let _in_order = place.entrance.lock().await;

@@ -2,6 +2,7 @@
 
 use crate::inbox::InboxMessage;
 use crate::live::Live;
+use arc_swap::ArcSwapOption;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
@@ -38,6 +39,8 @@ pub(crate) struct Inner {
     pub(crate) live: Live,
     /// The clock that decides which progress rows are old enough to delete.
     pub(crate) sweep_clock: SweepClock,
+    /// The configured host name of this server.
+    pub(crate) host: ArcSwapOption<String>,
 }
 
 impl Channels {
@@ -53,6 +56,7 @@ impl Channels {
             clock: parts.clock,
             random: parts.random,
             inbox,
+            host: ArcSwapOption::empty(),
         }))
     }
 

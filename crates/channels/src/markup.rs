@@ -21,6 +21,17 @@ pub enum Markup {
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
 impl Markup {
+    /// Escapes an agent's answer. Its formatting stays; it notifies nobody and hides no link.
+    pub fn escape_answer(self, answer: &str) -> Cow<'_, str> {
+        match self {
+            // A link whose text differs from its destination needs these two characters.
+            Self::Discord => {
+                Cow::Owned(apart(answer, &["@everyone", "@here"]).replace("](", "\\]("))
+            }
+            other => other.escape(answer),
+        }
+    }
+
     /// Escapes a value. It notifies nobody and hides no link. See the module's documentation for formatting.
     pub fn escape(self, value: &str) -> Cow<'_, str> {
         match self {
@@ -152,6 +163,19 @@ mod tests {
         assert_eq!(
             Markup::Discord.escape("> q\n- l\n-# s"),
             "\\> q\n\\- l\n\\-\\# s"
+        );
+    }
+
+    #[test]
+    fn an_answer_keeps_its_formatting_but_pings_nobody_and_hides_no_link() {
+        let answer = "**b** `c` [bank](https://evil) @everyone <!channel>\n```\nx\n```";
+        assert_eq!(
+            Markup::Discord.escape_answer(answer),
+            "**b** `c` [bank\\](https://evil) @\u{200b}everyone <!channel>\n```\nx\n```"
+        );
+        assert_eq!(
+            Markup::Slack.escape_answer(answer),
+            "**b** `c` [bank](https://evil) @everyone &lt;!channel&gt;\n```\nx\n```"
         );
     }
 

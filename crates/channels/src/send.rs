@@ -82,7 +82,7 @@ impl Inner {
                 inner: self,
                 account,
                 message,
-                text,
+                text: text.as_ref(),
                 number,
                 id,
             };

@@ -1,6 +1,9 @@
 //! Splits a text at a vendor's size limit. Parts that consist only of white space are dropped, because
-//! vendors refuse them; otherwise the concatenated parts equal the text.
+//! vendors refuse them. A code block stays in one part if it fits; otherwise it is closed at the end of a part and
+//! opened again in the next one. Apart from that, the concatenated parts equal the text.
 
+use crate::fences::{Block, blocks};
+use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The maximum size of a message and its unit.
@@ -24,6 +27,16 @@ impl Limit {
         }
     }
 
+    /// The same limit with less room.
+    const fn less(self, weight: usize) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Utf16(max) => Self::Utf16(max.saturating_sub(weight)),
+            Self::Bytes(max) => Self::Bytes(max.saturating_sub(weight)),
+            Self::JsonBytes(max) => Self::JsonBytes(max.saturating_sub(weight)),
+        }
+    }
+
     fn weigh(self, text: &str) -> usize {
         let of = |c: char| match self {
             Self::None => 0,
@@ -42,22 +55,100 @@ impl Limit {
 /// Splits a text into parts within the limit. Cuts after a line unless that leaves the part less than half
 /// full, then after a word, then between grapheme clusters. Without a limit there is one part, even if it is
 /// blank.
-pub(crate) fn split(text: &str, limit: Limit) -> Vec<&str> {
+pub(crate) fn split(text: &str, limit: Limit) -> Vec<Cow<'_, str>> {
     if limit == Limit::None {
-        return vec![text];
+        return vec![text.into()];
     }
+    let blocks = blocks(text);
     let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (part, after) = rest
-            .split_at_checked(cut(rest, limit))
-            .unwrap_or((rest, ""));
-        if !part.trim().is_empty() {
-            parts.push(part);
+    let (mut at, mut reopened) = (0, None);
+    while at < text.len() {
+        let next = next_part(text, at, reopened, &blocks, limit);
+        if !next.text.trim().is_empty() {
+            parts.push(next.text);
         }
-        rest = after;
+        (at, reopened) = (next.end, next.reopened);
     }
     parts
+}
+
+/// A part, and where the next one begins.
+struct Next<'t, 'b> {
+    text: Cow<'t, str>,
+    end: usize,
+    /// The block that the next part continues.
+    reopened: Option<&'b Block<'t>>,
+}
+
+fn next_part<'t, 'b>(
+    text: &'t str,
+    at: usize,
+    reopened: Option<&'b Block<'t>>,
+    blocks: &'b [Block<'t>],
+    limit: Limit,
+) -> Next<'t, 'b> {
+    let rest = text.get(at..).unwrap_or_default();
+    let opening = reopened.map_or(String::new(), |block| format!("{}\n", block.opening));
+    let part = |end: usize, closing: &str, reopened| {
+        let piece = text.get(at..end).unwrap_or_default();
+        let text = if opening.is_empty() && closing.is_empty() {
+            piece.into()
+        } else {
+            let line_break = if closing.is_empty() || piece.ends_with('\n') {
+                ""
+            } else {
+                "\n"
+            };
+            format!("{opening}{piece}{line_break}{closing}").into()
+        };
+        Next {
+            text,
+            end,
+            reopened,
+        }
+    };
+    let opening_weight = limit.weigh(&opening);
+    if opening_weight.saturating_add(limit.weigh(rest)) <= limit.max() {
+        return part(text.len(), "", None);
+    }
+    let line_break = limit.weigh("\n");
+    let closing_weight = blocks
+        .iter()
+        .filter(|block| block.end > at)
+        .map(|block| line_break + limit.weigh(block.fence))
+        .max()
+        .unwrap_or(0);
+    let added = opening_weight.saturating_add(closing_weight);
+    if added > limit.max() / 2 {
+        // The fences leave too little room.
+        let end = at + cut(rest, limit);
+        return Next {
+            text: text.get(at..end).unwrap_or_default().into(),
+            end,
+            reopened: None,
+        };
+    }
+    let end = at + cut(rest, limit.less(added));
+    let Some(block) = blocks.iter().find(|it| it.start < end && end < it.end) else {
+        return part(end, "", None);
+    };
+    let whole = text.get(block.start..block.end).unwrap_or_default();
+    if block.start > at && (limit.weigh(whole) <= limit.max() || end < block.body) {
+        return part(block.start, "", None);
+    }
+    if end < block.body {
+        return part(end, "", None);
+    }
+    let body = end.min(block.closing);
+    let left = text.get(body..block.closing).unwrap_or_default();
+    if left.trim().is_empty() && block.closing < block.end {
+        // Only the closing line is left. Its fence is at least as long as the opening one.
+        return Next {
+            end: block.end,
+            ..part(body, block.fence, None)
+        };
+    }
+    part(end, block.fence, Some(block))
 }
 
 /// Returns the length of the first part in bytes; never 0.
@@ -178,6 +269,46 @@ mod tests {
     }
 
     #[test]
+    fn a_code_block_that_fits_stays_in_one_part() {
+        let text = "some words before\n```rust\nlet a = 1;\nlet b = 2;\n```\nafter";
+        let parts = split(text, Limit::Utf16(45));
+        assert_eq!(
+            parts,
+            [
+                "some words before\n",
+                "```rust\nlet a = 1;\nlet b = 2;\n```\nafter"
+            ]
+        );
+        assert_eq!(parts.concat(), text);
+    }
+
+    #[test]
+    fn a_longer_code_block_is_closed_and_opened_again() {
+        let text = "x\n~~~sh\none two\nthree four\nfive six\n~~~\nend";
+        assert_eq!(
+            split(text, Limit::Utf16(24)),
+            [
+                "x\n~~~sh\none two\n~~~",
+                "~~~sh\nthree four\n~~~",
+                "~~~sh\nfive six\n~~~\nend",
+            ]
+        );
+        // A line that is cut in its middle gets a line break before the fence.
+        assert_eq!(
+            split("```\nabcdefghijkl\n```", Limit::Utf16(16)),
+            ["```\nabcdefgh\n```", "```\nijkl\n```"]
+        );
+    }
+
+    #[test]
+    fn an_open_block_is_continued_to_the_end() {
+        assert_eq!(
+            split("```\nab cd ef gh ij", Limit::Utf16(14)),
+            ["```\nab cd \n```", "```\nef gh ij"]
+        );
+    }
+
+    #[test]
     fn nothing_but_space_is_no_part() {
         assert!(split("", Limit::Utf16(3)).is_empty());
         assert!(split(" \n ", Limit::Bytes(1)).is_empty());
@@ -186,6 +317,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_part_ends_inside_a_code_block(
+            text in "(([a-z]{1,9}[ \n])|(\n```[a-z]{0,3}\n)|(\n~~~\n)){0,40}",
+            max in 24_usize..80,
+        ) {
+            let limit = Limit::Utf16(max);
+            let parts = split(&text, limit);
+            for (number, part) in parts.iter().enumerate() {
+                prop_assert!(limit.weigh(part) <= max, "{part:?}");
+                let is_last = number + 1 == parts.len();
+                let open = blocks(part).iter().any(|block| {
+                    block.end == part.len() && block.closing == part.len()
+                });
+                prop_assert!(is_last || !open, "{text:?}: {parts:?}");
+            }
+            // Nothing but fences is added or lost.
+            let words = |text: &str| -> Vec<String> {
+                let lines = text.lines().filter(|line| !line.contains("```") && !line.contains("~~~"));
+                lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+            };
+            let sent: Vec<String> = parts.iter().flat_map(|part| words(part)).collect();
+            prop_assert_eq!(sent.concat(), words(&text).concat());
+        }
+
         #[test]
         fn parts_fit_and_hold_all_but_space(
             text in "([a-z😀é&;\\\\\u{301}\u{200d}👨]|[ \n]){0,200}",

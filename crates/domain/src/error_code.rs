@@ -82,6 +82,8 @@ error_codes! {
     ConfirmationRequired = "CONFIRMATION_REQUIRED", 403, -32015;
     /// The database is currently unavailable.
     StorageUnavailable = "STORAGE_UNAVAILABLE", 503, -32016;
+    /// A budget of model use is used up until it resets or is raised.
+    BudgetExhausted = "BUDGET_EXHAUSTED", 402, -32018;
 }
 
 impl ErrorCode {
@@ -108,8 +110,8 @@ mod tests {
     fn names_and_numbers_are_unique() {
         let names: HashSet<_> = ErrorCode::ALL.iter().map(|c| c.name()).collect();
         let numbers: HashSet<_> = ErrorCode::ALL.iter().map(|c| c.rpc_code()).collect();
-        assert_eq!(names.len(), 22);
-        assert_eq!(numbers.len(), 22);
+        assert_eq!(names.len(), 23);
+        assert_eq!(numbers.len(), 23);
     }
 
     #[test]

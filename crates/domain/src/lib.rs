@@ -11,11 +11,13 @@ pub mod id;
 pub mod input;
 pub mod key_binding;
 pub mod keyed_windows;
+pub mod model_facts;
 pub mod problem;
 pub mod random;
 pub mod scope;
 pub mod sliding_window;
 pub mod sweep_time;
+pub mod utc_day;
 pub mod visible;
 
 pub use actor::Actor;
@@ -29,8 +31,10 @@ pub use id::{
 };
 pub use key_binding::KeyBinding;
 pub use keyed_windows::{KeyedWindows, Place};
+pub use model_facts::ModelFacts;
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
 pub use sweep_time::SweepTime;
+pub use utc_day::UtcDay;

@@ -67,8 +67,22 @@ pub struct ToolSpec {
 pub struct Usage {
     /// Tokens that were read, including cached ones.
     pub input_tokens: u64,
-    /// Tokens that were written.
+    /// Tokens that were written, including those of reasoning.
     pub output_tokens: u64,
+    /// Input tokens that the provider read from its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// Output tokens of reasoning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A piece of an answer. Exactly one `End` arrives, as the last chunk.

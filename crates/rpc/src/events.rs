@@ -49,6 +49,7 @@ pub const EVENTS: &[EventKind] = &[
     kinds::CHANNEL_MESSAGE,
     kinds::APPROVAL_REQUESTED,
     kinds::APPROVAL_RESOLVED,
+    kinds::BUDGET_WARNING,
     #[cfg(feature = "voice")]
     kinds::VOICE_PERSONA,
     #[cfg(feature = "voice")]
@@ -130,6 +131,7 @@ pub struct RecordsChangedParams {
 #[serde(rename_all = "snake_case")]
 pub enum Records {
     Agents,
+    Budgets,
     Channels,
     Config,
     Deliveries,
@@ -142,8 +144,9 @@ pub enum Records {
 }
 
 impl Records {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Agents,
+        Self::Budgets,
         Self::Channels,
         Self::Config,
         Self::Deliveries,
@@ -159,6 +162,7 @@ impl Records {
     pub(crate) const fn told_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
+            Self::Budgets => &["budgets.list"],
             Self::Channels => &["channels.list"],
             Self::Config => &["config.get"],
             Self::Deliveries => &["webhooks.deliveries"],
@@ -175,6 +179,7 @@ impl Records {
     fn of(subject: &str) -> Option<Self> {
         match subject {
             "agents" => Some(Self::Agents),
+            "budgets" => Some(Self::Budgets),
             "channels" => Some(Self::Channels),
             "settings" => Some(Self::Config),
             "env" => Some(Self::Env),

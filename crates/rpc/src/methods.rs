@@ -4,6 +4,7 @@
 pub mod agents;
 pub mod approval;
 pub mod audit;
+pub mod budgets;
 pub mod channels;
 pub mod chat;
 pub mod config;
@@ -27,6 +28,7 @@ pub mod system;
 pub mod tools;
 #[cfg(feature = "voice")]
 pub mod tts;
+pub mod usage;
 #[cfg(feature = "voice")]
 mod voice_params;
 pub mod webhooks;
@@ -57,6 +59,10 @@ pub static METHODS: &[Method] = &[
     providers::REMOVE_KEY,
     providers::TEST,
     models::LIST,
+    usage::STATS,
+    budgets::LIST,
+    budgets::SET,
+    budgets::DELETE,
     agents::LIST,
     agents::GET,
     agents::CREATE,

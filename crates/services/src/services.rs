@@ -92,6 +92,12 @@ impl Services {
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         });
+        channels.set_host(
+            now.server
+                .external_url
+                .as_ref()
+                .and_then(|url| url.host_str()),
+        );
         let models_parts = ModelsParts {
             secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
@@ -169,6 +175,12 @@ impl Services {
         let now = &resolved.settings;
         self.outbound
             .update_settings(settings::outbound_settings(now));
+        self.channels.set_host(
+            now.server
+                .external_url
+                .as_ref()
+                .and_then(|url| url.host_str()),
+        );
         self.models
             .update_settings(settings::models_settings(&resolved, layers));
         self.agents.update_settings(settings::agents_settings(now));

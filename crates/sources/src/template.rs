@@ -20,11 +20,32 @@ pub const MAX_RENDERED_BYTES: usize = 1024 * 1024;
 pub const CUT_MARK: &str = "\n[The text was longer than 1 MiB and is cut here.]";
 
 const RAW: &str = "__raw__";
+const ANSWER: &str = "answer";
 
 /// Renders a template. `escape` applies the channel's markup escaping to inserted values, after they are
 /// truncated. Placeholders without a value and unmatched braces remain unchanged; in `{ {a}`, the inner one
 /// is the placeholder. A text larger than [`MAX_RENDERED_BYTES`] is truncated and ends with [`CUT_MARK`].
 pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_, str>) -> String {
+    render_with(template, payload, None, escape)
+}
+
+/// Like [`render`], but `{answer}` inserts the answer of an agent, which the caller has escaped. It takes
+/// precedence over a field of that name.
+pub fn render_answer(
+    template: &str,
+    payload: &Payload,
+    answer: &str,
+    escape: &dyn Fn(&str) -> Cow<'_, str>,
+) -> String {
+    render_with(template, payload, Some(answer), escape)
+}
+
+fn render_with(
+    template: &str,
+    payload: &Payload,
+    answer: Option<&str>,
+    escape: &dyn Fn(&str) -> Cow<'_, str>,
+) -> String {
     let mut out = Bounded::default();
     // A template can contain the same large value a thousand times.
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
@@ -48,9 +69,15 @@ pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_
             rest = after;
             continue;
         }
-        let value = known
-            .entry(key)
-            .or_insert_with(|| value(payload, key).map(|inserted| escape(&inserted).into_owned()));
+        let value = match answer.filter(|_| key == ANSWER) {
+            Some(answer) => Some(answer),
+            None => known
+                .entry(key)
+                .or_insert_with(|| {
+                    value(payload, key).map(|inserted| escape(&inserted).into_owned())
+                })
+                .as_deref(),
+        };
         if let Some(value) = value {
             out.push(value);
         } else {

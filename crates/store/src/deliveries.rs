@@ -13,7 +13,7 @@ pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
     CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
-    error, response_actions, target";
+    error, response_actions, target, delivered_at";
 
 /// Selects the payload of a delivery from its row or, if that column is empty, from `delivery_payloads`.
 pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
@@ -70,6 +70,8 @@ pub struct DeliveryRow {
     pub response_actions: String,
     /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<String>,
+    /// When a channel accepted the text.
+    pub delivered_at: Option<Timestamp>,
 }
 
 fn moment(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
@@ -113,6 +115,7 @@ impl FromRow for DeliveryRow {
             error: row.try_get("error")?,
             response_actions: row.try_get("response_actions")?,
             target: row.try_get("target")?,
+            delivered_at: moment(row, "delivered_at")?,
         })
     }
 }
@@ -185,6 +188,7 @@ impl NewDelivery {
             error: self.error.clone(),
             response_actions: "[]".to_owned(),
             target: self.target.as_deref().map(str::to_owned),
+            delivered_at: None,
         }
     }
 

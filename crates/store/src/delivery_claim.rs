@@ -4,6 +4,7 @@ use crate::deliveries::{COLUMNS, PAYLOAD};
 use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
+use crate::delivery_waits::WAITS_FOR_BUDGET;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
@@ -240,7 +241,8 @@ impl Conn {
             .bind(want.owner.clone())
             .bind(want.lease_until.as_millis())
             .bind(want.now.as_millis())
-            .bind(WAITS_FOR_RATE);
+            .bind(WAITS_FOR_RATE)
+            .bind(WAITS_FOR_BUDGET);
         let Some(work) = self.find::<DeliveryWork>(query).await? else {
             return Ok(());
         };
@@ -261,7 +263,7 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
     format!(
         "UPDATE webhook_deliveries SET status = 'processing', attempts = attempts + 1,
              lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL,
-             error = CASE WHEN error = $5 THEN NULL ELSE error END
+             error = CASE WHEN error IN ($5, $6) THEN NULL ELSE error END
          WHERE id = $1 AND status IN ('received', 'queued')
          RETURNING {COLUMNS}, {PAYLOAD}, {CONFIG}"
     )

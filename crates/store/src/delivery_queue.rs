@@ -27,15 +27,17 @@ pub struct DeliveryFinish {
     /// `completed` or `failed`.
     pub status: DeliveryStatus,
     pub finished_at: Timestamp,
-    /// The agent's session.
+    /// The agent's session; `None` keeps what is stored, here and below.
     pub session_id: Option<SessionId>,
-    /// Tokens of all model calls; `None` without any.
+    /// Tokens of all model calls.
     pub input_tokens: Option<i64>,
     pub output_tokens: Option<i64>,
-    /// Why it failed, as shown to the owner.
+    /// Why it failed, as shown to the owner. Replaces what is stored, even if `None`.
     pub error: Option<String>,
     /// The agent's actions, as a JSON array.
-    pub response_actions: String,
+    pub response_actions: Option<String>,
+    /// When a channel accepted the text.
+    pub delivered_at: Option<Timestamp>,
 }
 
 impl DeliveryFinish {
@@ -43,14 +45,16 @@ impl DeliveryFinish {
     pub fn apply(&self, row: &mut DeliveryRow) {
         row.status = self.status;
         row.finished_at = Some(self.finished_at);
-        row.session_id = self
-            .session_id
-            .as_ref()
-            .map(|session| session.as_str().to_owned());
-        row.input_tokens = self.input_tokens;
-        row.output_tokens = self.output_tokens;
+        if let Some(session) = &self.session_id {
+            row.session_id = Some(session.as_str().to_owned());
+        }
+        row.input_tokens = self.input_tokens.or(row.input_tokens);
+        row.output_tokens = self.output_tokens.or(row.output_tokens);
+        row.delivered_at = self.delivered_at.or(row.delivered_at);
         row.error.clone_from(&self.error);
-        row.response_actions.clone_from(&self.response_actions);
+        if let Some(actions) = &self.response_actions {
+            row.response_actions.clone_from(actions);
+        }
         (row.lease_owner, row.lease_until, row.next_attempt_at) = (None, None, None);
     }
 }
@@ -186,8 +190,11 @@ impl Conn {
         finish: &DeliveryFinish,
     ) -> Result<bool, StoreError> {
         let query = query(
-            "UPDATE webhook_deliveries SET status = $3, finished_at = $4, session_id = $5,
-                 input_tokens = $6, output_tokens = $7, error = $8, response_actions = $9,
+            "UPDATE webhook_deliveries SET status = $3, finished_at = $4,
+                 session_id = COALESCE($5, session_id), input_tokens = COALESCE($6, input_tokens),
+                 output_tokens = COALESCE($7, output_tokens), error = $8,
+                 response_actions = COALESCE($9, response_actions),
+                 delivered_at = COALESCE($11, delivered_at),
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
              WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
              RETURNING session_key, webhook_id, received_at",
@@ -203,8 +210,9 @@ impl Conn {
                     .bind(finish.input_tokens)
                     .bind(finish.output_tokens)
                     .bind(finish.error.as_deref())
-                    .bind(&finish.response_actions)
-                    .bind(attempt),
+                    .bind(finish.response_actions.as_deref())
+                    .bind(attempt)
+                    .bind(finish.delivered_at.map(Timestamp::as_millis)),
             )
             .await?;
         let Some(ended) = ended else {

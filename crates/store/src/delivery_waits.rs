@@ -8,6 +8,9 @@ use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
+/// The `error` of a delivery that waits for a budget.
+pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
+
 /// Maximum number of waiting deliveries per list.
 const LIST_LIMIT: i64 = 500;
 
@@ -72,6 +75,20 @@ impl Conn {
         Ok(self.run(query.bind(now.as_millis())).await? > 0)
     }
 
+    /// Makes the deliveries due that wait for a budget. Returns their number.
+    pub async fn release_deliveries_from_budget(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = query(
+            "UPDATE webhook_deliveries SET next_attempt_at = $1, error = NULL
+             WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
+                 AND error = $2",
+        );
+        self.run(query.bind(now.as_millis()).bind(WAITS_FOR_BUDGET))
+            .await
+    }
+
     /// Queues deliveries with the status `received`. Runs when a node starts.
     pub async fn update_received_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         let query = query(
@@ -84,7 +101,7 @@ impl Conn {
 
     /// Makes deliveries due now that wait because the clock was set back: those that have had no attempt, and
     /// those due more than `longest_wait_ms` from now. Deliveries that wait for a rate limit keep their time
-    /// unless it is further away than that.
+    /// unless it is further away than that, and those that wait for a budget keep it in any case.
     pub async fn update_deliveries_too_late(
         &mut self,
         now: Timestamp,
@@ -93,11 +110,12 @@ impl Conn {
         let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL AND target IS NOT NULL
-                 AND next_attempt_at > $1
+                 AND next_attempt_at > $1 AND (error IS NULL OR error <> $4)
                  AND (attempts = 0 AND (error IS NULL OR error <> $3) OR next_attempt_at > $2)",
         );
         let query = query.bind(now.as_millis());
         let query = query.bind(now.as_millis().saturating_add(longest_wait_ms));
-        self.run(query.bind(WAITS_FOR_RATE)).await
+        self.run(query.bind(WAITS_FOR_RATE).bind(WAITS_FOR_BUDGET))
+            .await
     }
 }

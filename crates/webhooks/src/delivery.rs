@@ -43,6 +43,9 @@ pub struct Delivery {
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+    /// When a channel accepted the text: the payload, or the agent's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
     /// Duration of the final attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
@@ -102,6 +105,9 @@ pub struct DeliveryChange<'a> {
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+    /// When a channel accepted the text: the payload, or the agent's answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
     /// Duration of the final attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
@@ -142,6 +148,7 @@ impl<'a> DeliveryChange<'a> {
             received_at: delivery.received_at,
             started_at: delivery.started_at,
             finished_at: delivery.finished_at,
+            delivered_at: delivery.delivered_at,
             duration_ms: delivery.duration_ms,
             attempts: delivery.attempts,
             next_attempt_at: delivery.next_attempt_at,
@@ -180,6 +187,7 @@ impl From<DeliveryRow> for Delivery {
             received_at: row.received_at,
             started_at: row.started_at,
             finished_at: row.finished_at,
+            delivered_at: row.delivered_at,
             attempts: row.attempts,
             input_tokens: row.input_tokens,
             output_tokens: row.output_tokens,

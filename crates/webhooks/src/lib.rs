@@ -27,6 +27,7 @@ mod rotate;
 mod rules;
 mod run;
 mod secret;
+mod sending;
 mod snapshots;
 mod tool;
 mod worker;

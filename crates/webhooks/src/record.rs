@@ -21,6 +21,8 @@ pub const DEFAULT_MAX_BODY_BYTES: u64 = 1_048_576;
 pub const DEFAULT_HEADER: &str = "X-Webhook-Secret";
 /// Default template for webhooks that send to a channel.
 pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
+/// The template of an agent's answer to a channel, if none is set.
+pub const ANSWER_TEMPLATE: &str = "{answer}";
 /// Default target for webhooks that send to a channel.
 pub const DEFAULT_TARGET: &str = "inbox";
 
@@ -126,7 +128,17 @@ impl WebhookConfig {
     }
 
     pub fn template(&self) -> &str {
-        self.prompt_template.as_deref().unwrap_or(DEFAULT_TEMPLATE)
+        let default = if self.deliver_only {
+            DEFAULT_TEMPLATE
+        } else {
+            ANSWER_TEMPLATE
+        };
+        self.prompt_template.as_deref().unwrap_or(default)
+    }
+
+    /// The channel that the agent's answers go to, if any.
+    pub fn answer_target(&self) -> Option<&str> {
+        self.deliver_to.as_deref().filter(|_| !self.deliver_only)
     }
 
     pub fn target(&self) -> &str {

@@ -1,17 +1,18 @@
-//! Runs a delivery once: an agent's turn, or a text sent to a channel. Returns the outcome and whether to
-//! retry; the worker records it.
+//! Runs a delivery once: an agent's turn, or a text sent to a channel ([`crate::sending`]). Returns the outcome
+//! and whether to retry; the worker records it.
 
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::record::Snapshot;
+use crate::sending;
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
-use gatehouse_channels::{Markup, OfDelivery, Outgoing, PreparedInbox, SendError};
-use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
+use gatehouse_channels::PreparedInbox;
+use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
 use gatehouse_sources::payload::Payload;
-use gatehouse_sources::{summary, template};
+use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
-use std::collections::BTreeMap;
+use serde::Deserialize;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,8 @@ pub(crate) struct Trace {
     pub(crate) actions: Vec<ResponseAction>,
     /// How long the agent worked, if one ran.
     pub(crate) agent_ms: Option<u64>,
+    /// Whether a channel accepted the text.
+    pub(crate) is_delivered: bool,
     /// The message for the inbox. It is stored in the same transaction as the outcome.
     pub(crate) inbox: Option<PreparedInbox>,
 }
@@ -32,6 +35,12 @@ pub(crate) struct Trace {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Completed(Trace),
+    /// The agent answered, and the answer goes to a channel.
+    Answered {
+        trace: Trace,
+        answer: String,
+        target: String,
+    },
     /// Failed permanently, with the reason.
     Failed(Trace, String),
     /// Failed, but a retry may succeed: the reason, and the minimum delay.
@@ -42,6 +51,8 @@ pub(crate) enum Outcome {
     Disabled(String),
     /// The run needs a secret, and the vault is sealed.
     Sealed(Trace),
+    /// A budget is used up until this time.
+    Exhausted(Trace, Timestamp),
     /// A stop signal interrupted the run.
     Interrupted {
         /// Whether something may have been sent.
@@ -79,74 +90,13 @@ pub(crate) async fn run(
         let why = "The stored payload cannot be read any more.".to_owned();
         return Outcome::Failed(Trace::default(), why);
     };
-    if snapshot.config.deliver_only {
-        deliver(inner, work, snapshot, &payload, stops.run).await
+    // An answer changes the target of its delivery.
+    let has_target = work.row.target.as_deref().is_some_and(|it| !it.is_empty());
+    if snapshot.config.deliver_only || has_target {
+        sending::run(inner, work, snapshot, &payload, stops.run).await
     } else {
         ask_agent(inner, work, snapshot, &payload, stops).await
     }
-}
-
-/// Renders the template and sends the text to the channel.
-async fn deliver(
-    inner: &Inner,
-    work: &DeliveryWork,
-    snapshot: &Snapshot,
-    payload: &Payload,
-    cancel: &CancellationToken,
-) -> Outcome {
-    let config = &snapshot.config;
-    let target = config.target();
-    let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
-    let markup = inner.channels.markup(target, &extra).await;
-    let text = template::render(config.template(), payload, &|value| markup.escape(value));
-    let message = Outgoing {
-        target,
-        text: &text,
-        extra: &extra,
-        source: &snapshot.name,
-        at: work.row.received_at,
-        delivery: Some(OfDelivery {
-            webhook_id: &work.row.webhook_id,
-            delivery_id: &work.row.id,
-        }),
-    };
-    match inner.channels.prepare_inbox(&message).await {
-        Ok(None) => {}
-        Ok(inbox) => {
-            return Outcome::Completed(Trace {
-                inbox,
-                ..Trace::default()
-            });
-        }
-        Err(_) => {
-            let why = "The database could not be used when the message was to be written.";
-            return Outcome::Retry(Trace::default(), why.to_owned(), None);
-        }
-    }
-    let send = inner.channels.send(message);
-    match cancel.run_until_cancelled(send).await {
-        None => Outcome::Interrupted { began: true },
-        Some(Ok(())) => Outcome::Completed(Trace::default()),
-        Some(Err(SendError::Retry { after, why })) => Outcome::Retry(Trace::default(), why, after),
-        Some(Err(SendError::Unreachable { why })) => Outcome::Unreachable(why),
-        Some(Err(SendError::Disabled { why })) => Outcome::Disabled(why),
-        Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
-        Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
-    }
-}
-
-/// Renders the extra fields. They are addresses and names, so they need no markup escaping.
-fn rendered_extra(
-    extra: Option<&BTreeMap<String, String>>,
-    payload: &Payload,
-) -> BTreeMap<String, String> {
-    let fields = extra.into_iter().flatten();
-    fields
-        .map(|(name, value)| {
-            let rendered = template::render(value, payload, &|value| Markup::None.escape(value));
-            (name.clone(), rendered)
-        })
-        .collect()
 }
 
 /// Sends the delivery to the agent and waits for the turn to end. A sender's test of the connection is complete
@@ -194,19 +144,27 @@ async fn ask_agent(
         cancel: stops.run.clone(),
     });
     match turn.await {
-        Ok(report) => after_turn(report, stops, inner.settings.load().retry_agent_errors),
+        Ok(report) => {
+            let retry_errors = inner.settings.load().retry_agent_errors;
+            after_turn(report, stops, retry_errors, config.answer_target())
+        }
         Err(error) => no_turn(error, stops),
     }
 }
 
-fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outcome {
+fn after_turn(
+    report: TurnReport,
+    stops: Stops<'_>,
+    retry_errors: bool,
+    target: Option<&str>,
+) -> Outcome {
     let lack = lack_of(&report);
     let trace = Trace {
         tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
         actions: report.actions.into_iter().map(response_action).collect(),
         session: Some(report.session),
         agent_ms: Some(report.duration_ms),
-        inbox: None,
+        ..Trace::default()
     };
     if report.cancelled && stops.is_any() {
         // A webhook's tools are read-only, so nothing was sent.
@@ -216,17 +174,34 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
         return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
     }
     match report.error {
-        None => match lack {
-            None => Outcome::Completed(trace),
-            Some(why) => Outcome::Failed(trace, why.to_owned()),
+        None => match (lack, target) {
+            (Some(why), _) => Outcome::Failed(trace, why.to_owned()),
+            (None, None) => Outcome::Completed(trace),
+            (None, Some(target)) => Outcome::Answered {
+                trace,
+                answer: report.text,
+                target: target.to_owned(),
+            },
         },
         Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
+        Some(problem) if let Some(resets_at) = resets_at(&problem) => {
+            Outcome::Exhausted(trace, resets_at)
+        }
         // The agent did not fail, and a webhook's tools are read-only.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }
         Some(problem) => Outcome::Failed(trace, problem.message),
     }
+}
+
+/// When the budget resets that stopped a turn.
+fn resets_at(problem: &Problem) -> Option<Timestamp> {
+    if problem.code != ErrorCode::BudgetExhausted {
+        return None;
+    }
+    let at = problem.details.get("resets_at")?;
+    Timestamp::deserialize(at).ok()
 }
 
 /// Why a turn that ended regularly has no answer.
@@ -244,6 +219,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     match error {
         _ if stops.is_any() => Outcome::Interrupted { began: false },
         AgentsError::Sealed => Outcome::Sealed(trace),
+        AgentsError::Budget(exhausted) => Outcome::Exhausted(trace, exhausted.resets_at),
         AgentsError::ShuttingDown => {
             let why = "The agents' part of Gatehouse took no turn.".to_owned();
             Outcome::Retry(trace, why, None)
@@ -303,7 +279,7 @@ mod tests {
             run: &running,
             house: &running,
         };
-        after_turn(report, stops, false)
+        after_turn(report, stops, false, None)
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The agent tools `webhook` and `webhook_get_full_payload`. Both are for trusted turns only and are never
-//! offered to a turn that a webhook started. Each action calls the same function as the RPC method of its
-//! name.
+//! The agent tools `webhook`, `webhook_get_full_payload` and `channel_send`. They are for trusted turns only. Each
+//! action of `webhook` calls the same function as the RPC method of its name.
 //!
 //! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation
 //! in either direction, and lists contain no text from senders.
 
+mod channel_send;
 mod deliveries;
 mod payload;
 mod setup;
@@ -14,6 +14,7 @@ use crate::input::WebhookInput;
 use crate::listing::DeliveryQuery;
 use crate::record::Webhook;
 use crate::records::WebhookChanged;
+use channel_send::ChannelSendTool;
 use deliveries::{Told, ToldPage};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError, ToolRegistry};
@@ -34,6 +35,7 @@ impl Webhooks {
     pub fn register_tools(&self, tools: &ToolRegistry) {
         tools.register(Arc::new(WebhookTool(self.clone())));
         tools.register(Arc::new(PayloadTool(self.clone())));
+        tools.register(Arc::new(ChannelSendTool(self.clone())));
     }
 }
 

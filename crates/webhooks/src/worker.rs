@@ -340,7 +340,7 @@ impl Worker {
 async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
-            Ok(subject) if !matches!(&*subject, "channels" | "webhooks") => {}
+            Ok(subject) if !matches!(&*subject, "budgets" | "channels" | "webhooks") => {}
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => return,
             // The store is closed. The timer still runs until the worker is stopped.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,

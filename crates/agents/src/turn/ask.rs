@@ -38,7 +38,9 @@ impl Running<'_> {
         loop {
             let tools = self.specs(setup);
             let system = self.system_prompt(setup, !tools.is_empty());
-            let budget = self.budget(&setup.model, system.as_deref(), &tools);
+            let sent_beside = beside(system.as_deref(), &tools);
+            let budget = self.budget(&setup.model, sent_beside);
+            self.check_budgets(&setup.model).await?;
             let fitted = setup.conversation.fit(budget);
             if let Some(through) = fitted.left_out {
                 self.shorten(setup, through, budget).await?;
@@ -51,6 +53,7 @@ impl Running<'_> {
                 temperature: setup.agent.config.temperature,
                 max_tokens: None,
             };
+            let sent_tokens = fitted.tokens.saturating_add(sent_beside);
             match self.stream(&setup.model, request).await {
                 Err((_, TurnFailure::Model(ModelError::ContextTooLong { .. })))
                     if !fitted.is_least =>
@@ -58,11 +61,11 @@ impl Running<'_> {
                     self.limit = Some(fitted.tokens / 2);
                 }
                 Err((said, failure)) => {
-                    self.keep(setup, said);
+                    self.keep(setup, said, sent_tokens);
                     return Err(failure);
                 }
                 Ok(reply) => {
-                    self.add_usage(reply.usage);
+                    self.spend(&setup.model, reply.usage, reply.estimate(sent_tokens));
                     if !reply.text.is_empty() {
                         self.text.clone_from(&reply.text);
                     }
@@ -87,13 +90,8 @@ impl Running<'_> {
 
     /// How many tokens the messages may take: the context window minus the system prompt, the tools and a
     /// reserve for the answer. Lower after the model has rejected a request as too long.
-    fn budget(&self, model: &ModelRef, system: Option<&str>, tools: &[ToolSpec]) -> Option<u64> {
-        let beside = system.map_or(0, tokens_of)
-            + tools
-                .iter()
-                .map(|tool| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string()))
-                .sum::<u64>();
-        let known = self.inner.models.context_tokens(model).map(|context| {
+    fn budget(&self, model: &ModelRef, beside: u64) -> Option<u64> {
+        let known = self.inner.models.facts(model).context.map(|context| {
             // Keep a tenth in reserve because token counts are estimates.
             let room = context - context / 10 - (context / 4).min(4096);
             room.saturating_sub(beside)
@@ -186,12 +184,34 @@ impl Running<'_> {
 
     /// Keeps the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
     /// will not be made.
-    fn keep(&mut self, setup: &Setup, mut said: Reply) {
-        self.add_usage(said.usage);
+    fn keep(&mut self, setup: &Setup, mut said: Reply, sent_tokens: u64) {
+        // A provider that sent nothing may not have read the request.
+        if !said.text.is_empty() || !said.calls.is_empty() {
+            self.spend(&setup.model, said.usage, said.estimate(sent_tokens));
+        }
         said.calls.clear();
         if !said.text.is_empty() {
             self.partial = Some(self.assistant_row(&setup.model, &said));
             self.text = said.text;
+        }
+    }
+}
+
+/// The estimated tokens of a request beside its messages.
+fn beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
+    let of_tool =
+        |tool: &ToolSpec| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string());
+    system.map_or(0, tokens_of) + tools.iter().map(of_tool).sum::<u64>()
+}
+
+impl Reply {
+    /// What the answer used if the provider does not report it.
+    fn estimate(&self, sent_tokens: u64) -> Usage {
+        let calls = self.calls.iter().map(|call| tokens_of(&call.arguments));
+        Usage {
+            input_tokens: sent_tokens,
+            output_tokens: tokens_of(&self.text) + calls.sum::<u64>(),
+            ..Usage::default()
         }
     }
 }

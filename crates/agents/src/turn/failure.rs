@@ -1,5 +1,6 @@
 //! Why a turn ended early, and how that is reported.
 
+use crate::budgets::Exhausted;
 use crate::stop::Stop;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::ModelError;
@@ -27,6 +28,9 @@ pub(crate) enum TurnFailure {
     /// No model could be chosen, or it did not answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A budget that applies to the next call is used up.
+    #[error(transparent)]
+    Budget(Exhausted),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -38,6 +42,7 @@ impl TurnFailure {
             Self::Stopped | Self::SessionGone => "stopped",
             Self::TimedOut(_) => "timed_out",
             Self::Model(_) => "model_failed",
+            Self::Budget(_) => "budget_exhausted",
             Self::NoAgent | Self::Panicked | Self::Store(_) => "error",
         }
     }
@@ -68,6 +73,7 @@ impl TurnFailure {
             ),
             Self::SessionGone => Problem::not_found("session"),
             Self::Model(error) => error.into(),
+            Self::Budget(exhausted) => exhausted.into(),
             Self::Store(error) => error.into(),
             Self::NoAgent | Self::Panicked => Problem::internal(),
         }

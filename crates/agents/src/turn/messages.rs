@@ -133,9 +133,12 @@ impl Running<'_> {
             // The streamed answer becomes a message now.
             self.inner.lanes.begin_answer(&self.turn.session);
         }
+        let unstored = Arc::new(self.take_unstored());
+        let spent = Arc::clone(&unstored);
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = row;
+                let warnings = spent.store(conn).await?;
                 if taints {
                     conn.update_chat_session_tainted(&row.session_id).await?;
                 }
@@ -144,9 +147,18 @@ impl Running<'_> {
                 }
                 let seq = conn.insert_chat_message(&row).await?;
                 row.seq = seq.ok_or(TurnFailure::SessionGone)?;
-                Ok::<_, TurnFailure>(row)
+                Ok::<_, TurnFailure>((row, warnings))
             })
         });
-        write.await
+        match write.await {
+            Ok((row, warnings)) => {
+                self.tell_warnings(warnings);
+                Ok(row)
+            }
+            Err(failure) => {
+                self.keep_unstored(&unstored);
+                Err(failure)
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ mod call;
 mod failure;
 mod messages;
 mod repeats;
+mod spending;
 mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
@@ -26,6 +27,7 @@ use gatehouse_domain::id::SessionId;
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
+use spending::Spending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +48,7 @@ struct Running<'a> {
     inner: &'a Inner,
     turn: Turn,
     usage: Usage,
+    spending: Spending,
     actions: Vec<Action>,
     text: String,
     stop: Stop,
@@ -82,6 +85,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
         inner,
         turn,
         usage: Usage::default(),
+        spending: Spending::default(),
         actions: Vec::new(),
         text: String::new(),
         stop: Stop::End,
@@ -113,6 +117,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
     if let Some(failure) = failure {
         running.fail(failure).await;
     }
+    running.store_rest().await;
     running.finish(report, cancelled, duration_ms);
 }
 
@@ -298,5 +303,7 @@ impl Running<'_> {
         let sum = &mut self.usage;
         sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
         sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        sum.cached_tokens = sum.cached_tokens.saturating_add(usage.cached_tokens);
+        sum.reasoning_tokens = sum.reasoning_tokens.saturating_add(usage.reasoning_tokens);
     }
 }

@@ -57,10 +57,16 @@ impl Running<'_> {
         if transcript.trim().is_empty() {
             return Ok(None);
         }
+        let sent_tokens = request::tokens_of(&transcript);
         let asking = summarise(&self.inner.models, &setup.model, transcript);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
         let (text, usage) = asked.ok_or(TurnFailure::Stopped)??;
-        self.add_usage(usage);
+        let estimate = Usage {
+            input_tokens: sent_tokens,
+            output_tokens: request::tokens_of(&text),
+            ..Usage::default()
+        };
+        self.spend(&setup.model, usage, estimate);
         let text: String = storable(text.trim()).chars().take(MAX_CHARACTERS).collect();
         Ok(Some(text).filter(|text| !text.is_empty()))
     }

@@ -7,7 +7,9 @@ use gatehouse_agents::{
     Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_domain::id::DeliveryId;
-use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
+use gatehouse_domain::{
+    Actor, Clock, ManualClock, ModelFacts, Problem, Random, SystemRandom, Timestamp,
+};
 use gatehouse_models::{
     Models, ModelsParts, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning,
 };
@@ -57,11 +59,15 @@ impl House {
         let clock = Arc::new(ManualClock::at(START));
         let mut of_models = ModelsSettings::default();
         if has_model {
+            let prices = ModelFacts {
+                price_in: Some(1.0),
+                price_out: Some(2.0),
+                ..ModelFacts::default()
+            };
             let provider = ProviderSettings {
-                kind: ProviderKind::Openai,
-                base_url: model.url.parse().unwrap(),
-                api_key: None,
                 models: vec!["m1".to_owned()],
+                facts: [("m1".to_owned(), prices)].into(),
+                ..ProviderSettings::new(ProviderKind::Openai, model.url.parse().unwrap())
             };
             of_models.providers.insert("fake".to_owned(), provider);
             of_models.default = Some("fake/m1".to_owned());

@@ -25,3 +25,4 @@ mod timeout;
 mod tools;
 mod trust;
 mod turns;
+mod usage;

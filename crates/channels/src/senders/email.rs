@@ -6,6 +6,7 @@ use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec, parse_host};
 use crate::outgoing::one_line;
+use crate::own_host::own_host;
 use crate::vendor::of_outbound;
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::{Reach, policy};
@@ -15,6 +16,7 @@ use lettre::message::{Mailbox, Mailboxes, SinglePart};
 use lettre::transport::smtp;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use serde_json::Value;
 use std::error::Error;
@@ -176,6 +178,8 @@ struct Relay {
     host: String,
     port: u16,
     credentials: Option<Credentials>,
+    /// The name or address literal of this server.
+    own_host: Option<String>,
 }
 
 impl Relay {
@@ -198,6 +202,7 @@ impl Relay {
                 .and_then(|number| u16::try_from(number).ok())
                 .unwrap_or(SUBMISSION),
             credentials,
+            own_host: own_host(part.inner.host.load().as_ref().map(|host| host.as_str())),
         })
     }
 
@@ -208,6 +213,9 @@ impl Relay {
                 .port(self.port)
                 .tls(self.tls(address)?)
                 .timeout(Some(TIMEOUT));
+        if let Some(host) = &self.own_host {
+            builder = builder.hello_name(ClientId::Domain(host.clone()));
+        }
         if let Some(credentials) = &self.credentials {
             builder = builder.credentials(credentials.clone());
         }
@@ -286,6 +294,7 @@ mod tests {
 
     fn relay(port: u16, credentials: bool) -> Relay {
         Relay {
+            own_host: None,
             host: "mail.example.com".to_owned(),
             port,
             credentials: credentials.then(|| Credentials::new("u".to_owned(), "p".to_owned())),

@@ -19,6 +19,25 @@ fn with(mut fields: Value, name: &str, value: &str) -> Value {
 }
 
 #[tokio::test]
+async fn the_mail_server_is_told_the_name_of_this_one() {
+    let (room, server) = (room().await, MailServer::start(Script::default()).await);
+    room.create("email", fields(&server)).await;
+    for (host, client) in [
+        ("gate.example.com", "gate.example.com"),
+        ("192.0.2.7", "[192.0.2.7]"),
+    ] {
+        room.channels.set_host(Some(host));
+        room.send("email", host).await.unwrap();
+        assert_eq!(server.take_one().client, client);
+    }
+    // Without one, the name of this machine.
+    room.channels.set_host(None);
+    room.send("email", "text").await.unwrap();
+    let client = server.take_one().client;
+    assert!(!client.is_empty() && client != "[127.0.0.1]", "{client}");
+}
+
+#[tokio::test]
 async fn a_mail_is_plain_text_to_all_recipients() {
     let (room, server) = (room().await, MailServer::start(Script::default()).await);
     room.create("email", fields(&server)).await;

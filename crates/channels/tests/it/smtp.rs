@@ -15,6 +15,8 @@ use tokio_util::task::TaskTracker;
 /// A received mail.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
+    /// The argument of EHLO.
+    pub client: String,
     pub from: String,
     pub to: Vec<String>,
     pub data: String,
@@ -143,6 +145,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
         }
         match verb.as_str() {
             "EHLO" => {
+                command["EHLO ".len()..].clone_into(&mut mail.client);
                 for offer in &script.offers {
                     say(stream, &format!("250-{offer}")).await;
                 }

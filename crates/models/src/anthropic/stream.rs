@@ -222,6 +222,9 @@ impl AnthropicDecoder {
             usage: Usage {
                 input_tokens: input.saturating_add(self.read_from_cache),
                 output_tokens: self.output,
+                cached_tokens: self.read_from_cache,
+                // The vendor counts thinking as output and does not report it separately.
+                reasoning_tokens: 0,
             },
             stop: self.stop.unwrap_or(StopReason::End),
         });

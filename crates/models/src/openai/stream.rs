@@ -60,6 +60,20 @@ struct FunctionDelta {
 struct RawUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's form of `cached_tokens` (<https://api-docs.deepseek.com/guides/kv_cache>).
+    prompt_cache_hit_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CompletionDetails {
+    reasoning_tokens: Option<u64>,
 }
 
 struct OpenCall {
@@ -85,6 +99,8 @@ impl OpenaiDecoder {
             usage: Usage {
                 input_tokens: 0,
                 output_tokens: 0,
+                cached_tokens: 0,
+                reasoning_tokens: 0,
             },
             stop: None,
             is_refusal: false,
@@ -119,9 +135,16 @@ impl OpenaiDecoder {
         }
         if let Some(usage) = frame.usage {
             let count = |new: Option<u64>, old: u64| new.unwrap_or(old);
+            let details = usage.prompt_tokens_details;
+            let cached = details.and_then(|details| details.cached_tokens);
+            let details = usage.completion_tokens_details;
+            let reasoning = details.and_then(|details| details.reasoning_tokens);
+            let old = self.usage;
             self.usage = Usage {
-                input_tokens: count(usage.prompt_tokens, self.usage.input_tokens),
-                output_tokens: count(usage.completion_tokens, self.usage.output_tokens),
+                input_tokens: count(usage.prompt_tokens, old.input_tokens),
+                output_tokens: count(usage.completion_tokens, old.output_tokens),
+                cached_tokens: count(cached.or(usage.prompt_cache_hit_tokens), old.cached_tokens),
+                reasoning_tokens: count(reasoning, old.reasoning_tokens),
             };
         }
         let mut choices = frame.choices.unwrap_or_default();

@@ -4,7 +4,7 @@
 use crate::harness::{Home, Said, ask, call, hello, one, said, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Anthropic;
-use gatehouse_models::{ChatMessage, ChatRequest, ModelError, StopReason, ToolSpec};
+use gatehouse_models::{ChatMessage, ChatRequest, ModelError, StopReason, ToolSpec, Usage};
 use serde_json::json;
 
 /// The basic example of the streaming page.
@@ -68,16 +68,20 @@ async fn what_is_sent_and_what_comes_back() {
     assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(asked.header("authorization"), None);
     assert_eq!(asked.header("content-type"), Some("application/json"));
+    let cache = json!({ "type": "ephemeral" });
     let body = json!({
         "model": "m",
         "max_tokens": 77,
         "stream": true,
-        "system": "Be kind.",
-        "messages": [{ "role": "user", "content": [{ "type": "text", "text": "Hello" }] }],
+        "system": [{ "type": "text", "text": "Be kind.", "cache_control": cache }],
+        "messages": [{ "role": "user", "content": [
+            { "type": "text", "text": "Hello", "cache_control": cache }
+        ] }],
         "tools": [{
             "name": "calc",
             "description": "Calculates.",
             "input_schema": { "type": "object" },
+            "cache_control": cache,
         }],
         "temperature": 1.0,
     });
@@ -142,7 +146,11 @@ async fn calls_and_what_is_passed_over() {
     ];
     assert_eq!(said.text, "Okay");
     assert_eq!(said.calls, calls);
-    assert_eq!(said.end, Some((usage(500, 89), StopReason::ToolUse)));
+    let used = Usage {
+        cached_tokens: 8,
+        ..usage(500, 89)
+    };
+    assert_eq!(said.end, Some((used, StopReason::ToolUse)));
 }
 
 #[tokio::test]
@@ -210,7 +218,9 @@ async fn a_conversation_is_written_in_turns() {
             { "type": "text", "text": "two" },
         ] },
         { "role": "assistant", "content": [{ "type": "text", "text": "Well." }] },
-        { "role": "user", "content": [{ "type": "text", "text": "three" }] },
+        { "role": "user", "content": [
+            { "type": "text", "text": "three", "cache_control": { "type": "ephemeral" } }
+        ] },
     ]);
     assert_eq!(vendor.only().body["messages"], messages);
 }

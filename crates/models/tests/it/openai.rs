@@ -3,7 +3,7 @@
 use crate::harness::{Home, Said, ask, call, hello, model_of, one, said, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Openai;
-use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolSpec};
+use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolSpec, Usage};
 use serde_json::{Value, json};
 
 /// The streamed example of the reference, followed by the frame of `include_usage`.
@@ -112,6 +112,43 @@ async fn however_the_bytes_are_cut() {
             assert!(error.is_none(), "{size}: {error:?}");
             assert_eq!(said, hello_said(), "{size}");
         }
+    }
+}
+
+/// OpenAI's details (<https://platform.openai.com/docs/api-reference/chat/object>), and DeepSeek's count of cached
+/// tokens (<https://api-docs.deepseek.com/guides/kv_cache>).
+#[tokio::test]
+async fn cached_tokens_and_those_of_reasoning_are_counted() {
+    for (more, cached_tokens, reasoning_tokens) in [
+        (
+            r#""prompt_tokens_details":{"cached_tokens":6},"completion_tokens_details":{"reasoning_tokens":4}"#,
+            6,
+            4,
+        ),
+        (
+            r#""prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4"#,
+            5,
+            0,
+        ),
+        (
+            r#""prompt_tokens_details":null,"completion_tokens_details":{}"#,
+            0,
+            0,
+        ),
+    ] {
+        let end = format!(
+            r#"{{"choices":[],"usage":{{"prompt_tokens":9,"completion_tokens":12,{more}}}}}"#
+        );
+        let text = events(&[HELLO[1], HELLO[2], HELLO[3], &end, "[DONE]"]);
+        let vendor = Vendor::new([Answer::stream([&text])]).await;
+        let (said, error) = ask(Openai, &vendor).await;
+        assert!(error.is_none(), "{more}: {error:?}");
+        let used = Usage {
+            cached_tokens,
+            reasoning_tokens,
+            ..usage(9, 12)
+        };
+        assert_eq!(said.end.unwrap().0, used, "{more}");
     }
 }
 

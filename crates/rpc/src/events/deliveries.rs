@@ -113,6 +113,7 @@ mod tests {
             received_at: zero,
             started_at: None,
             finished_at: None,
+            delivered_at: None,
             duration_ms: None,
             attempts: 0,
             next_attempt_at: None,

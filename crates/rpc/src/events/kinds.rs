@@ -1,7 +1,7 @@
 //! The events for conversations, deliveries and messages. The other crates define their param types.
 
 use super::EventKind;
-use gatehouse_agents::{Approval, Delta, Done, Message, Resolved, ToolProgress};
+use gatehouse_agents::{Approval, BudgetWarning, Delta, Done, Message, Resolved, ToolProgress};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::Scope;
 #[cfg(feature = "voice")]
@@ -88,6 +88,14 @@ event!(
     Scope::Approvals,
     ["approval.list"],
     Resolved
+);
+event!(
+    BUDGET_WARNING,
+    "budget.warning",
+    "80 % or more of a budget is used. Sent once for each period.",
+    Scope::Read,
+    ["budgets.list"],
+    BudgetWarning
 );
 #[cfg(feature = "voice")]
 event!(

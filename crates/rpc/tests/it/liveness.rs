@@ -58,6 +58,14 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
 fn calls_for_conversations(session: &str) -> Calls {
     let text = json!({ "session": session, "text": "hello" });
     vec![
+        (
+            "budgets.set",
+            json!({ "scope": "all", "period": "day", "tokens": 1 }),
+        ),
+        (
+            "budgets.delete",
+            json!({ "scope": "agent:default", "period": "day" }),
+        ),
         ("agents.create", json!({ "id": "second", "name": "Second" })),
         ("agents.update", json!({ "id": "helper", "name": "Other" })),
         ("agents.delete", json!({ "id": "helper" })),
@@ -130,6 +138,8 @@ const fn calls_for_voice() -> Calls {
 async fn changing_calls(house: &House) -> Calls {
     let helper = json!({ "id": "helper", "name": "Helper" });
     house.call("agents.create", helper).await;
+    let budget = json!({ "scope": "agent:default", "period": "day", "tokens": 1_000_000 });
+    house.call("budgets.set", budget).await;
     house
         .call("env.set", json!({ "key": "HAVE", "value": "it" }))
         .await;

@@ -116,7 +116,8 @@ fn ended(status: DeliveryStatus, now: i64) -> DeliveryFinish {
         input_tokens: Some(3),
         output_tokens: Some(4),
         error: None,
-        response_actions: "[]".to_owned(),
+        response_actions: Some("[]".to_owned()),
+        delivered_at: None,
     }
 }
 

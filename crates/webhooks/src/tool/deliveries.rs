@@ -135,6 +135,7 @@ mod tests {
             replay_of: None,
             received_at: moment,
             started_at: None,
+            delivered_at: None,
             finished_at: None,
             duration_ms: None,
             attempts: 1,

@@ -128,7 +128,8 @@ async fn return_each(
                      again. Replay it to try once more.",
                     lease.attempts
                 )),
-                response_actions: "[]".to_owned(),
+                response_actions: None,
+                delivered_at: None,
             };
             let done = conn
                 .finish_delivery(&lease.id, &lease.owner, lease.attempts, &finish)

@@ -11,7 +11,8 @@ use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_store::{
-    Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError, WAITS_FOR_VAULT,
+    Conn, DeliveryAnswer, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError,
+    WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +29,7 @@ const MAX_ERROR_CHARS: usize = 1000;
 pub(super) enum Next {
     Finish(DeliveryFinish),
     Requeue(DeliveryRequeue),
+    Answer(DeliveryAnswer),
 }
 
 /// The data to store at the end of a run.
@@ -47,6 +49,7 @@ impl Ending {
         match &self.next {
             Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await,
             Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await,
+            Next::Answer(answer) => conn.answer_delivery(id, owner, *attempt, answer).await,
         }
     }
 
@@ -130,6 +133,7 @@ impl Settled {
         match &self.ending.next {
             Next::Finish(finish) => finish.apply(&mut self.row),
             Next::Requeue(requeue) => requeue.apply(&mut self.row),
+            Next::Answer(answer) => answer.apply(&mut self.row),
         }
         let event = self.row.event_type.as_deref();
         metrics::delivery(&self.public_id, self.row.status, event);
@@ -157,6 +161,14 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
         Outcome::Completed(trace) => {
             let next = finish(completed, &trace, None, ended);
             (trace, Next::Finish(next))
+        }
+        Outcome::Answered {
+            trace,
+            answer,
+            target,
+        } => {
+            let next = Next::Answer(answered(&trace, answer, target, now));
+            (trace, next)
         }
         Outcome::Failed(trace, why) => {
             let next = finish(failed, &trace, Some(&why), ended);
@@ -187,6 +199,15 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
                 uncount: true,
                 error: Some(WAITS_FOR_VAULT.to_owned()),
                 session_id: trace.session.clone(),
+            });
+            (trace, next)
+        }
+        Outcome::Exhausted(trace, resets_at) => {
+            let next = Next::Requeue(DeliveryRequeue {
+                next_attempt_at: Some(resets_at),
+                error: Some(WAITS_FOR_BUDGET.to_owned()),
+                session_id: trace.session.clone(),
+                ..untouched(now)
             });
             (trace, next)
         }
@@ -225,37 +246,63 @@ fn retry(
     })
 }
 
+fn answered(trace: &Trace, answer: String, target: String, now: Timestamp) -> DeliveryAnswer {
+    let (input_tokens, output_tokens) = stored_tokens(trace);
+    DeliveryAnswer {
+        answer: without_nul(answer),
+        target,
+        now,
+        session_id: trace.session.clone(),
+        input_tokens,
+        output_tokens,
+        response_actions: stored_actions(trace),
+    }
+}
+
+/// Input and output tokens as the store has them.
+fn stored_tokens(trace: &Trace) -> (Option<i64>, Option<i64>) {
+    let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let (input, output) = trace.tokens.unzip();
+    (input.map(stored), output.map(stored))
+}
+
+fn stored_actions(trace: &Trace) -> String {
+    // Actions consist of plain fields, which always serialize.
+    serde_json::to_string(&trace.actions).unwrap_or_else(|_| "[]".to_owned())
+}
+
 fn finish(
     status: DeliveryStatus,
     trace: &Trace,
     error: Option<&str>,
     finished_at: Timestamp,
 ) -> DeliveryFinish {
-    let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let (input_tokens, output_tokens) = stored_tokens(trace);
     DeliveryFinish {
         status,
         finished_at,
         session_id: trace.session.clone(),
-        input_tokens: trace.tokens.map(|(read, _)| tokens(read)),
-        output_tokens: trace.tokens.map(|(_, written)| tokens(written)),
+        input_tokens,
+        output_tokens,
         error: error.map(bounded),
-        // Actions consist of plain fields, which always serialize.
-        response_actions: serde_json::to_string(&trace.actions).unwrap_or_else(|_| "[]".to_owned()),
+        // Only an agent's turn has actions.
+        response_actions: trace.agent_ms.map(|_| stored_actions(trace)),
+        delivered_at: trace.is_delivered.then_some(finished_at),
     }
 }
 
-/// Truncates an error and replaces NUL, which PostgreSQL cannot store.
+/// Truncates an error and replaces NUL.
 fn bounded(why: &str) -> String {
-    let shown = why.chars().take(MAX_ERROR_CHARS);
-    shown
-        .map(|c| {
-            if c == '\0' {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
-        .collect()
+    without_nul(why.chars().take(MAX_ERROR_CHARS).collect())
+}
+
+/// Replaces NUL, which PostgreSQL cannot store.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
 }
 
 /// Updates metrics and publishes an event after a change of status outside a run.

@@ -55,7 +55,11 @@ impl Worker {
                     );
                 }
             }
-            Outcome::Sealed(_) | Outcome::Disabled(_) | Outcome::Interrupted { .. } => {
+            Outcome::Answered { .. }
+            | Outcome::Sealed(_)
+            | Outcome::Exhausted(..)
+            | Outcome::Disabled(_)
+            | Outcome::Interrupted { .. } => {
                 circuits.unused(account, &ended.attempt);
             }
         }

@@ -1,6 +1,8 @@
 //! Tests of the worker, from the queue to the end of a delivery.
 
 mod agent_runs;
+mod answers;
+mod budgets;
 mod control;
 mod crashes;
 mod deliver_only;

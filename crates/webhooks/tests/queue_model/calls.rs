@@ -157,7 +157,8 @@ pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) ->
         input_tokens: None,
         output_tokens: None,
         error: None,
-        response_actions: "[]".to_owned(),
+        response_actions: Some("[]".to_owned()),
+        delivered_at: None,
     };
     Ok(conn
         .finish_delivery(&id(run.number), run.owner, run.attempt, &finish)

@@ -91,6 +91,11 @@ async fn changes_of_records_are_told_by_kind_whoever_made_them() {
         ("env.delete", json!({ "key": "A" }), "env"),
         ("ssh_keys.generate", json!({ "name": "a" }), "ssh_keys"),
         ("ssh_keys.delete", json!({ "name": "a" }), "ssh_keys"),
+        (
+            "budgets.set",
+            json!({ "scope": "all", "period": "month", "cost": 5 }),
+            "budgets",
+        ),
         ("agents.create", json!({ "id": "a", "name": "A" }), "agents"),
         ("agents.update", json!({ "id": "a", "name": "B" }), "agents"),
         ("agents.delete", json!({ "id": "a" }), "agents"),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::model::FakeModel;
 
 /// On a shared database, a dead process is recognized only when its lease expires.
-async fn let_the_lease_end(house: &House) {
+pub async fn let_the_lease_end(house: &House) {
     if house.store.engine() == Engine::Postgres {
         house.worker_has_looked().await;
         house.advance(Duration::from_mins(1));

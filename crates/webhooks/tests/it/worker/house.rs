@@ -46,7 +46,8 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
         input_tokens: None,
         output_tokens: None,
         error: None,
-        response_actions: "[]".to_owned(),
+        response_actions: Some("[]".to_owned()),
+        delivered_at: None,
     }
 }
 
@@ -444,10 +445,9 @@ impl House {
 
 fn models(model: &FakeModel) -> ModelsSettings {
     let provider = ProviderSettings {
-        kind: ProviderKind::Openai,
-        base_url: model.base_url.clone(),
         api_key: Some(SecretString::from("sk-test")),
         models: vec!["m".to_owned()],
+        ..ProviderSettings::new(ProviderKind::Openai, model.base_url.clone())
     };
     ModelsSettings {
         default: Some("fake/m".to_owned()),

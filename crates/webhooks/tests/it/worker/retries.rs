@@ -57,6 +57,16 @@ impl Receiver {
         self.got.lock().unwrap().len()
     }
 
+    /// The texts of the messages it received.
+    pub fn texts(&self) -> Vec<String> {
+        let got = self.got.lock().unwrap();
+        let text = |body: &String| {
+            let body: Value = serde_json::from_str(body).unwrap();
+            body["text"].as_str().unwrap().to_owned()
+        };
+        got.iter().map(text).collect()
+    }
+
     /// Creates an account of the type `http` that sends to this receiver.
     pub async fn account(&self, house: &House, more: Value) -> String {
         let mut fields = json!({ "url": self.url });

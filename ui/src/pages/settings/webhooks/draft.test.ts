@@ -34,6 +34,14 @@ it('puts events into the list that the choice names', () => {
   expect(inputOf(draft({ ...said, filter: 'all' })).events).toEqual({ allow: [], deny: [] });
 });
 
+it('sends the answer of an agent only where a channel is named', () => {
+  const answer = { answerTo: 'slack:team', answerTemplate: '{n}: {answer}', target: 'log', template: 't' };
+  const sent = ({ deliver_to, prompt_template }: ReturnType<typeof inputOf>) => [deliver_to, prompt_template];
+  expect(sent(inputOf(draft(answer)))).toEqual(['slack:team', '{n}: {answer}']);
+  expect(sent(inputOf(draft({ ...answer, forward: true })))).toEqual(['log', 't']);
+  expect(sent(inputOf(draft({})))).toEqual([null, null]);
+});
+
 it('keeps an own secret out where there is none', () => {
   expect(creation(draft({ ownSecret: true, secret: 's' })).secret).toBe('s');
   expect(creation(draft({ ownSecret: false, secret: 's' })).secret).toBeUndefined();

@@ -31,6 +31,9 @@ export interface Draft {
   tools: string[];
   template: string;
   target: string;
+  /** The channel of the agent's answers; empty for none. */
+  answerTo: string;
+  answerTemplate: string;
   extra: Record<string, string>;
   mode: AuthMode;
   header: string;
@@ -67,6 +70,8 @@ export const emptyDraft = (): Draft => ({
   tools: [],
   template: '',
   target: 'inbox',
+  answerTo: '',
+  answerTemplate: '',
   extra: {},
   mode: 'static_header',
   header: '',
@@ -105,8 +110,10 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     sessionMode: webhook.session_mode,
     sessionKey: webhook.session_key ?? '',
     tools: allowedTools(webhook.toolPolicy ?? null),
-    template: webhook.prompt_template ?? '',
-    target: webhook.deliver_to ?? 'inbox',
+    template: webhook.deliver_only ? (webhook.prompt_template ?? '') : '',
+    target: (webhook.deliver_only ? webhook.deliver_to : null) ?? 'inbox',
+    answerTo: (webhook.deliver_only ? null : webhook.deliver_to) ?? '',
+    answerTemplate: webhook.deliver_only ? '' : (webhook.prompt_template ?? ''),
     extra: { ...webhook.deliver_extra },
     mode: webhook.auth_mode,
     header: webhook.auth.header ?? '',
@@ -153,8 +160,8 @@ export function inputOf(draft: Draft): Input {
     session_mode: draft.sessionMode,
     session_key: draft.sessionMode === 'named_session' ? text(draft.sessionKey.trim()) : null,
     toolPolicy: draft.tools.length > 0 ? { allow: draft.tools.toSorted(), deny: [] } : null,
-    prompt_template: text(draft.template),
-    deliver_to: draft.target === 'inbox' ? null : draft.target,
+    prompt_template: text(draft.forward ? draft.template : draft.answerTemplate),
+    deliver_to: draft.forward ? (draft.target === 'inbox' ? null : draft.target) : text(draft.answerTo),
     deliver_extra: extra.length > 0 ? Object.fromEntries(extra.toSorted()) : null,
     auth_mode: draft.mode,
     header: draft.mode === 'static_header' ? text(draft.header.trim()) : null,

@@ -1,0 +1,55 @@
+//! Refuses texts whose turn may not ask a model.
+
+use crate::budgets::find_exhausted;
+use crate::error::AgentsError;
+use crate::handle::Inner;
+use crate::send::{Origin, SendRequest};
+use crate::start::choose_agent;
+use crate::usage::Cause;
+use gatehouse_domain::id::{DeliveryId, SessionId};
+use gatehouse_store::{Conn, StoreError};
+
+impl Inner {
+    /// Refuses a text before it is stored if a budget that applies to its turn is used up. The turn checks the
+    /// budget of its model, which is chosen later.
+    pub(crate) async fn check_budgets(
+        &self,
+        request: &SendRequest,
+        session: &SessionId,
+    ) -> Result<(), AgentsError> {
+        let (id, wanted) = (session.clone(), request.agent.clone());
+        let delivery = match &request.origin {
+            Origin::Webhook { delivery, .. } => Some(delivery.clone()),
+            Origin::Chat => None,
+        };
+        let api_key = Cause::api_key_of(&request.actor.name);
+        let now = self.clock.now();
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let session = conn.find_chat_session(&id).await?;
+                let cause = Cause {
+                    agent: choose_agent(conn, wanted, session.map(|row| row.agent_id)).await?,
+                    webhook: find_webhook(conn, delivery.as_ref()).await?,
+                    api_key,
+                };
+                Ok::<_, AgentsError>(find_exhausted(conn, &cause, None, &[], now).await?)
+            })
+        });
+        match read.await? {
+            None => Ok(()),
+            Some(exhausted) => Err(exhausted.into()),
+        }
+    }
+}
+
+/// The ID of the webhook that received a delivery, or empty.
+pub(crate) async fn find_webhook(
+    conn: &mut Conn,
+    delivery: Option<&DeliveryId>,
+) -> Result<String, StoreError> {
+    let Some(delivery) = delivery else {
+        return Ok(String::new());
+    };
+    let row = conn.find_delivery(delivery.as_str()).await?;
+    Ok(row.map_or_else(String::new, |row| row.webhook_id.to_string()))
+}

@@ -1,0 +1,398 @@
+//! Budgets: limits on what models may use in a UTC day or month. A budget warns at 80 % and stops at 100 %, before
+//! the next call to a model.
+//!
+//! The check reads what is stored. Calls that are already running are not in it, so calls that run at the same
+//! time can exceed a limit by what they use themselves.
+
+use crate::agent::is_line;
+use crate::error::AgentsError;
+use crate::handle::{Agents, Inner};
+use crate::usage::{Cause, NANOS, cost_of};
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, UtcDay};
+use gatehouse_store::{AuditEntry, BudgetRow, Conn, Spent, StoreError, UsageColumn, UsageRow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// A budget warns when this share of it is used, in percent.
+const WARNS_AT_PERCENT: i128 = 80;
+const MAX_SCOPE_CHARACTERS: usize = 300;
+/// Maximum limit in the unit of the prices.
+const MAX_COST: f64 = 1e9;
+
+/// How long a budget counts: a calendar day or month in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BudgetPeriod {
+    Day,
+    Month,
+}
+
+impl BudgetPeriod {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+
+    fn of(row: &BudgetRow) -> Self {
+        if row.period == "month" {
+            Self::Month
+        } else {
+            Self::Day
+        }
+    }
+
+    /// The first day of the period that contains a moment.
+    fn start(self, now: Timestamp) -> UtcDay {
+        let day = UtcDay::of(now);
+        match self {
+            Self::Day => day,
+            Self::Month => day.first_of_month(),
+        }
+    }
+
+    fn resets_at(self, now: Timestamp) -> Timestamp {
+        let day = UtcDay::of(now);
+        match self {
+            Self::Day => day.next().start(),
+            Self::Month => day.next_month().start(),
+        }
+    }
+}
+
+/// Which budget.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetName {
+    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+    pub scope: String,
+    pub period: BudgetPeriod,
+}
+
+/// A budget to store. Exactly one of `tokens` and `cost` is given.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewBudget {
+    /// `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+    pub scope: String,
+    pub period: BudgetPeriod,
+    /// The limit of input and output tokens together.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
+    pub tokens: Option<i64>,
+    /// The limit in the unit of the prices.
+    pub cost: Option<f64>,
+}
+
+/// A budget and what is used of it in the current period.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Budget {
+    pub scope: String,
+    pub period: BudgetPeriod,
+    /// The limit of input and output tokens together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<i64>,
+    /// The limit in the unit of the prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Input and output tokens in the current period.
+    pub used_tokens: i64,
+    /// Cost in the current period, in the unit of the prices. Models without prices cost nothing.
+    pub used_cost: f64,
+    /// When the current period ends.
+    pub resets_at: Timestamp,
+    /// Whether no call to a model is made for this scope until then.
+    pub exhausted: bool,
+}
+
+/// The result of `budgets.list`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BudgetList {
+    pub budgets: Vec<Budget>,
+}
+
+/// A budget of which 80 % or more is used. Sent once for each period.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BudgetWarning {
+    #[serde(flatten)]
+    pub budget: Budget,
+}
+
+/// A budget that is used up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the budget {scope} per {} is used up", period.as_str())]
+pub struct Exhausted {
+    pub scope: String,
+    pub period: BudgetPeriod,
+    pub resets_at: Timestamp,
+}
+
+impl From<Exhausted> for Problem {
+    fn from(exhausted: Exhausted) -> Self {
+        let Exhausted {
+            scope,
+            period,
+            resets_at,
+        } = exhausted;
+        let period = period.as_str();
+        let text = format!(
+            "The budget `{scope}` per {period} is used up, so no model was asked. It resets at {resets_at}. \
+             Raise or delete the budget to continue now."
+        );
+        Self::new(ErrorCode::BudgetExhausted, text)
+            .with("resets_at", resets_at.to_string())
+            .with("scope", scope)
+            .with("period", period)
+    }
+}
+
+/// What a budget limits.
+enum Scope<'a> {
+    All,
+    Of(UsageColumn, &'a str),
+}
+
+impl<'a> Scope<'a> {
+    fn read(scope: &'a str) -> Option<Self> {
+        if scope == "all" {
+            return Some(Self::All);
+        }
+        let (kind, id) = scope.split_once(':')?;
+        let column = match kind {
+            "agent" => UsageColumn::Agent,
+            "model" => UsageColumn::Model,
+            "webhook" => UsageColumn::Webhook,
+            "key" => UsageColumn::ApiKey,
+            _ => return None,
+        };
+        (!id.is_empty()).then_some(Self::Of(column, id))
+    }
+
+    /// The column and value that select its use; `None` for all.
+    const fn selected(&self) -> Option<(UsageColumn, &'a str)> {
+        match self {
+            Self::All => None,
+            Self::Of(column, value) => Some((*column, value)),
+        }
+    }
+
+    /// Whether use with this cause counts. Without a model, budgets of models do not apply.
+    fn applies(&self, cause: &Cause, model: Option<&str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(column, value) => match column {
+                UsageColumn::Agent => cause.agent == *value,
+                UsageColumn::Model => model == Some(*value),
+                UsageColumn::Webhook => cause.webhook == *value,
+                UsageColumn::ApiKey => cause.api_key == *value,
+                UsageColumn::Day => false,
+            },
+        }
+    }
+}
+
+/// Whether at least `percent` of the limit is used.
+fn has_used(row: &BudgetRow, spent: Spent, percent: i128) -> bool {
+    let reached = |limit: i64, used: i64| i128::from(used) * 100 >= i128::from(limit) * percent;
+    row.tokens.is_some_and(|limit| reached(limit, spent.tokens))
+        || row
+            .cost_nanos
+            .is_some_and(|limit| reached(limit, spent.cost_nanos))
+}
+
+fn shown(row: &BudgetRow, spent: Spent, now: Timestamp) -> Budget {
+    let period = BudgetPeriod::of(row);
+    Budget {
+        scope: row.scope.clone(),
+        period,
+        tokens: row.tokens,
+        cost: row.cost_nanos.map(cost_of),
+        used_tokens: spent.tokens,
+        used_cost: cost_of(spent.cost_nanos),
+        resets_at: period.resets_at(now),
+        exhausted: has_used(row, spent, 100),
+    }
+}
+
+async fn spent_of(conn: &mut Conn, row: &BudgetRow, now: Timestamp) -> Result<Spent, StoreError> {
+    let start = BudgetPeriod::of(row).start(now).number();
+    match Scope::read(&row.scope) {
+        Some(scope) => conn.find_spent(scope.selected(), start).await,
+        // A later version may know more scopes.
+        None => Ok(Spent::default()),
+    }
+}
+
+/// Finds a budget that is used up, of those that apply to a call. Of several, the one that resets last.
+/// `unstored`: use of the same cause that is not stored yet.
+pub(crate) async fn find_exhausted(
+    conn: &mut Conn,
+    cause: &Cause,
+    model: Option<&str>,
+    unstored: &[UsageRow],
+    now: Timestamp,
+) -> Result<Option<Exhausted>, StoreError> {
+    let mut found: Option<Exhausted> = None;
+    for row in conn.list_budgets().await? {
+        let Some(scope) = Scope::read(&row.scope) else {
+            continue;
+        };
+        if !scope.applies(cause, model) {
+            continue;
+        }
+        let mut spent = spent_of(conn, &row, now).await?;
+        for more in unstored {
+            if scope.applies(cause, Some(&more.model)) {
+                spent.tokens += more.input_tokens + more.output_tokens;
+                spent.cost_nanos += more.cost_nanos.unwrap_or_default();
+            }
+        }
+        let period = BudgetPeriod::of(&row);
+        let resets_at = period.resets_at(now);
+        let is_later = found.as_ref().is_none_or(|it| it.resets_at < resets_at);
+        if is_later && has_used(&row, spent, 100) {
+            found = Some(Exhausted {
+                scope: row.scope,
+                period,
+                resets_at,
+            });
+        }
+    }
+    Ok(found)
+}
+
+impl Inner {
+    /// Stores use, in the caller's transaction. Returns the budgets that warn because of it, which are in the audit
+    /// log then.
+    pub(crate) async fn store_usage(
+        conn: &mut Conn,
+        rows: &[UsageRow],
+        cause: &Cause,
+        at: (Timestamp, &dyn gatehouse_domain::Random),
+    ) -> Result<Vec<BudgetWarning>, StoreError> {
+        let (now, random) = at;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        for row in rows {
+            conn.add_usage(row).await?;
+        }
+        let mut warnings = Vec::new();
+        for budget in conn.list_budgets().await? {
+            let Some(scope) = Scope::read(&budget.scope) else {
+                continue;
+            };
+            let counts = |row: &UsageRow| scope.applies(cause, Some(&row.model));
+            if !rows.iter().any(counts) {
+                continue;
+            }
+            let spent = spent_of(conn, &budget, now).await?;
+            let start = BudgetPeriod::of(&budget).start(now).number();
+            if has_used(&budget, spent, WARNS_AT_PERCENT)
+                && conn.warn_budget(&budget, start).await?
+            {
+                let budget = shown(&budget, spent, now);
+                let entry = AuditEntry {
+                    kind: "budget.warned",
+                    actor: &Actor::system(),
+                    detail: json!(budget),
+                };
+                conn.append_audit(&entry, now, random).await?;
+                warnings.push(BudgetWarning { budget });
+            }
+        }
+        Ok(warnings)
+    }
+}
+
+impl Agents {
+    /// Lists the budgets by scope and period, with what is used of them.
+    pub async fn list_budgets(&self) -> Result<BudgetList, AgentsError> {
+        let now = self.0.clock.now();
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let mut budgets = Vec::new();
+                for row in conn.list_budgets().await? {
+                    let spent = spent_of(conn, &row, now).await?;
+                    budgets.push(shown(&row, spent, now));
+                }
+                Ok::<_, AgentsError>(BudgetList { budgets })
+            })
+        });
+        read.await
+    }
+
+    /// Stores a budget, replacing that of the same scope and period. What was used in the current period counts.
+    /// Deliveries that wait for a budget are tried again.
+    pub async fn set_budget(&self, new: NewBudget) -> Result<Budget, AgentsError> {
+        let row = checked(new)?;
+        let now = self.0.clock.now();
+        let write = self.0.store.write(move |conn| {
+            let row = row.clone();
+            Box::pin(async move {
+                conn.update_budget(&row).await?;
+                let spent = spent_of(conn, &row, now).await?;
+                released(conn, now).await?;
+                Ok::<_, AgentsError>(shown(&row, spent, now))
+            })
+        });
+        write.await
+    }
+
+    /// Deletes a budget. Deliveries that wait for a budget are tried again.
+    pub async fn delete_budget(&self, name: BudgetName) -> Result<(), AgentsError> {
+        let now = self.0.clock.now();
+        let write = self.0.store.write(move |conn| {
+            let name = name.clone();
+            Box::pin(async move {
+                let period = name.period.as_str();
+                if !conn.delete_budget(&name.scope, period).await? {
+                    return Err(AgentsError::NotFound("budget"));
+                }
+                released(conn, now).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+}
+
+/// Lets the deliveries run that wait for a budget. Those whose budget is still used up wait again.
+async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
+    conn.release_deliveries_from_budget(now).await?;
+    conn.insert_change("budgets", now).await
+}
+
+fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
+    if Scope::read(&new.scope).is_none() || !is_line(&new.scope, MAX_SCOPE_CHARACTERS) {
+        let reason = "`all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`";
+        return Err(AgentsError::invalid("scope", reason));
+    }
+    let cost_nanos = match (new.tokens, new.cost) {
+        (Some(1..), None) => None,
+        (None, Some(cost)) if cost > 0.0 && cost <= MAX_COST => Some(nanos_of(cost)),
+        (Some(_), None) => return Err(AgentsError::invalid("tokens", "at least 1")),
+        (None, Some(_)) => {
+            return Err(AgentsError::invalid("cost", "more than 0, at most 1e9"));
+        }
+        _ => {
+            let reason = "give either `tokens` or `cost`";
+            return Err(AgentsError::invalid("tokens", reason));
+        }
+    };
+    Ok(BudgetRow {
+        scope: new.scope,
+        period: new.period.as_str().to_owned(),
+        tokens: new.tokens,
+        cost_nanos,
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the caller limits the cost to 1e9"
+)]
+fn nanos_of(cost: f64) -> i64 {
+    ((cost * NANOS).round() as i64).max(1)
+}

@@ -1,0 +1,171 @@
+//! What a turn uses: checks the budgets before each call to a model, and stores the use with the next message of
+//! the turn.
+
+use super::Running;
+use super::failure::TurnFailure;
+use crate::admission::find_webhook;
+use crate::budgets::{BudgetWarning, find_exhausted};
+use crate::event::AgentEvent;
+use crate::handle::Inner;
+use crate::send::Origin;
+use crate::usage::Cause;
+use gatehouse_domain::{Random, Timestamp, UtcDay};
+use gatehouse_models::{ModelRef, Usage};
+use gatehouse_store::{Conn, StoreError, UsageRow};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a turn used.
+#[derive(Debug, Default)]
+pub(super) struct Spending {
+    cause: Option<Cause>,
+    /// Use that is not stored yet.
+    unstored: Mutex<Vec<UsageRow>>,
+    /// Whether a row counts the turn.
+    is_counted: bool,
+}
+
+/// Use to store in a transaction.
+pub(super) struct Unstored {
+    cause: Option<Cause>,
+    rows: Vec<UsageRow>,
+    now: Timestamp,
+    random: Arc<dyn Random>,
+}
+
+impl Spending {
+    fn unstored(&self) -> MutexGuard<'_, Vec<UsageRow>> {
+        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Unstored {
+    /// Stores the use. Returns the budgets that warn because of it.
+    pub(super) async fn store(&self, conn: &mut Conn) -> Result<Vec<BudgetWarning>, StoreError> {
+        let Some(cause) = &self.cause else {
+            return Ok(Vec::new());
+        };
+        Inner::store_usage(conn, &self.rows, cause, (self.now, &*self.random)).await
+    }
+}
+
+impl Running<'_> {
+    /// Fails if a budget that applies to the next call is used up.
+    pub(super) async fn check_budgets(&mut self, model: &ModelRef) -> Result<(), TurnFailure> {
+        let cause = match &self.spending.cause {
+            Some(cause) => cause.clone(),
+            None => self.read_cause().await?,
+        };
+        self.spending.cause = Some(cause.clone());
+        let (model, now) = (model.to_string(), self.inner.clock.now());
+        let unstored = self.spending.unstored().clone();
+        let read = self.inner.store.read(move |conn| {
+            Box::pin(
+                async move { find_exhausted(conn, &cause, Some(&model), &unstored, now).await },
+            )
+        });
+        match read.await? {
+            None => Ok(()),
+            Some(exhausted) => Err(TurnFailure::Budget(exhausted)),
+        }
+    }
+
+    async fn read_cause(&self) -> Result<Cause, TurnFailure> {
+        let delivery = match &self.turn.origin {
+            Origin::Webhook { delivery, .. } => Some(delivery.clone()),
+            Origin::Chat => None,
+        };
+        let read = self
+            .inner
+            .store
+            .read(move |conn| Box::pin(async move { find_webhook(conn, delivery.as_ref()).await }));
+        Ok(Cause {
+            agent: self.turn.agent.clone(),
+            webhook: read.await?,
+            api_key: Cause::api_key_of(&self.turn.actor.name),
+        })
+    }
+
+    /// Notes what a call used. `estimate` replaces a report without any tokens, such as that of an answer that was
+    /// stopped.
+    pub(super) fn spend(&mut self, model: &ModelRef, usage: Usage, estimate: Usage) {
+        self.add_usage(usage);
+        let used = if usage.input_tokens == 0 && usage.output_tokens == 0 {
+            estimate
+        } else {
+            usage
+        };
+        let Some(cause) = &self.spending.cause else {
+            return;
+        };
+        let day = UtcDay::of(self.inner.clock.now());
+        let name = model.to_string();
+        let mut row = cause.row(day, &name, used, &self.inner.models.facts(model));
+        row.turns = i64::from(!self.spending.is_counted);
+        self.spending.is_counted = true;
+        count(&row);
+        self.spending.unstored().push(row);
+    }
+
+    /// Takes the use to store with a message.
+    pub(super) fn take_unstored(&self) -> Unstored {
+        Unstored {
+            cause: self.spending.cause.clone(),
+            rows: std::mem::take(&mut *self.spending.unstored()),
+            now: self.inner.clock.now(),
+            random: Arc::clone(&self.inner.random),
+        }
+    }
+
+    /// Keeps use whose transaction failed.
+    pub(super) fn keep_unstored(&self, unstored: &Unstored) {
+        let rows = unstored.rows.iter().cloned();
+        self.spending.unstored().extend(rows);
+    }
+
+    pub(super) fn tell_warnings(&self, warnings: Vec<BudgetWarning>) {
+        for warning in warnings {
+            tracing::warn!(
+                scope = warning.budget.scope,
+                "80 % or more of a budget is used"
+            );
+            self.inner
+                .tell(AgentEvent::BudgetWarning(Arc::new(warning)));
+        }
+    }
+
+    /// Stores what no message took along, at the end of the turn.
+    pub(super) async fn store_rest(&self) {
+        let unstored = self.take_unstored();
+        if unstored.rows.is_empty() {
+            return;
+        }
+        let write = self
+            .inner
+            .store
+            .write(move |conn| Box::pin(async move { unstored.store(conn).await }));
+        match write.await {
+            Ok(warnings) => self.tell_warnings(warnings),
+            Err(error) => tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "what a turn used could not be stored"
+            ),
+        }
+    }
+}
+
+fn count(row: &UsageRow) {
+    let kinds = [
+        ("input", row.input_tokens),
+        ("output", row.output_tokens),
+        ("cached", row.cached_tokens),
+        ("reasoning", row.reasoning_tokens),
+    ];
+    for (kind, tokens) in kinds {
+        metrics::counter!("model_tokens_total", "model" => row.model.clone(), "kind" => kind)
+            .increment(tokens.unsigned_abs());
+    }
+    if let Some(nanos) = row.cost_nanos {
+        metrics::counter!("model_cost_nanos_total", "model" => row.model.clone())
+            .increment(nanos.unsigned_abs());
+    }
+}

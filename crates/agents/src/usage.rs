@@ -1,0 +1,232 @@
+//! What models used: which row a call counts for, what it cost, and sums over the rows.
+
+use crate::error::AgentsError;
+use crate::handle::Agents;
+use gatehouse_domain::{ModelFacts, Timestamp, UtcDay};
+use gatehouse_models::Usage;
+use gatehouse_store::{UsageColumn, UsageRow, UsageSum};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Cost is counted in billionths of the unit of the prices.
+pub(crate) const NANOS: f64 = 1e9;
+/// A price is for a million tokens.
+const TOKENS_OF_PRICE: f64 = 1e6;
+
+/// What caused the use of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    pub(crate) agent: String,
+    /// The webhook's ID, or empty.
+    pub(crate) webhook: String,
+    /// The ID of the API key, or empty.
+    pub(crate) api_key: String,
+}
+
+impl Cause {
+    /// The ID of the API key behind an actor's name, or empty.
+    pub(crate) fn api_key_of(actor: &str) -> String {
+        let id = actor.strip_prefix("api_key ").unwrap_or_default();
+        id.to_owned()
+    }
+
+    /// The row of one call.
+    pub(crate) fn row(
+        &self,
+        day: UtcDay,
+        model: &str,
+        usage: Usage,
+        facts: &ModelFacts,
+    ) -> UsageRow {
+        let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        UsageRow {
+            day: day.number(),
+            agent: self.agent.clone(),
+            model: model.to_owned(),
+            webhook: self.webhook.clone(),
+            api_key: self.api_key.clone(),
+            input_tokens: stored(usage.input_tokens),
+            output_tokens: stored(usage.output_tokens),
+            cached_tokens: stored(usage.cached_tokens),
+            reasoning_tokens: stored(usage.reasoning_tokens),
+            cost_nanos: cost_nanos(usage, facts),
+            turns: 0,
+        }
+    }
+}
+
+/// The cost of a call in billionths; `None` without prices. Cached tokens cost `price_in` if they have no price
+/// of their own.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "counts are far below 2^53, and a sum that is too large saturates"
+)]
+fn cost_nanos(usage: Usage, facts: &ModelFacts) -> Option<i64> {
+    if facts.price_in.is_none() && facts.price_out.is_none() {
+        return None;
+    }
+    let price_in = facts.price_in.unwrap_or_default();
+    let cached = usage.cached_tokens.min(usage.input_tokens);
+    let fresh = usage.input_tokens - cached;
+    let sum = fresh as f64 * price_in
+        + cached as f64 * facts.price_cached.unwrap_or(price_in)
+        + usage.output_tokens as f64 * facts.price_out.unwrap_or_default();
+    Some((sum / TOKENS_OF_PRICE * NANOS).round() as i64)
+}
+
+/// A stored cost in the unit of the prices.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a sum of money needs no more than 53 bits"
+)]
+pub(crate) fn cost_of(nanos: i64) -> f64 {
+    nanos as f64 / NANOS
+}
+
+/// What sums are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UsageBy {
+    Day,
+    Agent,
+    Model,
+    Webhook,
+    Key,
+}
+
+/// Which use is summed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UsageQuery {
+    /// The first UTC day is the one that contains this moment; the beginning of the records by default.
+    pub from: Option<Timestamp>,
+    /// The last UTC day is the one that contains this moment; today by default.
+    pub until: Option<Timestamp>,
+    /// What each row is about. Use that has none, such as that of no webhook, is left out.
+    pub by: UsageBy,
+}
+
+/// The result of `usage.stats`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct UsageStats {
+    pub rows: Vec<UsageStat>,
+}
+
+/// The use of one day, agent, model, webhook or API key.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UsageStat {
+    /// The UTC day, such as `2026-01-31`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    /// The agent's ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// `provider/model`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The webhook's ID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<String>,
+    /// The ID of the API key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Tokens that models read, including cached ones.
+    pub input_tokens: i64,
+    /// Tokens that models wrote, including those of reasoning.
+    pub output_tokens: i64,
+    /// Input tokens that the provider read from its cache.
+    pub cached_tokens: i64,
+    /// Output tokens of reasoning.
+    pub reasoning_tokens: i64,
+    /// In the unit of the prices. Contains only calls of models with prices; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    pub turns: i64,
+}
+
+impl UsageStat {
+    fn of(by: UsageBy, sum: UsageSum) -> Self {
+        let mut stat = Self {
+            input_tokens: sum.input_tokens,
+            output_tokens: sum.output_tokens,
+            cached_tokens: sum.cached_tokens,
+            reasoning_tokens: sum.reasoning_tokens,
+            cost: sum.cost_nanos.map(cost_of),
+            turns: sum.turns,
+            ..Self::default()
+        };
+        let name = Some(sum.name);
+        match by {
+            UsageBy::Day => {
+                let number = name.and_then(|name| name.parse().ok());
+                stat.day = number.map(|number| UtcDay::from_number(number).to_string());
+            }
+            UsageBy::Agent => stat.agent = name,
+            UsageBy::Model => stat.model = name,
+            UsageBy::Webhook => stat.webhook = name,
+            UsageBy::Key => stat.key = name,
+        }
+        stat
+    }
+}
+
+impl Agents {
+    /// Sums what models used.
+    pub async fn usage_stats(&self, query: UsageQuery) -> Result<UsageStats, AgentsError> {
+        let by = match query.by {
+            UsageBy::Day => UsageColumn::Day,
+            UsageBy::Agent => UsageColumn::Agent,
+            UsageBy::Model => UsageColumn::Model,
+            UsageBy::Webhook => UsageColumn::Webhook,
+            UsageBy::Key => UsageColumn::ApiKey,
+        };
+        let from = query.from.map_or(0, |from| UtcDay::of(from).number());
+        let until = UtcDay::of(query.until.unwrap_or_else(|| self.0.clock.now())).number();
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_usage(by, from, until).await }));
+        let sums: Vec<UsageSum> = read.await?;
+        let rows = sums.into_iter().map(|sum| UsageStat::of(query.by, sum));
+        Ok(UsageStats {
+            rows: rows.collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cached_tokens_have_a_price_of_their_own_or_that_of_the_input() {
+        let usage = Usage {
+            input_tokens: 1000,
+            output_tokens: 10,
+            cached_tokens: 400,
+            reasoning_tokens: 5,
+        };
+        let mut facts = ModelFacts {
+            price_in: Some(2.0),
+            price_out: Some(8.0),
+            price_cached: Some(0.5),
+            ..ModelFacts::default()
+        };
+        // 600 · 2 + 400 · 0.5 + 10 · 8 = 1480 millionths.
+        assert_eq!(cost_nanos(usage, &facts), Some(1_480_000));
+        facts.price_cached = None;
+        assert_eq!(cost_nanos(usage, &facts), Some(2_080_000));
+        assert_eq!(cost_nanos(usage, &ModelFacts::default()), None);
+        facts.price_in = None;
+        assert_eq!(cost_nanos(usage, &facts), Some(80_000));
+    }
+
+    #[test]
+    fn only_an_api_key_is_a_key() {
+        assert_eq!(Cause::api_key_of("api_key key_1"), "key_1");
+        for other in ["session as_1", "cli", "webhook wh_1", "device dev_1"] {
+            assert_eq!(Cause::api_key_of(other), "");
+        }
+    }
+}

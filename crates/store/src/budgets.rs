@@ -1,0 +1,66 @@
+//! Table `budgets`: limits on the use of models.
+
+use crate::sql::{FromRow, Row, query};
+use crate::{Conn, StoreError};
+
+/// A row of `budgets`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetRow {
+    pub scope: String,
+    /// `day` or `month`.
+    pub period: String,
+    /// The limit in tokens, if it is one.
+    pub tokens: Option<i64>,
+    /// The limit in billionths of the unit of the prices, if it is one.
+    pub cost_nanos: Option<i64>,
+}
+
+impl FromRow for BudgetRow {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            scope: row.try_get("scope")?,
+            period: row.try_get("period")?,
+            tokens: row.try_get("tokens")?,
+            cost_nanos: row.try_get("cost_nanos")?,
+        })
+    }
+}
+
+impl Conn {
+    /// Lists the budgets by scope and period.
+    pub async fn list_budgets(&mut self) -> Result<Vec<BudgetRow>, StoreError> {
+        let mut all: Vec<BudgetRow> = self.list(query("SELECT * FROM budgets")).await?;
+        // Sorted here because the collations of the engines differ.
+        all.sort_by(|a, b| (&a.scope, &a.period).cmp(&(&b.scope, &b.period)));
+        Ok(all)
+    }
+
+    /// Stores a budget, replacing that of the same scope and period. A new limit can warn again.
+    pub async fn update_budget(&mut self, row: &BudgetRow) -> Result<(), StoreError> {
+        let query = query(
+            "INSERT INTO budgets (scope, period, tokens, cost_nanos) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (scope, period) DO UPDATE SET tokens = excluded.tokens,
+                 cost_nanos = excluded.cost_nanos, warned_day = -1",
+        );
+        let query = query.bind(&row.scope).bind(&row.period);
+        self.run(query.bind(row.tokens).bind(row.cost_nanos))
+            .await
+            .map(drop)
+    }
+
+    /// Deletes a budget. Returns `false` if it does not exist.
+    pub async fn delete_budget(&mut self, scope: &str, period: &str) -> Result<bool, StoreError> {
+        let query = query("DELETE FROM budgets WHERE scope = $1 AND period = $2");
+        Ok(self.run(query.bind(scope).bind(period)).await? > 0)
+    }
+
+    /// Notes that a budget has warned in the period that began on `day`. Returns `false` if it had already.
+    pub async fn warn_budget(&mut self, row: &BudgetRow, day: i64) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE budgets SET warned_day = $3
+             WHERE scope = $1 AND period = $2 AND warned_day <> $3",
+        );
+        let query = query.bind(&row.scope).bind(&row.period).bind(day);
+        Ok(self.run(query).await? > 0)
+    }
+}

@@ -1,0 +1,171 @@
+//! Table `usage_days`: the tokens and money that models used, by UTC day and cause.
+
+use crate::sql::{FromRow, Row, query};
+use crate::{Conn, StoreError};
+
+/// Use to add to the row of its day, agent, model, webhook and API key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageRow {
+    /// Days since 1970-01-01, in UTC.
+    pub day: i64,
+    pub agent: String,
+    /// `provider/model`.
+    pub model: String,
+    /// The webhook's ID, or empty.
+    pub webhook: String,
+    /// The ID of the API key, or empty.
+    pub api_key: String,
+    /// All tokens that were read, including cached ones.
+    pub input_tokens: i64,
+    /// All tokens that were written, including those of reasoning.
+    pub output_tokens: i64,
+    pub cached_tokens: i64,
+    pub reasoning_tokens: i64,
+    /// In billionths of the unit of the prices; `None` without prices.
+    pub cost_nanos: Option<i64>,
+    pub turns: i64,
+}
+
+/// The column by which use is summed or selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageColumn {
+    Day,
+    Agent,
+    Model,
+    Webhook,
+    ApiKey,
+}
+
+impl UsageColumn {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Agent => "agent",
+            Self::Model => "model",
+            Self::Webhook => "webhook",
+            Self::ApiKey => "api_key",
+        }
+    }
+}
+
+/// The sum of use with one value of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageSum {
+    /// The value; a day as a number.
+    pub name: String,
+    pub input_tokens: i64,
+    pub output_tokens: i64,
+    pub cached_tokens: i64,
+    pub reasoning_tokens: i64,
+    pub cost_nanos: Option<i64>,
+    pub turns: i64,
+}
+
+impl FromRow for UsageSum {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: row.try_get("name")?,
+            input_tokens: row.try_get("input_tokens")?,
+            output_tokens: row.try_get("output_tokens")?,
+            cached_tokens: row.try_get("cached_tokens")?,
+            reasoning_tokens: row.try_get("reasoning_tokens")?,
+            cost_nanos: row.try_get("cost_nanos")?,
+            turns: row.try_get("turns")?,
+        })
+    }
+}
+
+/// The sums that a budget is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Input and output tokens.
+    pub tokens: i64,
+    pub cost_nanos: i64,
+}
+
+impl FromRow for Spent {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            tokens: row.try_get("tokens")?,
+            cost_nanos: row.try_get("cost_nanos")?,
+        })
+    }
+}
+
+const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
+         output_tokens, cached_tokens, reasoning_tokens, cost_nanos, turns)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     ON CONFLICT (day, agent, model, webhook, api_key) DO UPDATE SET
+         input_tokens = usage_days.input_tokens + excluded.input_tokens,
+         output_tokens = usage_days.output_tokens + excluded.output_tokens,
+         cached_tokens = usage_days.cached_tokens + excluded.cached_tokens,
+         reasoning_tokens = usage_days.reasoning_tokens + excluded.reasoning_tokens,
+         cost_nanos = CASE WHEN excluded.cost_nanos IS NULL THEN usage_days.cost_nanos
+             ELSE COALESCE(usage_days.cost_nanos, 0) + excluded.cost_nanos END,
+         turns = usage_days.turns + excluded.turns";
+
+impl Conn {
+    /// Adds use to its row.
+    pub async fn add_usage(&mut self, row: &UsageRow) -> Result<(), StoreError> {
+        let query = query(ADD)
+            .bind(row.day)
+            .bind(&row.agent)
+            .bind(&row.model)
+            .bind(&row.webhook)
+            .bind(&row.api_key)
+            .bind(row.input_tokens)
+            .bind(row.output_tokens)
+            .bind(row.cached_tokens)
+            .bind(row.reasoning_tokens)
+            .bind(row.cost_nanos)
+            .bind(row.turns);
+        self.run(query).await.map(drop)
+    }
+
+    /// Sums the use of the days `from..=until` by a column, ordered by its value. Use without a value, such as
+    /// that of no webhook, is left out.
+    pub async fn list_usage(
+        &mut self,
+        by: UsageColumn,
+        from: i64,
+        until: i64,
+    ) -> Result<Vec<UsageSum>, StoreError> {
+        let name = format!("CAST({} AS TEXT)", by.name());
+        let sum = |column| format!("CAST(SUM({column}) AS BIGINT) AS {column}");
+        let sums = [
+            "input_tokens",
+            "output_tokens",
+            "cached_tokens",
+            "reasoning_tokens",
+            "cost_nanos",
+            "turns",
+        ]
+        .map(sum)
+        .join(", ");
+        let sql = format!(
+            "SELECT {name} AS name, {sums} FROM usage_days
+             WHERE day >= $1 AND day <= $2 AND {name} <> ''
+             GROUP BY {column} ORDER BY {column}",
+            column = by.name()
+        );
+        self.list(query(sql).bind(from).bind(until)).await
+    }
+
+    /// Sums the use since a day, of everything or of one value of a column.
+    pub async fn find_spent(
+        &mut self,
+        of: Option<(UsageColumn, &str)>,
+        from: i64,
+    ) -> Result<Spent, StoreError> {
+        let (column, value) = of.map_or(("''", ""), |(column, value)| (column.name(), value));
+        let sql = format!(
+            "SELECT CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens,
+                 CAST(COALESCE(SUM(cost_nanos), 0) AS BIGINT) AS cost_nanos
+             FROM usage_days WHERE day >= $1 AND {column} = $2"
+        );
+        let found = self
+            .find(query(sql).bind(from).bind(value.to_owned()))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+}

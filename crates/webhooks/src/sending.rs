@@ -1,0 +1,112 @@
+//! Sends the text of a delivery to its channel: the rendered payload, or the stored answer of the agent.
+
+use crate::handle::Inner;
+use crate::record::Snapshot;
+use crate::run::{Outcome, Trace};
+use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
+use gatehouse_sources::payload::Payload;
+use gatehouse_sources::template;
+use gatehouse_store::DeliveryWork;
+use std::collections::BTreeMap;
+use tokio_util::sync::CancellationToken;
+
+/// Renders the template and sends the text.
+pub(crate) async fn run(
+    inner: &Inner,
+    work: &DeliveryWork,
+    snapshot: &Snapshot,
+    payload: &Payload,
+    cancel: &CancellationToken,
+) -> Outcome {
+    let config = &snapshot.config;
+    let answer = if config.deliver_only {
+        None
+    } else {
+        match stored_answer(inner, work).await {
+            Ok(answer) => Some(answer),
+            Err(outcome) => return outcome,
+        }
+    };
+    let target = config.target();
+    let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
+    let markup = inner.channels.markup(target, &extra).await;
+    let text = match &answer {
+        None => template::render(config.template(), payload, &|value| markup.escape(value)),
+        Some(answer) => {
+            let answer = markup.escape_answer(answer);
+            template::render_answer(config.template(), payload, &answer, &|value| {
+                markup.escape(value)
+            })
+        }
+    };
+    let message = Outgoing {
+        target,
+        text: &text,
+        extra: &extra,
+        source: &snapshot.name,
+        at: work.row.received_at,
+        delivery: Some(OfDelivery {
+            webhook_id: &work.row.webhook_id,
+            delivery_id: &work.row.id,
+        }),
+    };
+    send(inner, message, cancel).await
+}
+
+async fn send(inner: &Inner, message: Outgoing<'_>, cancel: &CancellationToken) -> Outcome {
+    let delivered = Trace {
+        is_delivered: true,
+        ..Trace::default()
+    };
+    match inner.channels.prepare_inbox(&message).await {
+        Ok(None) => {}
+        Ok(inbox) => return Outcome::Completed(Trace { inbox, ..delivered }),
+        Err(_) => {
+            let why = "The database could not be used when the message was to be written.";
+            return Outcome::Retry(Trace::default(), why.to_owned(), None);
+        }
+    }
+    let send = inner.channels.send(message);
+    match cancel.run_until_cancelled(send).await {
+        None => Outcome::Interrupted { began: true },
+        Some(Ok(())) => Outcome::Completed(delivered),
+        Some(Err(SendError::Retry { after, why })) => Outcome::Retry(Trace::default(), why, after),
+        Some(Err(SendError::Unreachable { why })) => Outcome::Unreachable(why),
+        Some(Err(SendError::Disabled { why })) => Outcome::Disabled(why),
+        Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
+        Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
+    }
+}
+
+/// Reads the answer that the agent gave in an earlier attempt.
+async fn stored_answer(inner: &Inner, work: &DeliveryWork) -> Result<String, Outcome> {
+    let id = work.row.id.clone();
+    let read = inner
+        .store
+        .read(move |conn| Box::pin(async move { conn.find_delivery_answer(&id).await }));
+    match read.await {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => {
+            let why = "The stored answer of the agent is missing. Replay the delivery.".to_owned();
+            Err(Outcome::Failed(Trace::default(), why))
+        }
+        Err(_) => {
+            let why = "The database could not be used when the answer was to be read.".to_owned();
+            Err(Outcome::Retry(Trace::default(), why, None))
+        }
+    }
+}
+
+/// Renders the extra fields. They are addresses and names, so they need no markup escaping.
+fn rendered_extra(
+    extra: Option<&BTreeMap<String, String>>,
+    payload: &Payload,
+) -> BTreeMap<String, String> {
+    let fields = extra.into_iter().flatten();
+    fields
+        .map(|(name, value)| {
+            let rendered = template::render(value, payload, &|value| Markup::None.escape(value));
+            (name.clone(), rendered)
+        })
+        .collect()
+}

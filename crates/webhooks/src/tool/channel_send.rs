@@ -1,0 +1,145 @@
+//! The tool `channel_send`, which sends a text to a channel.
+
+use super::told;
+use crate::error::WebhooksError;
+use crate::handle::Webhooks;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_domain::DeliveryId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Maximum size of a text, in bytes.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// The tool `channel_send`.
+#[derive(Debug)]
+pub(super) struct ChannelSendTool(pub(super) Webhooks);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    target: String,
+    text: String,
+}
+
+impl Tool for ChannelSendTool {
+    fn name(&self) -> &'static str {
+        "channel_send"
+    }
+
+    fn description(&self) -> &'static str {
+        "Sends a text to one of the owner's channels, such as a chat room, a phone or a mailbox. The \
+         channels are configured by the owner; an unknown target is refused with the list of targets."
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "target": {
+                    "type": "string",
+                    "description": "`type` or `type:account`, such as `inbox` or `slack:team`."
+                },
+                "text": { "type": "string", "description": "The text, at most 64 KiB." }
+            },
+            "required": ["target", "text"],
+            "additionalProperties": false
+        })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+
+    fn call<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move {
+            let Input { target, text } =
+                gatehouse_domain::input::from_value(input).map_err(told)?;
+            if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES {
+                return Err(ToolError::new("`text` must have 1 byte to 64 KiB."));
+            }
+            match &context.delivery {
+                Some(delivery) => self.check_named(delivery, &target).await?,
+                None => self.check_exists(&target).await?,
+            }
+            self.send(context, &target, &text).await
+        })
+    }
+}
+
+impl ChannelSendTool {
+    /// Refuses a target that the webhook of this delivery does not name.
+    async fn check_named(&self, delivery: &DeliveryId, target: &str) -> Result<(), ToolError> {
+        let (inner, id) = (&self.0.0, delivery.clone());
+        let read = inner.store.read(move |conn| {
+            Box::pin(async move { conn.find_delivery_config(id.as_str()).await })
+        });
+        let config = read.await.map_err(WebhooksError::from).map_err(told)?;
+        let snapshot = config.and_then(|text| inner.snapshots.get(&text));
+        let named = snapshot.and_then(|it| it.config.deliver_to.clone());
+        match named {
+            Some(named) if named == target => Ok(()),
+            Some(named) => Err(ToolError::new(format!(
+                "A delivery of this webhook may send only to `{named}`."
+            ))),
+            None => Err(ToolError::new(
+                "The webhook of this delivery names no channel, so nothing may be sent.",
+            )),
+        }
+    }
+
+    /// Refuses an unknown target with the list of targets.
+    async fn check_exists(&self, target: &str) -> Result<(), ToolError> {
+        let channels = &self.0.0.channels;
+        let Err(refused) = channels.check_target(target).await else {
+            return Ok(());
+        };
+        let Ok(types) = channels.types().await else {
+            return Err(told(refused));
+        };
+        let targets: Vec<String> = types.into_iter().flat_map(|kind| kind.targets).collect();
+        Err(ToolError::new(format!(
+            "There is no such target. The targets are: {}.",
+            targets.join(", ")
+        )))
+    }
+
+    async fn send(
+        &self,
+        context: &ToolContext,
+        target: &str,
+        text: &str,
+    ) -> Result<String, ToolError> {
+        let inner = &self.0.0;
+        let extra = BTreeMap::new();
+        let markup = inner.channels.markup(target, &extra).await;
+        let text = markup.escape_answer(text);
+        let sent = inner.channels.send(Outgoing {
+            target,
+            text: &text,
+            extra: &extra,
+            source: &context.actor.name,
+            at: inner.now(),
+            delivery: None,
+        });
+        match sent.await {
+            Ok(()) => Ok(format!("Sent to `{target}`.")),
+            Err(
+                SendError::Retry { why, .. }
+                | SendError::Unreachable { why }
+                | SendError::Disabled { why }
+                | SendError::GiveUp { why },
+            ) => Err(ToolError::new(format!("It was not sent. {why}"))),
+            Err(SendError::Sealed) => Err(ToolError::new(
+                "It was not sent: the channel needs a secret, and the vault is sealed.",
+            )),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Answers of agents that go to a channel, and the tool `channel_send`.
+
+use super::crashes::let_the_lease_end;
+use super::house::{House, everywhere, id, leave_in_work};
+use super::model::{Answer, last_text};
+use super::retries::Receiver;
+use gatehouse_agents::{Audience, ToolContext};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.answer(Answer::Call("calc", json!({})));
+        let receiver = Receiver::start().await;
+        let target = receiver.account(&house, json!({})).await;
+        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(
+            (done.attempts, done.error, done.delivered_at),
+            (1, None, done.finished_at)
+        );
+        assert!(done.delivered_at.is_some());
+        assert_eq!(
+            (done.input_tokens, done.output_tokens),
+            (Some(14), Some(10))
+        );
+        assert!(done.session_id.is_some());
+        let row = house.row(1).await;
+        assert!(row.response_actions.contains("calc"), "{row:?}");
+        assert_eq!(receiver.texts(), ["done"]);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_template_places_the_answer_among_the_fields_of_the_payload() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.answer(Answer::Text("Braces {text} stay."));
+        let more = json!({ "deliver_to": "inbox", "prompt_template": "{n}: {answer} ({text})" });
+        let webhook = house.webhook("a", more).await;
+        let without = house.webhook("b", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        house.until(1, DeliveryStatus::Completed).await;
+        house.arrive(&without, &[(2, "b")]).await;
+        let done = house.until(2, DeliveryStatus::Completed).await;
+        assert_eq!(
+            done.delivered_at, None,
+            "an answer without a target stays in its session"
+        );
+        assert_eq!(house.inbox().await, ["1: Braces {text} stay. (hello 1)"]);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_send_that_fails_is_repeated_without_the_agent() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, None);
+        let target = receiver.account(&house, json!({})).await;
+        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let mut waiting = house.until(1, DeliveryStatus::Queued).await;
+        assert_eq!(
+            (waiting.attempts, waiting.error.as_deref()),
+            (0, None),
+            "the answer is stored, and nothing was sent yet"
+        );
+        for attempt in 1..=2 {
+            waiting = house.until(1, DeliveryStatus::Queued).await;
+            assert_eq!(waiting.attempts, attempt);
+            assert!(waiting.error.is_some() && waiting.session_id.is_some());
+            if attempt == 2 {
+                receiver.answers(200, None);
+            }
+            house.advance(Duration::from_mins(2));
+        }
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(done.attempts, 3);
+        assert_eq!(model.asked().len(), 1, "the agent ran once");
+        assert_eq!(receiver.texts(), ["done", "done", "done"]);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, None);
+        let target = receiver.account(&house, json!({})).await;
+        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        house.until(1, DeliveryStatus::Queued).await;
+        house.until(1, DeliveryStatus::Queued).await;
+        house.stop().await;
+        // As a process that died while it sent the answer.
+        leave_in_work(&database, 1, 1).await;
+
+        receiver.answers(200, None);
+        let house = House::open(&database, &model).await;
+        house.work();
+        let_the_lease_end(&house).await;
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert!(done.delivered_at.is_some() && done.session_id.is_some());
+        assert_eq!(model.asked().len(), 1, "the agent ran once");
+        assert_eq!(receiver.texts().last().unwrap(), "done");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_answer_is_not_sent() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.answer(Answer::Finish(json!({ "refusal": "I will not." }), "stop"));
+        let webhook = house.webhook("a", json!({ "deliver_to": "inbox" })).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let failed = house.until(1, DeliveryStatus::Failed).await;
+        assert_eq!(failed.delivered_at, None);
+        assert!(house.inbox().await.is_empty());
+        house.stop().await;
+    })
+    .await;
+}
+
+async fn channel_send(
+    house: &House,
+    delivery: Option<DeliveryId>,
+    input: Value,
+) -> Result<String, String> {
+    let tool = house.agents.tools().find("channel_send").unwrap();
+    assert_eq!(tool.audience(), Audience::Trusted);
+    let context = ToolContext {
+        session: SessionId::from_text("ses_1"),
+        turn: TurnId::from_text("turn_1"),
+        actor: Actor::cli(),
+        delivery,
+        cancel: CancellationToken::new(),
+    };
+    let sent = tool.call(&context, input).await;
+    sent.map_err(|error| error.message)
+}
+
+#[tokio::test]
+async fn an_agent_sends_to_any_channel_and_for_a_delivery_only_to_the_one_of_its_webhook() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        house.webhooks.register_tools(house.agents.tools());
+        let to = |target: &str| json!({ "target": target, "text": "hello" });
+        channel_send(&house, None, to("inbox")).await.unwrap();
+        assert_eq!(house.inbox().await, ["hello"]);
+        let unknown = channel_send(&house, None, to("slack:none")).await;
+        assert!(unknown.unwrap_err().contains("inbox"));
+
+        let named = house.webhook("a", json!({ "deliver_to": "inbox" })).await;
+        let unnamed = house.webhook("b", json!({})).await;
+        house.arrive(&named, &[(1, "a")]).await;
+        house.arrive(&unnamed, &[(2, "b")]).await;
+        channel_send(&house, Some(id(1)), to("inbox"))
+            .await
+            .unwrap();
+        let elsewhere = channel_send(&house, Some(id(1)), to("log")).await;
+        assert!(elsewhere.unwrap_err().contains("only to `inbox`"));
+        let nowhere = channel_send(&house, Some(id(2)), to("inbox")).await;
+        assert!(nowhere.unwrap_err().contains("names no channel"));
+        assert_eq!(house.inbox().await, ["hello", "hello"]);
+        for text in ["", " ", &"x".repeat(64 * 1024 + 1)] {
+            let input = json!({ "target": "inbox", "text": text });
+            channel_send(&house, None, input).await.unwrap_err();
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_replay_of_an_answered_delivery_runs_the_agent() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({ "deliver_to": "inbox" })).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        house.until(1, DeliveryStatus::Completed).await;
+        house.webhooks.replay(id(1).as_str()).await.unwrap();
+        model.until_asked(2).await;
+        assert!(last_text(&model.asked()[1]).starts_with("Webhook delivery received."));
+        house.stop().await;
+    })
+    .await;
+}
