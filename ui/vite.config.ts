@@ -16,9 +16,9 @@ const CORE = new RegExp(
 );
 const GATE = new RegExp(
   [
-    '/src/parts/(Button|Check|Field|Notice|SecretField|TextField)\\.svelte',
+    '/src/parts/(Button|Check|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
     '/src/shell/(Outside|PasskeyObstacle)\\.svelte',
-    '/src/state/passkey\\.ts',
+    '/src/state/(passkey|waiting)\\.',
     '/paraglide/messages/(login|parts|passkey)_',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
