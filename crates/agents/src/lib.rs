@@ -31,6 +31,7 @@ mod start;
 mod stop;
 mod tool;
 mod turn;
+mod turns;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use error::AgentsError;

@@ -14,7 +14,7 @@ const HOUR_MS: i64 = 3_600_000;
 pub struct DeliveryFilter {
     pub webhook: Option<WebhookId>,
     pub status: Option<DeliveryStatus>,
-    /// The event type.
+    /// The event type; with `*` at the end, all types that start with the text before it.
     pub event: Option<String>,
     /// Text in the event type, entity, error or preview. ASCII letters match in either case.
     pub text: Option<String>,
@@ -99,14 +99,17 @@ fn conditions(filter: &DeliveryFilter) -> String {
         "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)".to_owned(),
     ];
     let mut place = 1;
-    for (column, is_asked) in [
-        ("webhook_id", filter.webhook.is_some()),
-        ("event_type", filter.event.is_some()),
-    ] {
-        if is_asked {
-            place += 1;
-            all.push(format!("{column} = ${place}"));
-        }
+    if filter.webhook.is_some() {
+        place += 1;
+        all.push(format!("webhook_id = ${place}"));
+    }
+    if let Some(event) = &filter.event {
+        place += 1;
+        all.push(if event.ends_with('*') {
+            format!("event_type LIKE ${place} ESCAPE '\\'")
+        } else {
+            format!("event_type = ${place}")
+        });
     }
     for (operator, is_asked) in [(">=", filter.from.is_some()), ("<", filter.until.is_some())] {
         if is_asked {
@@ -138,15 +141,19 @@ fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
 
 /// Returns a `LIKE` pattern that finds the text anywhere.
 fn pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
+    format!("%{}%", literal(text))
+}
+
+/// Escapes the characters that are special in a `LIKE` pattern.
+fn literal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
+            escaped.push('\\');
         }
-        pattern.push(character);
+        escaped.push(character);
     }
-    pattern.push('%');
-    pattern
+    escaped
 }
 
 /// Returns the condition that a column contains the text, either both in lower case (`$L`) or unchanged
@@ -175,7 +182,15 @@ impl Conn {
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
-        values.extend(filter.event.clone());
+        values.extend(
+            filter
+                .event
+                .as_deref()
+                .map(|event| match event.strip_suffix('*') {
+                    Some(start) => format!("{}%", literal(start)),
+                    None => event.to_owned(),
+                }),
+        );
         if let Some(from) = filter.from {
             values.extend([first_id_at(from), from.as_millis().to_string()]);
         }

@@ -131,6 +131,11 @@ async function forget(): Promise<void> {
   // Unmount the app first, along with its `beforeunload` handlers.
   session.face = 'starting';
   await tick();
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Storage is disabled, so there is nothing to clear.
+  }
   history.replaceState(null, '', '/');
   location.reload();
 }

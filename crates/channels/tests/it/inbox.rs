@@ -1,6 +1,7 @@
 //! Messages of the inbox.
 
 use crate::harness::{NOW_MS, blame, room, rooms};
+use gatehouse_channels::InboxFilter;
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{ErrorCode, Timestamp};
 use gatehouse_store::{InboxMessageRow, StoreError};
@@ -12,7 +13,11 @@ async fn a_message_is_stored_told_listed_and_read() {
         let mut told = room.channels.subscribe();
         room.send("inbox", "first\0 <b>").await.unwrap();
         room.send("inbox:inbox", "second").await.unwrap();
-        let page = room.channels.list_inbox(50, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 50, None)
+            .await
+            .unwrap();
         let texts: Vec<_> = page.messages.iter().map(|m| m.text.as_str()).collect();
         assert_eq!(texts, ["second", "first\u{fffd} <b>"]);
         assert_eq!(page.next_cursor, None);
@@ -24,7 +29,11 @@ async fn a_message_is_stored_told_listed_and_read() {
         assert_eq!(first.at, Timestamp::from_millis(NOW_MS));
         assert_eq!(told.recv().await.unwrap(), first);
         room.channels.mark_read(&first.id).await.unwrap();
-        let page = room.channels.list_inbox(50, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 50, None)
+            .await
+            .unwrap();
         assert_eq!(
             page.messages.iter().map(|m| m.read).collect::<Vec<_>>(),
             [false, true]
@@ -47,7 +56,7 @@ async fn pages_follow_each_other() {
     loop {
         let page = room
             .channels
-            .list_inbox(2, cursor.as_deref())
+            .list_inbox(&InboxFilter::default(), 2, cursor.as_deref())
             .await
             .unwrap();
         seen.extend(page.messages.into_iter().map(|m| m.text));
@@ -58,7 +67,10 @@ async fn pages_follow_each_other() {
     }
     assert_eq!(seen, ["4", "3", "2", "1", "0"]);
     for bad in ["x", "0", "-1"] {
-        let refused = room.channels.list_inbox(2, Some(bad)).await;
+        let refused = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 2, Some(bad))
+            .await;
         assert_eq!(
             blame(refused),
             (ErrorCode::InvalidParams, "cursor".to_owned())
@@ -90,7 +102,11 @@ async fn the_newest_ten_thousand_stay() {
     });
     fill.await.unwrap();
     let oldest = || async {
-        let page = room.channels.list_inbox(10_000, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 10_000, None)
+            .await
+            .unwrap();
         (
             page.messages.len(),
             page.messages.last().unwrap().text.clone(),
@@ -128,7 +144,11 @@ async fn the_newest_messages_of_64_mib_stay() {
             stored.unwrap();
         };
         let kept = async || {
-            let page = room.channels.list_inbox(100, None).await.unwrap();
+            let page = room
+                .channels
+                .list_inbox(&InboxFilter::default(), 100, None)
+                .await
+                .unwrap();
             let oldest = page.messages.last().unwrap().id.to_string();
             (page.messages.len(), oldest)
         };
@@ -151,7 +171,11 @@ async fn further_inboxes_may_be_made_and_the_log_takes_all() {
     assert_eq!(made.id, "inbox-2");
     room.send("inbox:inbox-2", "there").await.unwrap();
     room.send("inbox", "here").await.unwrap();
-    let page = room.channels.list_inbox(50, None).await.unwrap();
+    let page = room
+        .channels
+        .list_inbox(&InboxFilter::default(), 50, None)
+        .await
+        .unwrap();
     let channels: Vec<_> = page.messages.iter().map(|m| m.channel.as_str()).collect();
     assert_eq!(channels, ["inbox", "inbox-2"]);
     room.send("log", "a line\nand another").await.unwrap();
