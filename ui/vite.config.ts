@@ -26,7 +26,7 @@ const GATE = new RegExp(
 /** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
-    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|password-rules))\\.',
+    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|Strength|password-rules))\\.',
     '/src/pages/settings/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),

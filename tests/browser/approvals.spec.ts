@@ -64,3 +64,27 @@ test('a call that waits for approval is shown on every page, and answered there'
   await expect.poll(() => page.evaluate(() => (window as never as { badges: number[] }).badges.at(-1))).toBe(0);
   await expect(chat).toHaveAccessibleName('Chat');
 });
+
+test.describe('an agent', () => {
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      await use(model.environment);
+      await model.close();
+    },
+  });
+
+  test('can name the tools that need approval, without a setting of the server', async ({ home, page }) => {
+    await page.goto('/settings/agents/default');
+    await page.getByLabel(/^Tools that need approval/).fill('web_fetch, mcp__files__*');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();
+    const agent = await home.rpc<{ require_approval: string[] }>('agents.get', { id: 'default' });
+    expect(agent.require_approval).toEqual(['web_fetch', 'mcp__files__*']);
+    model.next(fetching('asked'));
+    model.next({ text: ['Then not.'] });
+    await home.rpc('chat.send', { text: 'Fetch it' });
+    await page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' }).getByRole('button', { name: 'Deny' }).click();
+    await expect.poll(async () => JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('did not approve');
+  });
+});

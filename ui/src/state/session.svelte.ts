@@ -35,6 +35,7 @@ export function begin(): Promise<void> {
 }
 
 setHooks({
+  isSealed: () => facts.vault_status === 'sealed',
   async admitted() {
     if (!asking) return;
     await asking;

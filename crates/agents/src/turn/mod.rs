@@ -6,6 +6,7 @@ mod ask;
 mod call;
 mod failure;
 mod messages;
+mod refused;
 mod repeats;
 mod summarise;
 
@@ -26,7 +27,6 @@ use gatehouse_domain::id::SessionId;
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
-use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,28 +136,6 @@ async fn within<T>(
 fn count(outcome: &'static str, duration_ms: u64) {
     metrics::counter!("agent_turns_total", "outcome" => outcome).increment(1);
     metrics::histogram!("agent_turn_duration_seconds").record(duration_ms as f64 / 1000.0);
-}
-
-/// Removes earlier turns that failed before the agent said or did anything. A text that the model refuses
-/// would make every later request fail, too.
-fn leave_out_failed(rows: &mut Vec<ChatMessageRow>, current: i64) {
-    let mut failed = HashSet::new();
-    for row in rows.iter().filter(|row| row.turn_no < current) {
-        if row.role == Role::User.as_str() {
-            continue;
-        }
-        let is_empty = row.content.is_empty() && row.tool_calls.is_none();
-        if is_empty && row.stop.as_deref() == Some(Stop::Error.as_str()) {
-            failed.insert(row.turn_no);
-        }
-    }
-    for row in rows.iter() {
-        if row.role != Role::User.as_str() && !(row.content.is_empty() && row.tool_calls.is_none())
-        {
-            failed.remove(&row.turn_no);
-        }
-    }
-    rows.retain(|row| !failed.contains(&row.turn_no));
 }
 
 impl Running<'_> {
@@ -295,7 +273,7 @@ impl Running<'_> {
         let mut rows: Vec<ChatMessageRow> = read.await?;
         // What an earlier attempt of the same delivery left behind is no part of this one.
         rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
-        leave_out_failed(&mut rows, self.turn.number);
+        refused::leave_out(&mut rows, self.turn.number);
         if rows.is_empty() {
             return Err(TurnFailure::SessionGone);
         }

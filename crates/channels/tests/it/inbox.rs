@@ -47,6 +47,50 @@ async fn a_message_is_stored_told_listed_and_read() {
 }
 
 #[tokio::test]
+async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
+    for room in rooms().await {
+        for text in ["Build 1 failed", "build 2 passed", "100 % done"] {
+            room.send("inbox", text).await.unwrap();
+        }
+        let list = async |q: Option<&str>, only_unread| {
+            let filter = InboxFilter {
+                only_unread,
+                q: q.map(str::to_owned),
+            };
+            let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+            let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
+            (texts.join(","), page.unread, page.next_cursor.is_some())
+        };
+        // The count is that of the whole inbox, whatever the page and the filter.
+        assert_eq!(list(None, false).await, ("100 % done".to_owned(), 3, true));
+        assert_eq!(
+            list(Some(" BUILD "), false).await,
+            ("build 2 passed".to_owned(), 3, true)
+        );
+        assert_eq!(
+            list(Some("0 %"), false).await,
+            ("100 % done".to_owned(), 3, false)
+        );
+        assert_eq!(list(Some("b%d"), false).await, (String::new(), 3, false));
+        assert_eq!(list(Some("a\0"), false).await.0, "");
+        assert_eq!(room.channels.mark_all_read().await.unwrap(), 3);
+        assert_eq!(room.channels.mark_all_read().await.unwrap(), 0);
+        assert_eq!(list(None, true).await, (String::new(), 0, false));
+        room.send("inbox", "new").await.unwrap();
+        assert_eq!(list(None, true).await, ("new".to_owned(), 1, false));
+        let filter = InboxFilter::default();
+        let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+        let id = &page.messages[0].id;
+        room.channels.delete_inbox(id).await.unwrap();
+        let again = room.channels.delete_inbox(id).await;
+        assert_eq!(blame(again).0, ErrorCode::NotFound);
+        // The position of the deleted message is used again.
+        room.send("inbox", "newer").await.unwrap();
+        assert_eq!(list(None, false).await, ("newer".to_owned(), 1, true));
+    }
+}
+
+#[tokio::test]
 async fn pages_follow_each_other() {
     let room = room().await;
     for number in 0..5 {
