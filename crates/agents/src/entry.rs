@@ -109,12 +109,7 @@ impl Inner {
                 message.turn_no = number.ok_or_else(gone)?;
                 message.audio = find_audio(conn, &message, audio, heard_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
-                if message.turn_no == 1 && session.label == NEW_LABEL {
-                    let label = label_of_text(&message.content);
-                    conn.update_chat_session_label(&message.session_id, &label)
-                        .await?;
-                    conn.insert_change("sessions", message.created_at).await?;
-                }
+                name_session(conn, &message, &session.label).await?;
                 row.turn_no = message.turn_no;
                 conn.insert_chat_turn(&row).await?;
                 if let Some(audio) = &message.audio {
@@ -144,6 +139,21 @@ async fn earlier_attempt(
     let session = &message.session_id;
     let found = conn.find_chat_message_of_delivery(session, last_turn, delivery);
     Ok(found.await?)
+}
+
+/// Names a session that was created without a text after its first one.
+async fn name_session(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    label: &str,
+) -> Result<(), AgentsError> {
+    if message.turn_no == 1 && label == NEW_LABEL {
+        let label = label_of_text(&message.content);
+        conn.update_chat_session_label(&message.session_id, &label)
+            .await?;
+        conn.insert_change("sessions", message.created_at).await?;
+    }
+    Ok(())
 }
 
 /// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose
