@@ -58,6 +58,7 @@ test('a call that waits for approval is shown on every page, and answered there'
   await expect(asked).toHaveCount(1);
   await expect(page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Allow' })).toBeVisible();
   await page.goBack();
+  await expect(page.getByRole('heading', { level: 1, name: 'Security' })).toBeVisible();
   await asked.getByRole('button', { name: 'Allow' }).click();
   await expect(asked).toHaveCount(0);
   await expect(page).toHaveTitle(/^Security/);
