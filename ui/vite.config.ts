@@ -16,9 +16,9 @@ const CORE = new RegExp(
 );
 const GATE = new RegExp(
   [
-    '/src/parts/(Button|Check|Field|Notice|SecretField|TextField)\\.svelte',
+    '/src/parts/(Button|Check|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
     '/src/shell/(Outside|PasskeyObstacle)\\.svelte',
-    '/src/state/passkey\\.ts',
+    '/src/state/(passkey|waiting)\\.',
     '/paraglide/messages/(login|parts|passkey)_',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
@@ -26,7 +26,7 @@ const GATE = new RegExp(
 /** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
-    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|password-rules))\\.',
+    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|Strength|password-rules))\\.',
     '/src/pages/settings/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),

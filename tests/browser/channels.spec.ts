@@ -91,7 +91,7 @@ test('the inbox: empty state, live messages, unread count, marking as read', asy
   await expect(page.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
   // The other window is updated.
   await expect(other.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
-  await page.getByRole('button', { name: 'Mark shown messages as read' }).click();
+  await page.getByRole('button', { name: 'Mark all as read' }).click();
   await expect(page.getByRole('link', { name: /unread/ })).toHaveCount(0);
   await page.reload();
   await expect(messages.getByRole('listitem')).toHaveCount(2);
@@ -106,6 +106,35 @@ test('the inbox loads older messages page by page', async ({ home, page }) => {
   await page.getByRole('button', { name: 'Load older' }).click();
   await expect(messages.getByRole('listitem')).toHaveCount(60);
   await expect(messages.getByText('Message 1', { exact: true })).toBeVisible();
+});
+
+test('the inbox counts all unread messages, marks all as read at once, and can be searched, filtered and emptied', async ({ home, page }) => {
+  for (let number = 1; number <= 60; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
+  await page.goto('/settings/inbox');
+  // 50 are shown, 60 are unread.
+  await expect(page.getByRole('link', { name: /Inbox.*60 unread/ })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: '60 unread' })).toBeVisible();
+  await page.getByRole('button', { name: 'Mark all as read' }).click();
+  await expect(page.getByRole('status').filter({ hasText: '0 unread' })).toBeVisible();
+  await expect(page.getByRole('link', { name: /unread/ })).toHaveCount(0);
+  await home.rpc('channels.test', { id: 'inbox', text: 'The build failed' });
+  const messages = page.getByRole('list', { name: 'Messages' });
+  await page.getByLabel('Unread only').check();
+  await expect(messages.getByRole('listitem')).toHaveCount(1);
+  await page.getByLabel('Unread only').uncheck();
+  await page.getByRole('searchbox', { name: 'Search messages' }).fill('message 4');
+  await expect(messages.getByRole('listitem')).toHaveCount(11);
+  // The search is part of the URL.
+  await page.reload();
+  await expect(messages.getByRole('listitem')).toHaveCount(11);
+  await page.getByRole('searchbox').fill('nothing of the kind');
+  await page.getByRole('button', { name: 'Show all messages' }).click();
+  const failed = messages.getByRole('listitem').filter({ hasText: 'The build failed' });
+  await failed.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(failed).toHaveCount(0);
+  const left = await home.rpc<{ messages: unknown[]; unread: number }>('inbox.list', { limit: 500 });
+  expect([left.messages.length, left.unread]).toEqual([60, 0]);
 });
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {

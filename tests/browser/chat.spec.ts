@@ -73,14 +73,16 @@ test('an answer can be stopped and asked again, and so can a request that the mo
   await expect(messages(page).getByText('As far as this')).toBeVisible();
   model.next({ refuse: 400 });
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect(messages(page).getByRole('alert')).toHaveCount(2);
+  // The new attempt takes the place of the stopped one.
+  await expect(messages(page).getByText(/status 400/)).toBeVisible();
+  await expect(messages(page).getByText('As far as this')).toHaveCount(0);
   model.next({ text: ['At last.'] });
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(messages(page).getByText('At last.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0);
   await page.reload();
-  await expect(messages(page).getByText('As far as this')).toBeVisible();
-  await expect(messages(page).getByText('Say something long')).toHaveCount(3);
+  await expect(messages(page).getByText('At last.')).toBeVisible();
+  await expect(messages(page).getByText('Say something long')).toHaveCount(1);
   const asked = model.asked.at(-1)?.messages.findLast((message) => message.role === 'user');
   expect(JSON.stringify(asked)).toContain('Say something long');
 });
@@ -251,7 +253,7 @@ test('a restart during an answer: the question is kept and can be asked again', 
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(messages(page).getByText('Are you there?')).toHaveCount(1);
   await expect(messages(page).getByText('This will be')).toBeVisible();
-  await expect(messages(page).getByText('Gatehouse stopped before the answer was complete.')).toBeVisible();
+  await expect(messages(page).getByText('Interrupted: Gatehouse stopped before the answer was complete.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();

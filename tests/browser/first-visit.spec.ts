@@ -38,10 +38,16 @@ test('local first visit: from a password to a webhook that an agent answers', as
   const downloading = page.waitForEvent('download');
   await press(page, 'Download');
   const file = await downloading;
-  expect(file.suggestedFilename()).toBe('gatehouse-recovery-key.txt');
+  // Years later, the file still says what it is and where it belongs.
+  const { host } = new URL(gateway.origin);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(file.suggestedFilename()).toBe(`gatehouse-recovery-key-${host.replace(':', '-')}-${today}.txt`);
   const chunks: Buffer[] = [];
   for await (const chunk of await file.createReadStream()) chunks.push(Buffer.from(chunk));
-  expect(Buffer.concat(chunks).toString()).toBe(`${shown}\n`);
+  const text = Buffer.concat(chunks).toString();
+  for (const part of ['Gatehouse recovery key', `\n${shown}\n`, `Gateway: ${host}`, `Created: ${today}`, 'unlocks the vault']) {
+    expect(text).toContain(part);
+  }
   await storeRecoveryKey(page);
   await expect(page.getByText(KEY)).toHaveCount(0);
 
@@ -272,7 +278,7 @@ test('keyboard-only setup', async ({ gateway, page }) => {
   await page.keyboard.press('Space');
   await reach(page, page.getByRole('button', { name: 'Continue' }));
   await page.keyboard.press('Enter');
-  await expect(heading(page, 'You’re all set')).toBeFocused();
+  await expect(heading(page, 'Almost ready')).toBeFocused();
   await reach(page, page.getByRole('link', { name: 'Start a chat' }));
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(`${gateway.origin}/chat`);

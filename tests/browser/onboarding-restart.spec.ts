@@ -123,7 +123,7 @@ test('a webhook: the gateway is down when it is created, and again while its sec
   await expect(page.getByText('Completed', { exact: true })).toHaveCount(1);
   await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
-  await expect(heading(page, 'You’re all set')).toBeVisible();
+  await expect(heading(page, 'Almost ready')).toBeVisible();
   expect(await webhooksOf(home)).toEqual(['Shop code']);
 });
 

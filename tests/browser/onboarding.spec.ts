@@ -75,11 +75,12 @@ test('a webhook for a vendor: setup guide, the vendor’s secret, a public URL',
   await page.getByLabel('Which service will send?').selectOption('Stripe');
   await expect(page.getByLabel('Name')).toHaveValue('Stripe');
   await press(page, 'Create webhook');
-  await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
+  await expect(heading(page, 'Waiting for Stripe’s signing secret')).toBeVisible();
   await expect(page.getByText('Choose Send test event')).toBeVisible();
   await page.getByLabel('Signing secret from Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
   await press(page, 'Save secret');
   await expect(page.getByText('Secret saved.')).toBeVisible();
+  await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
   await page.getByText('Set a public one').click();
   await page.getByLabel('Public URL of this gateway').fill('https://gate.example.com');
   await isSound(page, 'webhook-vendor');

@@ -33,16 +33,20 @@ test('a server is validated, added, tested, made the default, used in chat, and 
   await expect(dialog.getByLabel('Base URL')).toBeFocused();
   await dialog.getByLabel('Base URL').fill(model.url);
   await dialog.getByRole('button', { name: 'Add server' }).click();
-  await expect(row(page, 'lab').getByText('Ready')).toBeVisible();
-  // The other window is updated.
-  await expect(row(other, 'lab').getByText('Ready')).toBeVisible();
-
-  await row(page, 'lab').getByRole('button', { name: 'Test lab' }).click();
+  // The key is wrong, so the server is not ready, in the other window neither.
+  await expect(row(page, 'lab').getByText('Key rejected')).toBeVisible();
+  await expect(row(other, 'lab').getByText('Key rejected')).toBeVisible();
+  await expect(row(page, 'lab').getByText('Ready')).toHaveCount(0);
   await expect(row(page, 'lab').getByRole('alert')).toBeVisible();
   await row(page, 'lab').getByRole('button', { name: 'Replace key for lab' }).click();
   const key = page.getByRole('dialog', { name: 'API key for lab' });
+  await key.getByRole('textbox', { name: 'API key' }).fill('sk-also-wrong');
+  await key.getByRole('button', { name: 'Save and test' }).click();
+  await expect(key.getByRole('alert')).toContainText('rejected the key');
   await key.getByRole('textbox', { name: 'API key' }).fill('sk-test');
-  await key.getByRole('button', { name: 'Save key' }).click();
+  await key.getByRole('button', { name: 'Save and test' }).click();
+  await expect(key).toHaveCount(0);
+  await expect(row(page, 'lab').getByText('Ready')).toBeVisible();
   await row(page, 'lab').getByRole('button', { name: 'Test lab' }).click();
   await expect(row(page, 'lab').getByText(/Responded in .*; 2 models\./)).toBeVisible();
   expect(await page.content()).not.toContain('sk-test');
@@ -80,12 +84,12 @@ test('a key is refused while the vault is sealed after a restart, and saved afte
   await dialog.getByRole('textbox', { name: 'API key' }).fill('sk-ant-a-key-for-the-test-1234');
   await home.restart();
   await expect(page.getByText('The vault is sealed: keys')).toBeVisible();
-  await dialog.getByRole('button', { name: 'Save key' }).click();
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
   await dialog.getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
   await unlock.getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery staple');
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
-  await dialog.getByRole('button', { name: 'Save key' }).click();
+  await dialog.getByRole('button', { name: 'Save and test' }).click();
   await expect(row(page, 'Anthropic').getByText(/Key …1234 stored/)).toBeVisible();
   await row(page, 'Anthropic').getByRole('button', { name: 'Actions for Anthropic' }).click();
   await page.getByRole('menuitem', { name: 'Remove key' }).click();

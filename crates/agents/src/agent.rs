@@ -45,6 +45,9 @@ pub struct AgentConfig {
     /// The tools it may use.
     #[serde(default)]
     pub tools: ToolPolicy,
+    /// The tools whose calls wait for approval, in addition to `tools.require_approval`; names as in `tools`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub require_approval: Vec<String>,
     /// The persona that speaks its answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice_persona_id: Option<String>,
@@ -67,6 +70,7 @@ impl Default for AgentConfig {
             model: None,
             system_prompt: None,
             tools: ToolPolicy::default(),
+            require_approval: Vec::new(),
             voice_persona_id: None,
             temperature: None,
             max_turns: DEFAULT_MAX_TURNS,
@@ -88,6 +92,8 @@ pub struct NewAgent {
     pub system_prompt: Option<String>,
     /// The tools it may use. When absent, every tool for its audience.
     pub tools: Option<ToolPolicy>,
+    /// The tools whose calls wait for approval, in addition to `tools.require_approval`.
+    pub require_approval: Option<Vec<String>>,
     /// The persona that speaks its answers.
     pub voice_persona_id: Option<String>,
     /// Sampling temperature. When absent, the provider's default applies.
@@ -123,6 +129,10 @@ pub struct AgentChanges {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<ToolPolicy>")]
     pub tools: Option<Option<ToolPolicy>>,
+    /// The tools whose calls wait for approval. Replaces the list.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub require_approval: Option<Option<Vec<String>>>,
     /// The persona that speaks its answers.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
@@ -163,6 +173,7 @@ impl NewAgent {
             model: self.model,
             system_prompt: self.system_prompt,
             tools: self.tools.unwrap_or_default(),
+            require_approval: self.require_approval.unwrap_or_default(),
             voice_persona_id: self.voice_persona_id,
             temperature: self.temperature,
             max_turns: self.max_turns.unwrap_or(DEFAULT_MAX_TURNS),
@@ -187,6 +198,8 @@ impl AgentChanges {
         set(&mut config.model, self.model);
         set(&mut config.system_prompt, self.system_prompt);
         set(&mut config.tools, self.tools.map(Option::unwrap_or_default));
+        let require_approval = self.require_approval.map(Option::unwrap_or_default);
+        set(&mut config.require_approval, require_approval);
         set(&mut config.voice_persona_id, self.voice_persona_id);
         set(&mut config.temperature, self.temperature);
         let max_turns = self.max_turns.map(|n| n.unwrap_or(DEFAULT_MAX_TURNS));
@@ -250,7 +263,11 @@ impl Agent {
                 format!("at most {MAX_PROMPT_CHARACTERS} characters"),
             );
         }
-        for (field, entries) in [("allow", &config.tools.allow), ("deny", &config.tools.deny)] {
+        for (field, entries) in [
+            ("allow", &config.tools.allow),
+            ("deny", &config.tools.deny),
+            ("require_approval", &config.require_approval),
+        ] {
             let good = |entry: &String| is_line(entry, MAX_WORD_CHARACTERS);
             if entries.len() > MAX_ENTRIES || !entries.iter().all(good) {
                 return refuse(field, format!("at most {MAX_ENTRIES} names of tools"));

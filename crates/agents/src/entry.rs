@@ -5,7 +5,9 @@ use crate::handle::Inner;
 use crate::lost::end_lost;
 use crate::message::{Role, storable};
 use crate::send::{Origin, SendRequest};
-use crate::start::{Spot, choose_agent};
+use crate::sessions::NEW_LABEL;
+use crate::start::{Spot, choose_agent, label_of_text};
+use crate::turns::{Deleted, delete_turns};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, TurnId};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
@@ -75,6 +77,7 @@ impl Inner {
         let mut row = self.turn_row(&message);
         let interrupted = MessageId::generate(&*self.clock, &*self.random);
         let (wanted, new) = (request.agent.clone(), place.new);
+        let replaces = request.replaces.clone();
         let (audio, heard_since) = (request.audio.clone(), self.heard_since());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
@@ -99,10 +102,14 @@ impl Inner {
                     });
                 }
                 let id = &message.session_id;
+                if let Some(turn) = &replaces {
+                    delete_turns(conn, id, turn, Deleted::AndLater).await?;
+                }
                 let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
                 message.turn_no = number.ok_or_else(gone)?;
                 message.audio = find_audio(conn, &message, audio, heard_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
+                name_session(conn, &message, &session.label).await?;
                 row.turn_no = message.turn_no;
                 conn.insert_chat_turn(&row).await?;
                 if let Some(audio) = &message.audio {
@@ -132,6 +139,21 @@ async fn earlier_attempt(
     let session = &message.session_id;
     let found = conn.find_chat_message_of_delivery(session, last_turn, delivery);
     Ok(found.await?)
+}
+
+/// Names a session that was created without a text after its first one.
+async fn name_session(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    label: &str,
+) -> Result<(), AgentsError> {
+    if message.turn_no == 1 && label == NEW_LABEL {
+        let label = label_of_text(&message.content);
+        conn.update_chat_session_label(&message.session_id, &label)
+            .await?;
+        conn.insert_change("sessions", message.created_at).await?;
+    }
+    Ok(())
 }
 
 /// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose

@@ -16,6 +16,9 @@ pub enum AgentsError {
     IdTaken,
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
+    /// The turn waits or runs.
+    #[error("the turn has not ended")]
+    TurnRuns,
     /// The session has too many waiting turns, or too many sessions are active.
     #[error("too many turns are waiting")]
     TooManyWaiting,
@@ -48,6 +51,10 @@ impl From<AgentsError> for Problem {
             AgentsError::DefaultAgent => Self::new(
                 ErrorCode::Conflict,
                 "The agent `default` always exists; it can be changed, but not deleted.",
+            ),
+            AgentsError::TurnRuns => Self::new(
+                ErrorCode::Conflict,
+                "The turn, or one after it, has not ended. Stop it, then try again.",
             ),
             // The remaining time of the earlier turns is unknown; 10 seconds is a guess.
             AgentsError::TooManyWaiting => Self::rate_limited(10_000),

@@ -33,6 +33,7 @@ mod start;
 mod stop;
 mod tool;
 mod turn;
+mod turns;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};

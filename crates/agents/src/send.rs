@@ -48,6 +48,8 @@ pub struct SendRequest {
     pub agent: Option<String>,
     /// The model for this turn only.
     pub model: Option<String>,
+    /// A turn of the session. It and all later turns are deleted first.
+    pub replaces: Option<String>,
     /// Added to the system prompt of this turn only.
     pub system_suffix: Option<String>,
     pub origin: Origin,
@@ -65,6 +67,7 @@ impl SendRequest {
             audio: None,
             agent: None,
             model: None,
+            replaces: None,
             system_suffix: None,
             origin: Origin::Chat,
             actor,

@@ -21,8 +21,8 @@ pub struct SessionPage {
     pub next_cursor: Option<String>,
 }
 
-/// The label of a new session without messages.
-const NEW_LABEL: &str = "New session";
+/// The label of a new session without messages. The first message replaces it.
+pub(crate) const NEW_LABEL: &str = "New session";
 
 fn check_label(label: &str) -> Result<(), AgentsError> {
     if is_line(label, MAX_LABEL_CHARACTERS) {

@@ -304,7 +304,7 @@ pub(crate) async fn choose_agent(
 }
 
 /// Makes a session label from the first line of a text.
-fn label_of_text(text: &str) -> String {
+pub(crate) fn label_of_text(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     label_of(first, LABEL_OF_TEXT_CHARACTERS)

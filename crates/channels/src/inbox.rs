@@ -5,7 +5,7 @@ use crate::handle::{Channels, Inner};
 use crate::outgoing::Outgoing;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
-use gatehouse_store::{Conn, InboxMessageRow, StoreError};
+use gatehouse_store::{Conn, InboxMessagePage, InboxMessageRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,11 +50,21 @@ impl From<InboxMessageRow> for InboxMessage {
     }
 }
 
+/// Which messages to list.
+#[derive(Clone, Debug, Default)]
+pub struct InboxFilter {
+    pub only_unread: bool,
+    /// Only messages whose text or sender contains this text.
+    pub q: Option<String>,
+}
+
 /// A page of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxPage {
     /// Newest first.
     pub messages: Vec<InboxMessage>,
+    /// How many of all messages are unread.
+    pub unread: u64,
     /// The cursor of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
@@ -125,10 +135,11 @@ impl Channels {
     /// Lists messages, newest first. `cursor` is the `next_cursor` of the previous page.
     pub async fn list_inbox(
         &self,
+        filter: &InboxFilter,
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<InboxPage, ChannelsError> {
-        let before = match cursor.map(str::parse::<i64>) {
+        let before_seq = match cursor.map(str::parse::<i64>) {
             None => i64::MAX,
             Some(Ok(seq)) if seq > 0 => seq,
             Some(_) => {
@@ -138,11 +149,21 @@ impl Channels {
                 ));
             }
         };
-        let asked = i64::try_from(limit).unwrap_or(KEPT).min(KEPT) + 1;
+        let q = filter.q.as_deref().map(str::trim).filter(|q| !q.is_empty());
+        let page = InboxMessagePage {
+            before_seq,
+            only_unread: filter.only_unread,
+            // PostgreSQL rejects NUL in a parameter, and no stored text contains it.
+            q: q.map(|q| q.replace('\0', "\u{fffd}")),
+            limit: i64::try_from(limit).unwrap_or(KEPT).min(KEPT) + 1,
+        };
         let read = self.0.store.read(move |conn| {
-            Box::pin(async move { conn.list_inbox_messages(before, asked).await })
+            Box::pin(async move {
+                let rows = conn.list_inbox_messages(&page).await?;
+                Ok::<_, StoreError>((rows, conn.count_unread_inbox_messages().await?))
+            })
         });
-        let mut rows = read.await.map_err(ChannelsError::Store)?;
+        let (mut rows, unread) = read.await.map_err(ChannelsError::Store)?;
         let more = rows.len() > limit;
         rows.truncate(limit);
         let next_cursor = rows
@@ -151,8 +172,43 @@ impl Channels {
             .map(|last| last.seq.to_string());
         Ok(InboxPage {
             messages: rows.into_iter().map(InboxMessage::from).collect(),
+            unread: u64::try_from(unread).unwrap_or(0),
             next_cursor,
         })
+    }
+
+    /// Marks every message as read. Returns how many were unread.
+    pub async fn mark_all_read(&self) -> Result<u64, ChannelsError> {
+        let now = self.0.clock.now();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let marked = conn.update_inbox_messages_read().await?;
+                if marked > 0 {
+                    conn.insert_change("inbox", now).await?;
+                }
+                Ok(marked)
+            })
+        });
+        write.await.map_err(ChannelsError::Store)
+    }
+
+    /// Deletes a message.
+    pub async fn delete_inbox(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
+        let (id, now) = (id.clone(), self.0.clock.now());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let was_there = conn.delete_inbox_message(&id).await?;
+                if was_there {
+                    conn.insert_change("inbox", now).await?;
+                }
+                Ok(was_there)
+            })
+        });
+        if write.await.map_err(ChannelsError::Store)? {
+            Ok(())
+        } else {
+            Err(ChannelsError::NotFound("message"))
+        }
     }
 
     /// Marks a message as read.

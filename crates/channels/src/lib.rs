@@ -37,7 +37,7 @@ mod vendor;
 pub use account::{Account, AccountChange, ChannelField, ChannelType, ExtraKey, NewAccount};
 pub use error::{ChannelsError, SendError};
 pub use handle::{Channels, ChannelsParts};
-pub use inbox::{InboxMessage, InboxPage, PreparedInbox};
+pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
 pub use lookup::TargetAccount;
 pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};

@@ -47,6 +47,7 @@ pub(crate) struct Found {
 pub(crate) struct OpenAccount {
     pub(crate) sender: &'static dyn Sender,
     pub(crate) id: String,
+    pub(crate) label: String,
     pub(crate) fields: Map<String, Value>,
     pub(crate) secrets: BTreeMap<String, SecretString>,
 }
@@ -95,6 +96,7 @@ impl Inner {
             sender: found.sender,
             fields,
             id: found.row.id,
+            label: found.row.label,
             secrets,
         })
     }

@@ -88,7 +88,14 @@ impl App {
             "http"
         };
         match listener.local_addr() {
-            Ok(address) => say(&format!("Listening on {scheme}://{address}")),
+            Ok(address) => {
+                say(&format!("Listening on {scheme}://{address}"));
+                // Browsers bind passkeys to a host name, so an IP address has none.
+                if address.ip().is_loopback() {
+                    let port = address.port();
+                    say(&format!("Open {scheme}://localhost:{port} in a browser"));
+                }
+            }
             Err(error) => tracing::warn!(%error, "cannot determine the listening address"),
         }
         let services = self.services();

@@ -161,8 +161,19 @@ impl Inner {
         .await;
         let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
         let refusal = refusal::with_status(status, &body);
+        let mut error = refused(prepared.provider, refusal, prepared.key);
+        if let ModelError::Failed {
+            said, wait_seconds, ..
+        } = &mut error
+        {
+            // Vendors repeat the key when they reject it.
+            if !matches!(status, 401 | 403) {
+                *said = refusal::sentence(&body, prepared.key.text());
+            }
+            *wait_seconds = wait.map(|wait| wait.as_secs().max(1));
+        }
         Failure {
-            error: refused(prepared.provider, refusal, prepared.key),
+            error,
             again: refusal.is_worth_a_retry(),
             wait,
             refusal: Some(refusal),
@@ -187,6 +198,8 @@ pub(crate) fn vendor_error(provider: &str, refusal: Refusal) -> ModelError {
             provider,
             status: refusal.status(),
             retryable: refusal.is_retryable(),
+            said: None,
+            wait_seconds: None,
         },
     }
 }
@@ -202,6 +215,8 @@ pub(crate) fn outbound_error(provider: &str, error: OutboundError) -> ModelError
             provider,
             status: None,
             retryable: error.is_retryable(),
+            said: None,
+            wait_seconds: None,
         },
     }
 }

@@ -1,5 +1,5 @@
-//! Errors of models, and how the API reports them. Only the status of a vendor's error is kept, because its
-//! text may repeat the conversation or the key.
+//! Errors of models, and how the API reports them. The vendor's sentence is a field of its own, never part of
+//! the message: it is shown to the owner only, and not logged.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
@@ -23,6 +23,10 @@ pub enum ModelError {
         status: Option<u16>,
         /// Whether the same request may succeed later.
         retryable: bool,
+        /// The vendor's own sentence. It may repeat parts of the conversation.
+        said: Option<String>,
+        /// How long the vendor asks to wait.
+        wait_seconds: Option<u64>,
     },
     /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
@@ -87,10 +91,17 @@ impl From<ModelError> for Problem {
                 provider,
                 status,
                 retryable,
+                said,
+                wait_seconds,
             } => {
                 let message = match status {
                     Some(401 | 403) => {
                         format!("The model provider {provider} rejected the key.")
+                    }
+                    Some(429) => {
+                        format!(
+                            "The model provider {provider} refused the request: its rate or usage limit is reached."
+                        )
                     }
                     Some(status) => {
                         format!("The model provider {provider} responded with status {status}.")
@@ -103,7 +114,17 @@ impl From<ModelError> for Problem {
                     }
                     None => format!("The model provider {provider} returned an invalid response."),
                 };
-                failed(provider, retryable, message)
+                let mut problem = failed(provider, retryable, message);
+                if let Some(status) = status {
+                    problem = problem.with("status", status);
+                }
+                if let Some(said) = said {
+                    problem = problem.with("provider_message", said);
+                }
+                if let Some(seconds) = wait_seconds {
+                    problem = problem.with("retry_after_seconds", seconds);
+                }
+                problem
             }
             ModelError::ContextTooLong { provider } => {
                 let message = format!(
@@ -139,6 +160,8 @@ mod tests {
             provider: "p".to_owned(),
             status,
             retryable,
+            said: None,
+            wait_seconds: None,
         };
         for (error, code, text) in [
             (failed(Some(401), false), "PROVIDER_FAILED", "key"),

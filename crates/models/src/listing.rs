@@ -54,6 +54,8 @@ impl Inner {
             provider: provider(),
             status: None,
             retryable: false,
+            said: None,
+            wait_seconds: None,
         };
         let family = family(endpoint.kind);
         let mut url = below(&endpoint.base_url, &["models"]);

@@ -1,5 +1,4 @@
-//! Classifies vendor errors. Only this module reads their text, and it keeps none of it, because it may
-//! repeat the conversation.
+//! Classifies vendor errors, and extracts the vendor's sentence. Only this module reads their text.
 //!
 //! Sources: <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://platform.claude.com/docs/en/api/errors>, llama.cpp's `tools/server/README.md`.
@@ -78,6 +77,30 @@ pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
         return Refusal::Quota(status);
     }
     Refusal::Status(Some(status))
+}
+
+/// The longest sentence of a vendor that is kept.
+const MAX_SENTENCE_CHARACTERS: usize = 400;
+
+/// Returns the vendor's message in one line: the `message` or `detail` of its error object. `None` without
+/// one, and when it contains the key.
+pub(crate) fn sentence(body: &[u8], key: Option<&str>) -> Option<String> {
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let value = value.get(0).unwrap_or(&value);
+    let error = value.get("error").unwrap_or(value);
+    let texts = [Some(error), error.get("message"), error.get("detail")];
+    let text = texts.into_iter().flatten().find_map(Value::as_str)?;
+    if key.is_some_and(|key| !key.is_empty() && text.contains(key)) {
+        return None;
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    let mut cut: String = line.chars().take(MAX_SENTENCE_CHARACTERS).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    (!cut.is_empty()).then_some(cut)
 }
 
 /// Classifies an error within a stream: the object under `error`.
@@ -282,5 +305,22 @@ mod tests {
     fn a_server_that_does_not_know_the_question_for_usage() {
         let body = br#"{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs"}]}"#;
         assert_eq!(with_status(422, body), Refusal::NoStreamOptions);
+    }
+
+    #[test]
+    fn the_sentence_of_a_vendor_is_one_line_without_the_key() {
+        let said = |body: &str| sentence(body.as_bytes(), Some("sk-1"));
+        let openai = r#"{"error":{"message":"You exceeded\n your quota.","type":"x"}}"#;
+        assert_eq!(said(openai).as_deref(), Some("You exceeded your quota."));
+        assert_eq!(
+            said(r#"{"error":"no such model"}"#).as_deref(),
+            Some("no such model")
+        );
+        assert_eq!(said(r#"{"detail":"no"}"#).as_deref(), Some("no"));
+        assert_eq!(said(r#"[{"error":{"message":"a"}}]"#).as_deref(), Some("a"));
+        assert_eq!(said(r#"{"error":{"message":"bad key sk-1"}}"#), None);
+        assert_eq!(said("<html>"), None);
+        let long = serde_json::json!({ "error": "x".repeat(500) }).to_string();
+        assert_eq!(said(&long).map(|text| text.chars().count()), Some(401));
     }
 }

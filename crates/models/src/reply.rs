@@ -48,6 +48,8 @@ impl Failure {
             provider: provider.to_owned(),
             status: None,
             retryable,
+            said: None,
+            wait_seconds: None,
         };
         match error {
             ReadError::Garbage | ReadError::TooLarge => Self::new(failed(false), false),

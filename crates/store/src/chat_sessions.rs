@@ -67,7 +67,7 @@ pub struct ChatSessionPage {
 }
 
 /// Returns a LIKE pattern that finds the text anywhere. The escape character is `\`.
-fn contains(text: &str) -> String {
+pub(crate) fn contains(text: &str) -> String {
     let escaped = text
         .replace('\\', "\\\\")
         .replace('%', "\\%")

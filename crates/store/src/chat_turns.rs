@@ -1,5 +1,6 @@
 //! Table `chat_turns`: turns that wait or run. A row that outlives its process was interrupted.
 
+use crate::chat_sessions::Number;
 use crate::sql::{FromRow, Row, query};
 use crate::{ChatMessageRow, Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -108,5 +109,57 @@ impl Conn {
         );
         let query = query.bind(session.as_str()).bind(turn_no);
         self.find(query.bind(delivery.as_str())).await
+    }
+}
+
+impl Conn {
+    /// Finds the number of a turn that has messages.
+    pub async fn find_chat_turn_number(
+        &mut self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<Option<i64>, StoreError> {
+        let query = query(
+            "SELECT turn_no FROM chat_messages WHERE session_id = $1 AND turn_id = $2 LIMIT 1",
+        );
+        let found: Option<Number> = self.find(query.bind(session.as_str()).bind(id)).await?;
+        Ok(found.map(|Number(number)| number))
+    }
+
+    /// Whether a turn from this number on waits or runs.
+    pub async fn has_open_chat_turn(
+        &mut self,
+        session: &SessionId,
+        first: i64,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM chat_turns WHERE session_id = $1 AND turn_no >= $2",
+        );
+        Ok(self
+            .number(query.bind(session.as_str()).bind(first))
+            .await?
+            > 0)
+    }
+
+    /// Deletes the messages of a range of turns, both bounds inclusive, and a summary that covers one of
+    /// them. Recordings stay until the session is deleted.
+    pub async fn delete_chat_messages(
+        &mut self,
+        session: &SessionId,
+        (first, last): (i64, i64),
+    ) -> Result<(), StoreError> {
+        let messages = query(
+            "DELETE FROM chat_messages WHERE session_id = $1 AND turn_no >= $2 AND turn_no <= $3",
+        );
+        let messages = messages.bind(session.as_str()).bind(first).bind(last);
+        let deleted = i64::try_from(self.run(messages).await?).unwrap_or(i64::MAX);
+        let session_row = query(
+            "UPDATE chat_sessions SET message_count = message_count - $2,
+                 summary = CASE WHEN summary_turn >= $3 THEN NULL ELSE summary END,
+                 summary_turn = CASE WHEN summary_turn >= $3 THEN 0 ELSE summary_turn END
+             WHERE id = $1",
+        );
+        let session_row = session_row.bind(session.as_str()).bind(deleted);
+        self.run(session_row.bind(first)).await.map(drop)
     }
 }

@@ -14,7 +14,7 @@ const SEARCHED: i64 = 20_000;
 pub struct DeliveryFilter {
     pub webhook: Option<WebhookId>,
     pub status: Option<DeliveryStatus>,
-    /// The event type.
+    /// The event type; with `*` at the end, all types that start with the text before it.
     pub event: Option<String>,
     /// Text in the event type, entity, error or preview. ASCII letters match in either case.
     pub text: Option<String>,
@@ -66,20 +66,25 @@ fn conditions(filter: &DeliveryFilter) -> String {
     let mut place = 1;
     // Of a webhook's deliveries, few may have this type or be open. `|| ''` keeps the index by webhook from
     // being used then.
+    let event = filter.event.as_deref();
+    let is_type = event.is_some_and(|event| !event.ends_with('*'));
     let is_open = filter.status.is_some_and(DeliveryStatus::is_open);
-    let webhook = if filter.event.is_some() || is_open {
-        "webhook_id || ''"
-    } else {
-        "webhook_id"
-    };
-    for (column, is_asked) in [
-        (webhook, filter.webhook.is_some()),
-        ("event_type", filter.event.is_some()),
-    ] {
-        if is_asked {
-            place += 1;
-            all.push(format!("{column} = ${place}"));
-        }
+    if filter.webhook.is_some() {
+        place += 1;
+        let webhook = if is_type || is_open {
+            "webhook_id || ''"
+        } else {
+            "webhook_id"
+        };
+        all.push(format!("{webhook} = ${place}"));
+    }
+    if event.is_some() {
+        place += 1;
+        all.push(if is_type {
+            format!("event_type = ${place}")
+        } else {
+            format!("event_type LIKE ${place} ESCAPE '\\'")
+        });
     }
     for (operator, is_asked) in [(">=", filter.from.is_some()), ("<", filter.until.is_some())] {
         if is_asked {
@@ -116,15 +121,19 @@ fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
 
 /// Returns a `LIKE` pattern that finds the text anywhere.
 fn pattern(text: &str) -> String {
-    let mut pattern = String::from("%");
+    format!("%{}%", literal(text))
+}
+
+/// Escapes the characters that are special in a `LIKE` pattern.
+fn literal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
+            escaped.push('\\');
         }
-        pattern.push(character);
+        escaped.push(character);
     }
-    pattern.push('%');
-    pattern
+    escaped
 }
 
 /// Returns the condition that a column contains the text, either both in lower case (`$L`) or unchanged
@@ -153,7 +162,15 @@ impl Conn {
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
-        values.extend(filter.event.clone());
+        values.extend(
+            filter
+                .event
+                .as_deref()
+                .map(|event| match event.strip_suffix('*') {
+                    Some(start) => format!("{}%", literal(start)),
+                    None => event.to_owned(),
+                }),
+        );
         if let Some(from) = filter.from {
             values.extend([first_id_at(from), from.as_millis().to_string()]);
         }

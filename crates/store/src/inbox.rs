@@ -1,5 +1,6 @@
 //! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
+use crate::chat_sessions::contains;
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
@@ -27,6 +28,18 @@ pub struct InboxMessageRow {
     /// The webhook whose delivery the message reports.
     pub webhook_id: Option<WebhookId>,
     pub delivery_id: Option<DeliveryId>,
+}
+
+/// Filter and range of a listing.
+#[derive(Clone, Debug)]
+pub struct InboxMessagePage {
+    /// Only messages before this position.
+    pub before_seq: i64,
+    pub only_unread: bool,
+    /// Only messages whose text or sender contains this text.
+    pub q: Option<String>,
+    /// Maximum number of messages.
+    pub limit: i64,
 }
 
 impl InboxMessageRow {
@@ -80,7 +93,7 @@ impl Conn {
         for row in rows {
             self.insert_one_inbox_message(row).await?;
         }
-        // Positions have no gaps, because messages are deleted only here, oldest first.
+        // A message that the user deleted leaves a gap and counts until it would have been deleted here.
         let old = query(
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
         );
@@ -128,14 +141,31 @@ impl Conn {
         .map(drop)
     }
 
-    /// Returns messages before this position, newest first.
+    /// Returns the messages of a page, newest first.
     pub async fn list_inbox_messages(
         &mut self,
-        before_seq: i64,
-        limit: i64,
+        page: &InboxMessagePage,
     ) -> Result<Vec<InboxMessageRow>, StoreError> {
-        let query = query("SELECT * FROM inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2");
-        self.list(query.bind(before_seq).bind(limit)).await
+        let query = query(
+            "SELECT * FROM inbox_messages
+             WHERE seq < $1 AND ($2 = 0 OR read = 0)
+               AND ($3 = '' OR LOWER(text) LIKE $4 ESCAPE '\\' OR text LIKE $3 ESCAPE '\\'
+                    OR LOWER(source) LIKE $4 ESCAPE '\\' OR source LIKE $3 ESCAPE '\\')
+             ORDER BY seq DESC LIMIT $5",
+        );
+        let raw = page.q.as_deref().map(contains).unwrap_or_default();
+        let lower = raw.to_lowercase();
+        let query = query
+            .bind(page.before_seq)
+            .bind(i64::from(page.only_unread));
+        self.list(query.bind(raw).bind(lower).bind(page.limit))
+            .await
+    }
+
+    /// Counts the unread messages.
+    pub async fn count_unread_inbox_messages(&mut self) -> Result<i64, StoreError> {
+        let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM inbox_messages WHERE read = 0");
+        self.number(query).await
     }
 
     /// Marks a message as read; `false` if it does not exist.
@@ -144,6 +174,19 @@ impl Conn {
         id: &InboxMessageId,
     ) -> Result<bool, StoreError> {
         let query = query("UPDATE inbox_messages SET read = 1 WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str())).await? > 0)
+    }
+
+    /// Marks every message as read. Returns how many were unread.
+    pub async fn update_inbox_messages_read(&mut self) -> Result<u64, StoreError> {
+        self.run(query("UPDATE inbox_messages SET read = 1 WHERE read = 0"))
+            .await
+    }
+
+    /// Deletes a message; `false` if it does not exist.
+    pub async fn delete_inbox_message(&mut self, id: &InboxMessageId) -> Result<bool, StoreError> {
+        self.lock_inbox().await?;
+        let query = query("DELETE FROM inbox_messages WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 }

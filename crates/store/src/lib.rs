@@ -107,7 +107,7 @@ pub use dialect::Engine;
 pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
-pub use inbox::{INBOX_MAX_BYTES, InboxMessageRow};
+pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
 pub use migrate::migration_versions;
 pub use open::Location;
 pub use passkeys::PasskeyRow;

@@ -72,6 +72,10 @@ pub struct AuthInput {
     /// Ignored.
     #[serde(default)]
     #[schemars(skip)]
+    pub awaits_secret: IgnoredAny,
+    /// Ignored.
+    #[serde(default)]
+    #[schemars(skip)]
     pub previous_secret_expires_at: IgnoredAny,
 }
 
@@ -232,6 +236,7 @@ impl WebhookInput {
                 mode: profile.default_auth_mode,
                 header: None,
                 secret_hint: None,
+                is_generated: false,
             },
             webhook: WebhookConfig::new(profile),
         };

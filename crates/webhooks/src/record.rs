@@ -189,6 +189,16 @@ pub struct AuthConfig {
     /// The last characters of the secret, to tell it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_hint: Option<String>,
+    /// Whether Gatehouse generated the secret. False for webhooks of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_generated: bool,
+}
+
+impl AuthConfig {
+    /// Whether the sender generates the secret, and it has not been entered yet.
+    pub fn awaits_secret(&self) -> bool {
+        self.is_generated && self.mode.secret_from_sender()
+    }
 }
 
 /// The content of the `config` column.
@@ -218,6 +228,9 @@ pub struct WebhookAuth {
     /// The last characters of the secret, to tell it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_hint: Option<String>,
+    /// Whether the sender generates the secret, and it has not been entered yet: every delivery is refused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_secret: bool,
     /// When the last of the previous secrets expires. Absent if none is valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret_expires_at: Option<Timestamp>,
@@ -320,6 +333,7 @@ impl Webhook {
             source_profile: webhook.source_profile,
             auth_mode: auth.mode,
             auth: WebhookAuth {
+                awaits_secret: auth.awaits_secret(),
                 header: auth.header,
                 configured: secrets.has_secret || !auth.mode.needs_secret(),
                 secret_hint: auth.secret_hint,
@@ -386,6 +400,7 @@ mod tests {
                 mode: AuthMode::STATIC_HEADER,
                 header: Some(DEFAULT_HEADER.to_owned()),
                 secret_hint: Some("…abcd".to_owned()),
+                is_generated: false,
             },
             webhook: WebhookConfig::new(profile::generic()),
         };

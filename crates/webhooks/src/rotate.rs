@@ -94,6 +94,7 @@ impl Inner {
             return Err(WebhooksError::invalid("id", reason).into());
         }
         let warning = secret.and_then(|secret| secret::warning(mode, secret));
+        config.auth.is_generated = secret.is_none();
         let secret = match secret {
             Some(secret) => checked_secret(mode, secret)?,
             None => secret::generate(mode, &*self.random),

@@ -132,6 +132,7 @@ async fn ask_agent(
         audio: None,
         agent: config.agent.clone(),
         model: config.model.clone(),
+        replaces: None,
         system_suffix: config.system_prompt_suffix.clone(),
         origin: Origin::Webhook {
             policy: config.tool_policy.clone(),

@@ -2,6 +2,7 @@
 // of 3 that the web UI adds: OFFLINE (no connection), LOST (the connection broke before the answer) and
 // TIMED_OUT.
 import { m } from '../paraglide/messages.js';
+import { inWords } from './wording';
 
 /** The gateway's error details besides code and message. */
 export interface Details {
@@ -23,7 +24,7 @@ export class Failure extends Error {
   readonly details: Details;
 
   constructor(code: string, message: string, details: Details = {}) {
-    super(message);
+    super(inWords(message, details));
     this.code = code;
     this.details = details;
   }

@@ -7,6 +7,8 @@ interface Hooks {
   sessionEnded: () => void;
   /** Called when the gateway refuses because the vault is sealed. Over HTTP there is no other notice. */
   vaultSealed: () => void;
+  /** Whether the vault is known to be sealed. The gateway then refuses calls over HTTP that it accepts over the socket. */
+  isSealed: () => boolean;
   /** Resolves after the gateway has identified the user; throws if it does not admit them. */
   admitted: () => Promise<void>;
 }
@@ -15,6 +17,7 @@ const hooks: Hooks = {
   askConfirmation: () => Promise.resolve(false),
   sessionEnded: () => undefined,
   vaultSealed: () => undefined,
+  isSealed: () => false,
   admitted: () => Promise.resolve(),
 };
 
@@ -22,4 +25,5 @@ export const setHooks = (own: Partial<Hooks>): void => void Object.assign(hooks,
 export const askConfirmation = (): Promise<boolean> => hooks.askConfirmation();
 export const sessionEnded = (): void => hooks.sessionEnded();
 export const vaultSealed = (): void => hooks.vaultSealed();
+export const isSealed = (): boolean => hooks.isSealed();
 export const admitted = (): Promise<void> => hooks.admitted();

@@ -1,7 +1,7 @@
 // Calls to the JSON-RPC API, over the socket if open, otherwise over HTTP. Typed from the OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
-import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
+import { admitted, askConfirmation, isSealed, sessionEnded, vaultSealed } from './hooks';
 import { socket } from './socket';
 
 export type Method = keyof Interface['methods'];
@@ -28,6 +28,7 @@ export async function rpc<M extends Method>(
 
 async function call(method: Method, params: object, options: CallOptions): Promise<unknown> {
   await admitted();
+  if (isSealed()) await socket.settled();
   const overLine = socket.isOpen;
   try {
     return await once(method, params, options);

@@ -77,6 +77,17 @@ class Socket {
     document.removeEventListener('visibilitychange', this.#again);
   }
 
+  /** Resolves when the connection is open or has failed. */
+  settled(): Promise<void> {
+    if (this.#state !== 'connecting' || !this.#socket) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = this.watch(() => {
+        end();
+        resolve();
+      });
+    });
+  }
+
   /** Reconnects at once instead of after the delay. */
   retry(): void {
     if (this.#socket && this.#state !== 'open') this.#socket.reconnect();

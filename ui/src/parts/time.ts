@@ -1,5 +1,5 @@
 // Formats times, durations, sizes and numbers in the rules of the current language.
-import { getLocale } from '../paraglide/runtime.js';
+import { regional } from './region';
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000_000],
@@ -13,7 +13,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function kept<Format>(make: (locale: string) => Format): () => Format {
   const known = new Map<string, Format>();
   return () => {
-    const locale = getLocale();
+    const locale = regional();
     const format = known.get(locale) ?? make(locale);
     known.set(locale, format);
     return format;
@@ -63,11 +63,11 @@ export function size(bytes: number): string {
     unitDisplay,
     maximumFractionDigits: 1,
   };
-  return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
+  return new Intl.NumberFormat(regional(), options).format(bytes / 1000 ** at);
 }
 
 /** A number. Small integers in English skip `NumberFormat`: a page's first format takes about 20 ms. */
 export function number(value: number): string {
-  const isPlain = Number.isInteger(value) && Math.abs(value) < 1000 && getLocale().startsWith('en');
+  const isPlain = Number.isInteger(value) && Math.abs(value) < 1000 && regional().startsWith('en');
   return isPlain ? String(value) : asNumber().format(value);
 }

@@ -35,6 +35,7 @@ export function begin(): Promise<void> {
 }
 
 setHooks({
+  isSealed: () => facts.vault_status === 'sealed',
   async admitted() {
     if (!asking) return;
     await asking;
@@ -131,6 +132,11 @@ async function forget(): Promise<void> {
   // Unmount the app first, along with its `beforeunload` handlers.
   session.face = 'starting';
   await tick();
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Storage is disabled, so there is nothing to clear.
+  }
   history.replaceState(null, '', '/');
   location.reload();
 }

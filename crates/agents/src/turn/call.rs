@@ -145,7 +145,7 @@ impl Running<'_> {
         if self.repeats.is_too_often(key) {
             return Ok(too_often());
         }
-        if !self.is_approved(&*tool, &input, call).await? {
+        if !self.is_approved(setup, &*tool, &input, call).await? {
             let answer = Answer::denied("The operator did not approve this call.");
             self.repeats.note(key, &answer.text);
             return Ok(answer);
@@ -167,11 +167,15 @@ impl Running<'_> {
 
     async fn is_approved(
         &self,
+        setup: &Setup,
         tool: &dyn Tool,
         input: &Value,
         call: &ToolCallRecord,
     ) -> Result<bool, TurnFailure> {
-        if !restrains(&self.inner.settings.load().require_approval, tool) {
+        let of_agent = &setup.agent.config.require_approval;
+        if !restrains(&self.inner.settings.load().require_approval, tool)
+            && !restrains(of_agent, tool)
+        {
             return Ok(true);
         }
         self.tell_tool(call, ToolState::Waiting, None);

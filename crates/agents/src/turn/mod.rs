@@ -6,6 +6,7 @@ mod ask;
 mod call;
 mod failure;
 mod messages;
+mod refused;
 mod repeats;
 mod spending;
 mod summarise;
@@ -277,6 +278,7 @@ impl Running<'_> {
         let mut rows: Vec<ChatMessageRow> = read.await?;
         // What an earlier attempt of the same delivery left behind is no part of this one.
         rows.retain(|row| row.turn_no < self.turn.number || row.role == Role::User.as_str());
+        refused::leave_out(&mut rows, self.turn.number);
         if rows.is_empty() {
             return Err(TurnFailure::SessionGone);
         }

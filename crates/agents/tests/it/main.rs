@@ -11,6 +11,7 @@ mod agents;
 mod aloud;
 mod approvals;
 mod context;
+mod edits;
 mod fake_model;
 mod harness;
 mod lanes;

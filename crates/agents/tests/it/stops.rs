@@ -121,7 +121,7 @@ async fn the_end_of_a_turn_is_no_part_of_the_next_request() {
     house.say(Some(report.session.as_str()), "Now?").await;
     assert_eq!(
         house.model.messages(1),
-        [json!({ "role": "user", "content": "Are you there?\n\nNow?" })]
+        [json!({ "role": "user", "content": "Now?" })]
     );
     let request = webhook("webhook:a", "event", None);
     let report = house.agents.send_sync(request).await.unwrap();

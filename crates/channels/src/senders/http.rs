@@ -67,7 +67,8 @@ impl Sender for Http {
                 .header("webhook-id", id)
                 .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
                 .body(body);
-            part.call(request).await?.check(ABOUT.noun, None)
+            let noun = part.noun();
+            part.call(request).await?.check(&noun, None)
         })
     }
 }

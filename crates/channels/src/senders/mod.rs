@@ -23,6 +23,7 @@ use futures_util::future::BoxFuture;
 use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 
 /// Describes a channel type for users and for account validation.
@@ -149,14 +150,24 @@ impl Part<'_> {
         format!("{}-{}", self.id, self.number)
     }
 
+    /// Names the other side in error messages: the vendor, or the channel if it has none.
+    fn noun(&self) -> Cow<'static, str> {
+        let about = self.account.sender.about();
+        if about.calls_any_address {
+            Cow::Owned(format!("the channel “{}”", self.account.label))
+        } else {
+            Cow::Borrowed(about.noun)
+        }
+    }
+
     fn client(&self) -> &Client {
         let outbound = &self.inner.outbound;
         outbound.client(gatehouse_outbound::Reach::Owner)
     }
 
     async fn call(&self, request: RequestBuilder) -> Result<Answer, Failure> {
-        let vendor = self.account.sender.about().noun;
-        vendor::call(&self.inner.outbound, &*self.inner.clock, vendor, request).await
+        let noun = self.noun();
+        vendor::call(&self.inner.outbound, &*self.inner.clock, &noun, request).await
     }
 }
 

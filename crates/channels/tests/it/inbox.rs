@@ -1,6 +1,7 @@
 //! Messages of the inbox.
 
 use crate::harness::{NOW_MS, blame, room, rooms};
+use gatehouse_channels::InboxFilter;
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{ErrorCode, Timestamp};
 use gatehouse_store::{InboxMessageRow, StoreError};
@@ -12,7 +13,11 @@ async fn a_message_is_stored_told_listed_and_read() {
         let mut told = room.channels.subscribe();
         room.send("inbox", "first\0 <b>").await.unwrap();
         room.send("inbox:inbox", "second").await.unwrap();
-        let page = room.channels.list_inbox(50, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 50, None)
+            .await
+            .unwrap();
         let texts: Vec<_> = page.messages.iter().map(|m| m.text.as_str()).collect();
         assert_eq!(texts, ["second", "first\u{fffd} <b>"]);
         assert_eq!(page.next_cursor, None);
@@ -24,7 +29,11 @@ async fn a_message_is_stored_told_listed_and_read() {
         assert_eq!(first.at, Timestamp::from_millis(NOW_MS));
         assert_eq!(told.recv().await.unwrap(), first);
         room.channels.mark_read(&first.id).await.unwrap();
-        let page = room.channels.list_inbox(50, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 50, None)
+            .await
+            .unwrap();
         assert_eq!(
             page.messages.iter().map(|m| m.read).collect::<Vec<_>>(),
             [false, true]
@@ -38,6 +47,50 @@ async fn a_message_is_stored_told_listed_and_read() {
 }
 
 #[tokio::test]
+async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
+    for room in rooms().await {
+        for text in ["Build 1 failed", "build 2 passed", "100 % done"] {
+            room.send("inbox", text).await.unwrap();
+        }
+        let list = async |q: Option<&str>, only_unread| {
+            let filter = InboxFilter {
+                only_unread,
+                q: q.map(str::to_owned),
+            };
+            let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+            let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
+            (texts.join(","), page.unread, page.next_cursor.is_some())
+        };
+        // The count is that of the whole inbox, whatever the page and the filter.
+        assert_eq!(list(None, false).await, ("100 % done".to_owned(), 3, true));
+        assert_eq!(
+            list(Some(" BUILD "), false).await,
+            ("build 2 passed".to_owned(), 3, true)
+        );
+        assert_eq!(
+            list(Some("0 %"), false).await,
+            ("100 % done".to_owned(), 3, false)
+        );
+        assert_eq!(list(Some("b%d"), false).await, (String::new(), 3, false));
+        assert_eq!(list(Some("a\0"), false).await.0, "");
+        assert_eq!(room.channels.mark_all_read().await.unwrap(), 3);
+        assert_eq!(room.channels.mark_all_read().await.unwrap(), 0);
+        assert_eq!(list(None, true).await, (String::new(), 0, false));
+        room.send("inbox", "new").await.unwrap();
+        assert_eq!(list(None, true).await, ("new".to_owned(), 1, false));
+        let filter = InboxFilter::default();
+        let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+        let id = &page.messages[0].id;
+        room.channels.delete_inbox(id).await.unwrap();
+        let again = room.channels.delete_inbox(id).await;
+        assert_eq!(blame(again).0, ErrorCode::NotFound);
+        // The position of the deleted message is used again.
+        room.send("inbox", "newer").await.unwrap();
+        assert_eq!(list(None, false).await, ("newer".to_owned(), 1, true));
+    }
+}
+
+#[tokio::test]
 async fn pages_follow_each_other() {
     let room = room().await;
     for number in 0..5 {
@@ -47,7 +100,7 @@ async fn pages_follow_each_other() {
     loop {
         let page = room
             .channels
-            .list_inbox(2, cursor.as_deref())
+            .list_inbox(&InboxFilter::default(), 2, cursor.as_deref())
             .await
             .unwrap();
         seen.extend(page.messages.into_iter().map(|m| m.text));
@@ -58,7 +111,10 @@ async fn pages_follow_each_other() {
     }
     assert_eq!(seen, ["4", "3", "2", "1", "0"]);
     for bad in ["x", "0", "-1"] {
-        let refused = room.channels.list_inbox(2, Some(bad)).await;
+        let refused = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 2, Some(bad))
+            .await;
         assert_eq!(
             blame(refused),
             (ErrorCode::InvalidParams, "cursor".to_owned())
@@ -90,7 +146,11 @@ async fn the_newest_ten_thousand_stay() {
     });
     fill.await.unwrap();
     let oldest = || async {
-        let page = room.channels.list_inbox(10_000, None).await.unwrap();
+        let page = room
+            .channels
+            .list_inbox(&InboxFilter::default(), 10_000, None)
+            .await
+            .unwrap();
         (
             page.messages.len(),
             page.messages.last().unwrap().text.clone(),
@@ -128,7 +188,11 @@ async fn the_newest_messages_of_64_mib_stay() {
             stored.unwrap();
         };
         let kept = async || {
-            let page = room.channels.list_inbox(100, None).await.unwrap();
+            let page = room
+                .channels
+                .list_inbox(&InboxFilter::default(), 100, None)
+                .await
+                .unwrap();
             let oldest = page.messages.last().unwrap().id.to_string();
             (page.messages.len(), oldest)
         };
@@ -151,7 +215,11 @@ async fn further_inboxes_may_be_made_and_the_log_takes_all() {
     assert_eq!(made.id, "inbox-2");
     room.send("inbox:inbox-2", "there").await.unwrap();
     room.send("inbox", "here").await.unwrap();
-    let page = room.channels.list_inbox(50, None).await.unwrap();
+    let page = room
+        .channels
+        .list_inbox(&InboxFilter::default(), 50, None)
+        .await
+        .unwrap();
     let channels: Vec<_> = page.messages.iter().map(|m| m.channel.as_str()).collect();
     assert_eq!(channels, ["inbox", "inbox-2"]);
     room.send("log", "a line\nand another").await.unwrap();

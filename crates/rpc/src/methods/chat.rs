@@ -18,7 +18,7 @@ pub const SEND: Method = method!(
     send(SendParams) -> Sent,
     long_params: true,
     order: Answered,
-    errors: [NotFound],
+    errors: [NotFound, Conflict],
     audit: Audit::Unnoted("conversation")
 );
 
@@ -39,6 +39,15 @@ pub const ABORT: Method = method!(
     Some(Scope::Write),
     abort(SessionParams) -> Done,
     errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
+);
+
+pub const DELETE: Method = method!(
+    "chat.delete",
+    "Deletes a turn of a session: the text and everything that answered it.",
+    Some(Scope::Write),
+    delete(DeleteParams) -> Done,
+    errors: [NotFound, Conflict],
     audit: Audit::Unnoted("conversation")
 );
 
@@ -64,6 +73,8 @@ pub struct SendParams {
     agent: Option<String>,
     /// The model for this answer only: a name, or `provider/model`.
     model: Option<String>,
+    /// A turn of the session. It and all later turns are deleted first; they must have ended.
+    replaces: Option<String>,
 }
 
 /// Result of `chat.send_sync`.
@@ -98,6 +109,16 @@ pub struct SessionParams {
     session: String,
 }
 
+/// Params of `chat.delete`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteParams {
+    /// The session's id or key.
+    session: String,
+    /// The turn's id.
+    turn_id: String,
+}
+
 /// Params of `chat.history`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -130,6 +151,7 @@ fn request(call: &Call, params: SendParams) -> SendRequest {
         audio: params.audio_id,
         agent: params.agent,
         model: params.model,
+        replaces: params.replaces,
         ..SendRequest::new(params.text, call.actor())
     }
 }
@@ -171,6 +193,13 @@ async fn send_sync(mut call: Call, params: SendParams) -> Result<Answer, Problem
 async fn abort(call: Call, params: SessionParams) -> Result<Done, Problem> {
     let agents = &call.services.agents;
     agents.abort(&params.session).await.map_err(to_problem)?;
+    Ok(DONE)
+}
+
+async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {
+    let agents = &call.services.agents;
+    let deleted = agents.delete_turn(&params.session, &params.turn_id).await;
+    deleted.map_err(to_problem)?;
     Ok(DONE)
 }
 

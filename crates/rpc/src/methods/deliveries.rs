@@ -106,7 +106,8 @@ pub struct DeliveriesParams {
     id: Option<String>,
     /// Only deliveries with this status.
     status: Option<DeliveryStatus>,
-    /// Only deliveries with this event type.
+    /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
+    /// it, such as `issues.*`.
     event: Option<String>,
     /// Only deliveries whose event type, entity, error or preview contains this text.
     q: Option<String>,

@@ -1,8 +1,8 @@
 //! `inbox.*`: messages sent to the inbox.
 
-use super::page::{PageParams, rows};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_channels::{InboxMessage, InboxPage};
+use super::page::rows;
+use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
+use gatehouse_channels::{InboxFilter, InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -13,54 +13,117 @@ pub const LIST: Method = method!(
     "inbox.list",
     "Lists the messages in the inbox, newest first.",
     Some(Scope::Read),
-    list(PageParams) -> ListResult
+    list(ListParams) -> ListResult
 );
 
 pub const MARK_READ: Method = method!(
     "inbox.mark_read",
     "Marks a message as read.",
     Some(Scope::Write),
-    mark_read(MarkReadParams) -> Done,
+    mark_read(IdParams) -> Done,
     errors: [NotFound],
     audit: Audit::Unnoted("conversation")
 );
+
+pub const MARK_ALL_READ: Method = method!(
+    "inbox.mark_all_read",
+    "Marks every message as read.",
+    Some(Scope::Write),
+    mark_all_read(NoParams) -> MarkAllReadResult,
+    audit: Audit::Unnoted("conversation")
+);
+
+pub const DELETE: Method = method!(
+    "inbox.delete",
+    "Deletes a message.",
+    Some(Scope::Write),
+    delete(IdParams) -> Done,
+    errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
+);
+
+/// Params of `inbox.list`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListParams {
+    /// Only messages whose text or sender contains this text.
+    q: Option<String>,
+    /// Only unread messages.
+    #[serde(default)]
+    unread: bool,
+    /// The maximum number of entries; 50 by default.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<i64>,
+    /// Return the entries after this cursor: `next_cursor` of the previous page.
+    cursor: Option<String>,
+}
 
 /// Result of `inbox.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
     /// The messages, newest first.
     pub messages: Vec<InboxMessage>,
+    /// How many messages are unread, on all pages and whatever the filter is.
+    pub unread: u64,
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Params of `inbox.mark_read`.
+/// Params that name a message.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MarkReadParams {
+pub struct IdParams {
     /// The message's id.
     id: InboxMessageId,
 }
 
-async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+/// Result of `inbox.mark_all_read`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MarkAllReadResult {
+    /// How many messages were unread.
+    pub marked: u64,
+}
+
+async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let limit = rows(params.limit)?;
     let channels = &call.services.channels;
+    let filter = InboxFilter {
+        only_unread: params.unread,
+        q: params.q,
+    };
     let InboxPage {
         messages,
+        unread,
         next_cursor,
     } = channels
-        .list_inbox(limit, params.cursor.as_deref())
+        .list_inbox(&filter, limit, params.cursor.as_deref())
         .await
         .map_err(to_problem)?;
     Ok(ListResult {
         messages,
+        unread,
         next_cursor,
     })
 }
 
-async fn mark_read(call: Call, params: MarkReadParams) -> Result<Done, Problem> {
+async fn mark_read(call: Call, params: IdParams) -> Result<Done, Problem> {
     let channels = &call.services.channels;
     channels.mark_read(&params.id).await.map_err(to_problem)?;
+    Ok(DONE)
+}
+
+async fn mark_all_read(call: Call, _: NoParams) -> Result<MarkAllReadResult, Problem> {
+    let channels = &call.services.channels;
+    let marked = channels.mark_all_read().await.map_err(to_problem)?;
+    Ok(MarkAllReadResult { marked })
+}
+
+async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
+    let channels = &call.services.channels;
+    channels
+        .delete_inbox(&params.id)
+        .await
+        .map_err(to_problem)?;
     Ok(DONE)
 }

@@ -79,6 +79,10 @@ fn calls_for_conversations(session: &str) -> Calls {
         ("chat.send", text.clone()),
         ("chat.send_sync", text),
         ("chat.abort", json!({ "session": session })),
+        (
+            "chat.delete",
+            json!({ "session": session, "turn_id": "turn_none" }),
+        ),
         ("sessions.delete", json!({ "id": session })),
         (
             "approval.resolve",
@@ -98,6 +102,8 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
         ("channels.test", json!({ "id": "inbox" })),
         ("channels.delete", json!({ "id": channel })),
         ("inbox.mark_read", json!({ "id": "msg_none" })),
+        ("inbox.mark_all_read", json!({})),
+        ("inbox.delete", json!({ "id": "msg_none" })),
         ("webhooks.create", json!({ "name": "second" })),
         ("webhooks.update", json!({ "id": hook, "name": "other" })),
         ("webhooks.rotate_secret", json!({ "id": hook })),
@@ -248,8 +254,9 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 4] = [
+const STORES_NOTHING: [&str; 5] = [
     "chat.abort",
+    "inbox.mark_all_read",
     "tts.convert",
     "stt.transcribe",
     "sessions.unshare",

@@ -36,6 +36,7 @@ impl Webhooks {
             Patch::Absent | Patch::Clear => Some(secret::generate(mode, &*self.0.random)),
         };
         config.auth.secret_hint = secret.as_ref().map(secret::hint);
+        config.auth.is_generated = secret.is_some() && input.secret().value().is_none();
         let now = self.0.now();
         let row = WebhookRow {
             id: WebhookId::generate(&*self.0.clock, &*self.0.random),

@@ -89,8 +89,10 @@ impl Inner {
         let keeps_secret = mode.needs_secret();
         if !keeps_secret {
             config.auth.secret_hint = None;
+            config.auth.is_generated = false;
         } else if let Some(secret) = &secret {
             config.auth.secret_hint = Some(secret::hint(secret));
+            config.auth.is_generated = input.secret().value().is_none();
         }
         let after = WebhookRow {
             name,

@@ -5,6 +5,7 @@ use crate::senders::{Shape, Target, ample, ended};
 use crate::worker::house::House;
 use crate::worker::model::FakeModel;
 use futures_util::future::join_all;
+use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::sqlite;
 use serde_json::json;
@@ -23,7 +24,11 @@ async fn the_inbox_holds_the_very_same_texts() {
     for delivery in ended(&house, &ids).await {
         assert_eq!(delivery.status, DeliveryStatus::Completed, "{delivery:?}");
     }
-    let page = house.channels.list_inbox(10_000, None).await.unwrap();
+    let page = house
+        .channels
+        .list_inbox(&InboxFilter::default(), 10_000, None)
+        .await
+        .unwrap();
     let mut read: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
     // PostgreSQL cannot store NUL; both engines store its replacement.
     let texts = entries

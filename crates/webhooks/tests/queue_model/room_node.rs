@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use bytes::Bytes;
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
-use gatehouse_channels::{Channels, ChannelsParts, NewAccount};
+use gatehouse_channels::{Channels, ChannelsParts, InboxFilter, NewAccount};
 use gatehouse_domain::{
     Actor, ClientKey, Clock, DeliveryStatus, ManualClock, Random, SystemRandom, Timestamp, input,
 };
@@ -421,7 +421,10 @@ impl Node {
         self.on(|parts| async move {
             let (mut texts, mut cursor) = (Vec::new(), None);
             loop {
-                let page = parts.channels.list_inbox(100, cursor.as_deref()).await;
+                let page = parts
+                    .channels
+                    .list_inbox(&InboxFilter::default(), 100, cursor.as_deref())
+                    .await;
                 let page = page.unwrap();
                 texts.extend(page.messages.into_iter().map(|message| message.text));
                 cursor = page.next_cursor;

@@ -1010,6 +1010,8 @@ export interface components {
              *     }
              */
             tools: components["schemas"]["ToolPolicy"];
+            /** @description The tools whose calls wait for approval, in addition to `tools.require_approval`; names as in `tools`. */
+            require_approval?: string[];
             /** @description The persona that speaks its answers. */
             voice_persona_id?: string | null;
             /**

@@ -647,6 +647,10 @@ export interface Interface {
          */
         tools?: ToolPolicy | null;
         /**
+         * The tools whose calls wait for approval, in addition to `tools.require_approval`.
+         */
+        require_approval?: string[] | null;
+        /**
          * The persona that speaks its answers.
          */
         voice_persona_id?: string | null;
@@ -687,6 +691,10 @@ export interface Interface {
          * The tools it may use. Replaces both lists.
          */
         tools?: ToolPolicy | null;
+        /**
+         * The tools whose calls wait for approval. Replaces the list.
+         */
+        require_approval?: string[] | null;
         /**
          * The persona that speaks its answers.
          */
@@ -859,6 +867,10 @@ export interface Interface {
          * The model for this answer only: a name, or `provider/model`.
          */
         model?: string | null;
+        /**
+         * A turn of the session. It and all later turns are deleted first; they must have ended.
+         */
+        replaces?: string | null;
       };
       result: Sent;
     };
@@ -887,6 +899,10 @@ export interface Interface {
          * The model for this answer only: a name, or `provider/model`.
          */
         model?: string | null;
+        /**
+         * A turn of the session. It and all later turns are deleted first; they must have ended.
+         */
+        replaces?: string | null;
       };
       result: Answer;
     };
@@ -899,6 +915,22 @@ export interface Interface {
          * The session's id or key.
          */
         session: string;
+      };
+      result: Done;
+    };
+    /**
+     * Deletes a turn of a session: the text and everything that answered it.
+     */
+    'chat.delete': {
+      params: {
+        /**
+         * The session's id or key.
+         */
+        session: string;
+        /**
+         * The turn's id.
+         */
+        turn_id: string;
       };
       result: Done;
     };
@@ -1087,11 +1119,19 @@ export interface Interface {
     'inbox.list': {
       params: {
         /**
+         * Only messages whose text or sender contains this text.
+         */
+        q?: string | null;
+        /**
+         * Only unread messages.
+         */
+        unread?: boolean;
+        /**
          * The maximum number of entries; 50 by default.
          */
         limit?: number | null;
         /**
-         * `next_cursor` of the previous page.
+         * Return the entries after this cursor: `next_cursor` of the previous page.
          */
         cursor?: string | null;
       };
@@ -1101,6 +1141,25 @@ export interface Interface {
      * Marks a message as read.
      */
     'inbox.mark_read': {
+      params: {
+        /**
+         * The message's id.
+         */
+        id: InboxMessageId;
+      };
+      result: Done;
+    };
+    /**
+     * Marks every message as read.
+     */
+    'inbox.mark_all_read': {
+      params: {};
+      result: MarkAllReadResult;
+    };
+    /**
+     * Deletes a message.
+     */
+    'inbox.delete': {
       params: {
         /**
          * The message's id.
@@ -1463,7 +1522,8 @@ export interface Interface {
          */
         status?: DeliveryStatus | null;
         /**
-         * Only deliveries with this event type.
+         * Only deliveries with this event type; with `*` at the end, all types that start with the text before
+         * it, such as `issues.*`.
          */
         event?: string | null;
         /**
@@ -2629,6 +2689,10 @@ export interface Agent {
    */
   tools: ToolPolicy;
   /**
+   * The tools whose calls wait for approval, in addition to `tools.require_approval`; names as in `tools`.
+   */
+  require_approval?: string[];
+  /**
    * The persona that speaks its answers.
    */
   voice_persona_id?: string | null;
@@ -3162,6 +3226,10 @@ export interface ListResult10 {
    */
   messages: InboxMessage[];
   /**
+   * How many messages are unread, on all pages and whatever the filter is.
+   */
+  unread: number;
+  /**
    * The cursor of the next page; absent on the last page.
    */
   next_cursor?: string | null;
@@ -3199,6 +3267,18 @@ export interface InboxMessage {
    * The delivery that the message reports. It may have been deleted since.
    */
   delivery_id?: DeliveryId | null;
+}
+/**
+ * Result of `inbox.mark_all_read`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "MarkAllReadResult".
+ */
+export interface MarkAllReadResult {
+  /**
+   * How many messages were unread.
+   */
+  marked: number;
 }
 /**
  * A page of webhooks, oldest first.
@@ -3347,6 +3427,10 @@ export interface WebhookAuth {
    * The last characters of the secret, to tell it from others.
    */
   secret_hint?: string | null;
+  /**
+   * Whether the sender generates the secret, and it has not been entered yet: every delivery is refused.
+   */
+  awaits_secret?: boolean;
   /**
    * When the last of the previous secrets expires. Absent if none is valid.
    */

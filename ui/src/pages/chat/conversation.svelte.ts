@@ -2,6 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
+import { draftOf, keepDraft } from './drafts';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
 
@@ -25,6 +26,8 @@ export class Pending {
     readonly input: Input,
     /** IDs of the messages loaded before it was sent. */
     readonly known: ReadonlySet<string>,
+    /** The turn that it replaces, with all later ones. */
+    readonly replaces: string | null,
   ) {}
 }
 
@@ -34,8 +37,9 @@ export class Conversation {
   messages = $state.raw<readonly Message[]>([]);
   pending = $state.raw<readonly Pending[]>([]);
   readonly live = new SvelteMap<string, LiveTurn>();
-  /** Unsent text. */
-  draft = $state('');
+  #draft = $state('');
+  /** The turn whose text is being edited; the next message replaces it. */
+  editing = $state<string | null>(null);
   /** The agent for further messages; `null` means the session's agent. */
   agent = $state<string | null>(null);
   /** The model for messages sent from here; `null` means the agent's model. */
@@ -59,6 +63,17 @@ export class Conversation {
   constructor(id: string | null) {
     this.id = id;
     this.ready = id === null;
+    this.#draft = draftOf(id);
+  }
+
+  /** Unsent text. It survives a reload of the page. */
+  get draft(): string {
+    return this.#draft;
+  }
+
+  set draft(text: string) {
+    this.#draft = text;
+    keepDraft(this.id, text);
   }
 
   get hasOlder(): boolean {
@@ -114,9 +129,13 @@ export class Conversation {
     });
   }
 
-  /** Sends a message. The result appears in the conversation. */
-  async send(input: Input): Promise<void> {
-    const pending = new Pending(this.#next++, input, new Set(this.messages.map((message) => message.id)));
+  /**
+   * Sends a message. The result appears in the conversation. With `replaces`, the gateway first deletes that
+   * turn and all later ones.
+   */
+  async send(input: Input, replaces: string | null = null): Promise<void> {
+    const known = new Set(this.messages.map((message) => message.id));
+    const pending = new Pending(this.#next++, input, known, replaces);
     this.pending = [...this.pending, pending];
     await this.deliver(pending);
   }
@@ -143,8 +162,10 @@ export class Conversation {
         session: this.id,
         agent: this.agent,
         model: this.model,
+        replaces: pending.replaces,
       });
       this.id = sent.session;
+      if (pending.replaces) this.#remove(pending.replaces, sent.turn_id);
       pending.turn = sent.turn_id;
       if (!this.live.has(sent.turn_id)) this.live.set(sent.turn_id, new LiveTurn());
       this.#settle();
@@ -152,6 +173,24 @@ export class Conversation {
       if (!isFailure(error)) throw error;
       pending.error = error;
     }
+  }
+
+  /** Deletes a turn: its text and everything that answered it. */
+  async delete(turn: Turn): Promise<void> {
+    if (this.id === null) return;
+    await rpc('chat.delete', { session: this.id, turn_id: turn.id });
+    this.messages = this.messages.filter((message) => message.turn_id !== turn.id);
+    this.live.delete(turn.id);
+  }
+
+  /** Removes a replaced turn and all later ones, except the one that took its place. */
+  #remove(turn: string, except: string): void {
+    const first = this.turns.findIndex(({ id }) => id === turn);
+    if (first < 0) return;
+    const gone = new Set(this.turns.slice(first).map(({ id }) => id));
+    gone.delete(except);
+    this.messages = this.messages.filter((message) => !gone.has(message.turn_id));
+    for (const id of gone) this.live.delete(id);
   }
 
   discard(pending: Pending): void {
@@ -187,8 +226,10 @@ export class Conversation {
     this.#turn(turn_id).hear(text, at);
   }
 
-  hearTool({ turn_id, id, state, summary }: EventParams<'chat.tool'>): void {
-    this.#turn(turn_id).tools.set(id, { state, summary });
+  hearTool({ turn_id, id, name, state, summary }: EventParams<'chat.tool'>): void {
+    const turn = this.#turn(turn_id);
+    turn.heard_ms = Date.now();
+    turn.tools.set(id, { name, state, summary });
   }
 
   hearDone({ turn_id, usage, audio_error }: EventParams<'chat.done'>): void {

@@ -11,13 +11,16 @@ export class LiveTurn {
   /** Offset of `text` in the answer; above 0 if the page connected while the answer was being written. */
   from = $state(0);
   running = $state(true);
+  /** When the latest sign of progress arrived, in milliseconds. */
+  heard_ms = $state(Date.now());
   /** Why the answer was not spoken. */
   audioError = $state<string | null>(null);
   usage = $state<Usage | null>(null);
-  readonly tools = new SvelteMap<string, Pick<Progress, 'state' | 'summary'>>();
+  readonly tools = new SvelteMap<string, Pick<Progress, 'name' | 'state' | 'summary'>>();
 
   /** Adds a delta at offset `at`; without an offset, appends it. */
   hear(text: string, at = this.from + this.text.length): void {
+    this.heard_ms = Date.now();
     if (at < this.from || this.text === '' || at > this.from + this.text.length) {
       this.from = at;
       this.text = text;
@@ -35,6 +38,7 @@ export class LiveTurn {
 
   /** The answer is stored; the next delta starts another one. */
   clear(): void {
+    this.heard_ms = Date.now();
     this.text = '';
     this.from = 0;
   }

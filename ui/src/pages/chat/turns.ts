@@ -9,6 +9,8 @@ export interface Call {
   name: string;
   arguments: string;
   output: Message | null;
+  /** When the message before the output was stored. */
+  before: string;
 }
 
 export type Part = { kind: 'text'; key: string; message: Message } | { kind: 'call'; key: string; call: Call };
@@ -54,7 +56,9 @@ function turnOf(id: string, group: Message[]): Turn {
       // Providers may reuse a call ID in a later answer of the same turn.
       const output = outputs.find((one) => one.tool_call_id === call.id && !taken.has(one)) ?? null;
       if (output) taken.add(output);
-      parts.push({ kind: 'call', key: `${message.id} ${call.id}`, call: { ...call, output } });
+      const before = output ? (group[group.indexOf(output) - 1] ?? message) : message;
+      const { created_at } = before;
+      parts.push({ kind: 'call', key: `${message.id} ${call.id}`, call: { ...call, output, before: created_at } });
     }
   }
   const last = group.at(-1);

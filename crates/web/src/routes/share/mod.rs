@@ -15,8 +15,8 @@ use axum::response::Response;
 use gatehouse_agents::{Role, SharedMessage, SharedSession};
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_services::to_problem;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use std::fmt::Write as _;
 use tokio::sync::Semaphore;
 
@@ -55,6 +55,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 pub(super) async fn get(
     State(app): State<App>,
     visitor: Visitor,
+    headers: HeaderMap,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
@@ -62,7 +63,12 @@ pub(super) async fn get(
     let _turn = PAGES.acquire().await.map_err(|_| Problem::internal())?;
     let shared = app.services().agents.shared_session(&id).await;
     let shared = shared.map_err(to_problem)?;
-    let shared = shared.ok_or_else(|| Problem::not_found("share"))?;
+    let Some(shared) = shared else {
+        if accepts_html(&headers) {
+            return Ok(no_share());
+        }
+        return Err(Problem::not_found("share").into());
+    };
     let page = page(&shared);
     drop(shared);
     let mut share = app.share(&visitor.visit);
@@ -70,6 +76,23 @@ pub(super) async fn get(
         return Err(body::no_room().into());
     }
     Ok(respond(Charged::bytes(page, share)))
+}
+
+fn accepts_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// The page for an unknown or revoked id.
+fn no_share() -> Response {
+    let mut page = head("Link not found");
+    page.push_str(
+        "<p>This conversation is no longer shared, or the link is wrong. Ask the person who sent you the \
+         link for a new one.</p>\n</main>\n</body>\n</html>\n",
+    );
+    let mut response = respond(page.into());
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 fn respond(page: Bytes) -> Response {
@@ -89,16 +112,21 @@ fn respond(page: Bytes) -> Response {
     response
 }
 
-fn page(shared: &SharedSession) -> String {
-    let title = escape(&shared.title);
-    let mut page = format!(
+/// The document up to its heading.
+fn head(title: &str) -> String {
+    let title = escape(title);
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"robots\" content=\"noindex, nofollow, noarchive\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
          <h1 dir=\"auto\">{title}</h1>\n"
-    );
+    )
+}
+
+fn page(shared: &SharedSession) -> String {
+    let mut page = head(&shared.title);
     if shared.is_cut {
         page.push_str("<p class=\"note\">Earlier messages are not shown.</p>\n");
     }

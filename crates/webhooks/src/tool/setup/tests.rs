@@ -21,6 +21,7 @@ fn webhook(profile: &str, auth_mode: AuthMode, header: Option<&str>) -> Webhook 
             header: header.map(str::to_owned),
             configured: true,
             secret_hint: None,
+            awaits_secret: false,
             previous_secret_expires_at: None,
         },
         events: EventFilter::default(),

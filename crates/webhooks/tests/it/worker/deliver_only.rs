@@ -1,6 +1,7 @@
 //! Deliveries that are sent to a channel.
 
 use super::house::{House, everywhere};
+use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
 use serde_json::json;
 
@@ -26,7 +27,11 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
         ];
         assert_eq!(house.inbox().await, expected);
         assert_eq!(model.asked().len(), 0, "no agent and no tokens");
-        let message = house.channels.list_inbox(1, None).await.unwrap();
+        let message = house
+            .channels
+            .list_inbox(&InboxFilter::default(), 1, None)
+            .await
+            .unwrap();
         assert_eq!(message.messages[0].source, "b");
         house.stop().await;
     })

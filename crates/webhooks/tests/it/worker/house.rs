@@ -2,7 +2,7 @@
 
 use super::model::FakeModel;
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
-use gatehouse_channels::{Channels, ChannelsParts};
+use gatehouse_channels::{Channels, ChannelsParts, InboxFilter};
 use gatehouse_domain::{
     Actor, Clock, DeliveryId, DeliveryStatus, ManualClock, Random, SystemRandom, Timestamp,
     WebhookId,
@@ -415,7 +415,11 @@ impl House {
 
     /// The texts in the inbox, oldest first.
     pub async fn inbox(&self) -> Vec<String> {
-        let page = self.channels.list_inbox(100, None).await.unwrap();
+        let page = self
+            .channels
+            .list_inbox(&InboxFilter::default(), 100, None)
+            .await
+            .unwrap();
         let mut texts: Vec<_> = page
             .messages
             .into_iter()

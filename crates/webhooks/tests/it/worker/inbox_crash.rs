@@ -6,6 +6,7 @@
 
 use super::house::{House, number, settings};
 use super::model::FakeModel;
+use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::sqlite;
 use gatehouse_store::{Location, fault};
@@ -106,7 +107,11 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
             assert_eq!(row.status, DeliveryStatus::Completed, "{at}: {n}");
             assert!(row.attempts <= 2, "{at}: {n}");
         }
-        let page = house.channels.list_inbox(1000, None).await.unwrap();
+        let page = house
+            .channels
+            .list_inbox(&InboxFilter::default(), 1000, None)
+            .await
+            .unwrap();
         let mut all: Vec<u32> = page
             .messages
             .iter()

@@ -3,7 +3,7 @@
 use super::house::{House, everywhere, settings};
 use super::model::FakeModel;
 use super::retries::Receiver;
-use gatehouse_channels::NewAccount;
+use gatehouse_channels::{InboxFilter, NewAccount};
 use gatehouse_domain::{Actor, DeliveryStatus};
 use gatehouse_store::testing::postgres;
 use gatehouse_store::{Store, WebhookRow};
@@ -143,7 +143,11 @@ async fn a_long_queue_ends_with_each_delivery_once() {
         many(&house, &two, 301..401).await;
         house.work();
         house.until_all(&[0; 400], DeliveryStatus::Completed).await;
-        let page = house.channels.list_inbox(1000, None).await.unwrap();
+        let page = house
+            .channels
+            .list_inbox(&InboxFilter::default(), 1000, None)
+            .await
+            .unwrap();
         let mut texts: Vec<u32> = page
             .messages
             .iter()

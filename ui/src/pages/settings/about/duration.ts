@@ -1,5 +1,5 @@
 // Formats a duration by its two largest units, in the current language.
-import { getLocale } from '../../../paraglide/runtime.js';
+import { regional } from '../../../parts/region';
 
 const UNITS = [
   ['day', 86_400],
@@ -21,7 +21,7 @@ export function duration(seconds: number): string {
   return parts
     .filter(({ count }, index) => index === 0 || count > 0)
     .map(({ unit, count }) =>
-      new Intl.NumberFormat(getLocale(), { style: 'unit', unit, unitDisplay: 'long' }).format(count),
+      new Intl.NumberFormat(regional(), { style: 'unit', unit, unitDisplay: 'long' }).format(count),
     )
     .join(' ');
 }

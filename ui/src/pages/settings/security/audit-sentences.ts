@@ -120,19 +120,3 @@ export function sentence(
   const label = labels.get(text(detail.api_key ?? detail.device));
   return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
 }
-
-/** The actor as text. `labels`: key and device labels by ID. */
-export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
-  const [kind = '', id = ''] = actor.split(' ');
-  if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();
-  if (kind === 'api_key') return m.audit_actor_api_key({ label: labels.get(id) ?? id });
-  if (kind === 'device') return m.audit_actor_device({ label: labels.get(id) ?? id });
-  const plain: Record<string, () => string> = {
-    loopback: m.audit_actor_loopback,
-    password: m.audit_actor_password,
-    anonymous: m.audit_actor_anonymous,
-    cli: m.audit_actor_cli,
-    system: m.audit_actor_system,
-  };
-  return plain[kind]?.() ?? actor;
-}

@@ -35,3 +35,40 @@ export function rules(password: string, repeated: string, current?: string): Rul
   }
   return all;
 }
+
+/** Parts that guessing programs try first. */
+const COMMON =
+  /passwor[td]|passphrase|gatehouse|qwert[yz]|letmein|welcome|admin|iloveyou|secret|monkey|dragon|changeme/g;
+
+/**
+ * A rough estimate of the guesses that a password withstands, in bits: characters that continue a run or repeat
+ * a group count nothing, and a common part counts as one character.
+ */
+function bitsOf(password: string): number {
+  const characters = [
+    ...password
+      .toLowerCase()
+      .replace(COMMON, 'p')
+      .replace(/(.{1,8}?)\1+/gu, '$1'),
+  ];
+  const codes = characters.map((one) => one.codePointAt(0) ?? 0);
+  const counted = codes.filter((code, at) => at === 0 || Math.abs(code - (codes[at - 1] ?? 0)) > 1).length;
+  const kinds: [RegExp, number][] = [
+    [/[a-z]/, 26],
+    [/[A-Z]/, 26],
+    [/[0-9]/, 10],
+    [/[^A-Za-z0-9]/, 30],
+  ];
+  const pool = kinds.reduce((sum, [kind, size]) => sum + (kind.test(password) ? size : 0), 0);
+  return counted * Math.log2(Math.max(pool, 2));
+}
+
+export type Strength = 1 | 2 | 3 | 4;
+
+/** How hard a password is to guess: 1 weak, 2 fair, 3 good, 4 strong. */
+export function strengthOf(password: string): Strength {
+  const bits = bitsOf(password);
+  if (bits < 50) return 1;
+  if (bits < 70) return 2;
+  return bits < 90 ? 3 : 4;
+}

@@ -1,0 +1,91 @@
+// Tool calls that wait for approval, on pages other than their conversation.
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { expect, test } from './fixtures/test';
+
+let model: ModelServer;
+
+test.use({
+  environment: async ({}, use) => {
+    model = await ModelServer.start();
+    await use({ ...model.environment, SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]' });
+    await model.close();
+  },
+});
+
+const fetching = (path: string) => ({ tool: { name: 'web_fetch', arguments: { url: `http://127.0.0.1:1/${path}` } } });
+
+test('a call that waits for approval is shown on every page, and answered there', async ({ home, page }) => {
+  await page.addInitScript(() => {
+    const badges: number[] = [];
+    Object.assign(window, { badges });
+    Object.assign(navigator, {
+      setAppBadge: async (count: number) => void badges.push(count),
+      clearAppBadge: async () => void badges.push(0),
+    });
+  });
+  await page.goto('/deliveries');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  for (const path of ['first', 'second']) {
+    model.next(fetching(path));
+    await home.rpc('chat.send', { text: `Fetch the ${path}` });
+  }
+  model.next({ text: ['Then not.'] });
+  model.next({ text: ['I tried.'] });
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  await expect(asked).toHaveCount(1);
+  const chat = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /Chat/ });
+  await expect(chat).toContainText('2');
+  await expect(chat).toHaveAccessibleName(/2 waiting for approval/);
+  await expect(page).toHaveTitle(/^\(2\) Deliveries/);
+  await expect.poll(() => page.evaluate(() => (window as never as { badges: number[] }).badges.at(-1))).toBe(2);
+  await expect(asked.getByText('1 of 2')).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  // It stays in view on a long page, and is there on every other page.
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await expect(page).toHaveTitle(/^\(2\) Security/);
+  await expect(asked).toBeInViewport();
+  await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/first');
+  await asked.getByRole('button', { name: 'Deny' }).click();
+  await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/second');
+  await expect(page).toHaveTitle(/^\(1\) Security/);
+  // In its own conversation the request is part of the thread.
+  await asked.getByRole('link', { name: 'Open conversation' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Fetch the second' })).toBeVisible();
+  await expect(asked).toHaveCount(1);
+  await expect(page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Allow' })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('heading', { level: 1, name: 'Security' })).toBeVisible();
+  await asked.getByRole('button', { name: 'Allow' }).click();
+  await expect(asked).toHaveCount(0);
+  await expect(page).toHaveTitle(/^Security/);
+  await expect.poll(() => page.evaluate(() => (window as never as { badges: number[] }).badges.at(-1))).toBe(0);
+  await expect(chat).toHaveAccessibleName('Chat');
+});
+
+test.describe('an agent', () => {
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      await use(model.environment);
+      await model.close();
+    },
+  });
+
+  test('can name the tools that need approval, without a setting of the server', async ({ home, page }) => {
+    await page.goto('/settings/agents/default');
+    await page.getByLabel(/^Tools that need approval/).fill('web_fetch, mcp__files__*');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();
+    const agent = await home.rpc<{ require_approval: string[] }>('agents.get', { id: 'default' });
+    expect(agent.require_approval).toEqual(['web_fetch', 'mcp__files__*']);
+    model.next(fetching('asked'));
+    model.next({ text: ['Then not.'] });
+    await home.rpc('chat.send', { text: 'Fetch it' });
+    await page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' }).getByRole('button', { name: 'Deny' }).click();
+    await expect.poll(async () => JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('did not approve');
+  });
+});

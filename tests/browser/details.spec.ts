@@ -1,0 +1,160 @@
+// Details that were wrong on many pages: layout between two sizes, covered buttons, dates, raw names, a sealed vault.
+import type { Locator, Page } from '@playwright/test';
+import { expect, logIn, PASSWORD, test } from './fixtures/test';
+import { ModelServer } from './fixtures/model';
+import { make, PUSH, send } from './fixtures/webhook';
+
+const box = async (one: Locator) => {
+  const found = await one.boundingBox();
+  if (!found) throw new Error('not shown');
+  return found;
+};
+const live = (page: Page) => expect(page.getByText('Live', { exact: true })).toBeVisible();
+
+test('the filters of deliveries stand in even rows at every width', async ({ home, page }) => {
+  const { url, secret } = await make(home, { name: 'Repository', source_profile: 'github', deliver_only: true });
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  await page.goto('/deliveries');
+  const search = page.getByRole('search', { name: 'Filter deliveries' });
+  await expect(search.getByLabel('Status')).toBeVisible();
+  for (let width = 650; width <= 840; width += 10) {
+    await page.setViewportSize({ width, height: 900 });
+    const tops = await Promise.all(['Webhook', 'Status', 'Event type'].map(async (name) => (await box(search.getByLabel(name, { exact: true }))).y));
+    expect(new Set(tops).size, `${width} px: ${tops.join(', ')}`).toBe(1);
+  }
+});
+
+test('the event filter takes the patterns that the webhook form teaches', async ({ home, page }) => {
+  const { url, secret } = await make(home, { name: 'Repository', source_profile: 'github', deliver_only: true });
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  const issue = { action: 'opened', issue: { number: 7, title: 'Broken' }, repository: PUSH.repository, sender: { login: 'ada' } };
+  expect(await send(url, secret, 'issues', issue)).toBe(202);
+  await page.goto('/deliveries');
+  const rows = page.locator('[data-id]');
+  await expect(rows).toHaveCount(2);
+  await page.getByLabel('Event type', { exact: true }).fill('issues.*');
+  await expect(rows).toHaveCount(1);
+  await page.getByLabel('Event type', { exact: true }).fill('issues.opened');
+  await expect(rows).toHaveCount(1);
+  await page.getByLabel('Event type', { exact: true }).fill('pull_request.*');
+  await expect(page.getByText('No matches')).toBeVisible();
+});
+
+test.describe('the chat', () => {
+  let model: ModelServer;
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      await use(model.environment);
+      await model.close();
+    },
+  });
+
+  test('on a phone the agent can be read, a toast does not cover Send, and code is not covered', async ({ home, page }) => {
+    await home.rpc('agents.create', { name: 'Reviewer of pull requests' });
+    model.next({ text: ['```js\nconst line = "long enough to reach the right end of the box on every phone there is";\n```'] });
+    const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Code' });
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(`/chat/${session}`);
+      await live(page);
+      for (const name of ['Agent', 'Model']) expect((await box(page.getByLabel(name, { exact: true }))).width, `${name} at ${width}`).toBeGreaterThan(110);
+      const button = await box(page.getByRole('button', { name: 'Copy code' }));
+      const text = await box(page.locator('.markdown pre code'));
+      expect(button.y + button.height).toBeLessThanOrEqual(text.y + 1);
+      await home.rpc('chat.send_sync', { text: `To be deleted at ${width}` });
+      if (width === 390) await page.getByRole('button', { name: 'Conversations' }).click();
+      await page.getByRole('button', { name: `Actions for To be deleted at ${width}` }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await page.getByLabel('Type delete to confirm').fill('delete');
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).last().click();
+      const toast = page.getByRole('region', { name: 'Messages' }).getByText('Conversation deleted.');
+      await expect(toast).toBeVisible();
+      const [shown, sending] = [await box(toast), await box(page.getByRole('button', { name: 'Send', exact: true }))];
+      const apart = shown.y + shown.height <= sending.y || shown.y >= sending.y + sending.height || shown.x >= sending.x + sending.width;
+      expect(apart, `toast and Send at ${width} px`).toBe(true);
+    }
+  });
+
+  test('a long conversation has few landmarks', async ({ home, page }) => {
+    let session: string | null = null;
+    for (let turn = 0; turn < 12; turn++) {
+      session = (await home.rpc<{ session: string }>('chat.send_sync', { text: `Question ${turn}`, session })).session;
+    }
+    await page.goto(`/chat/${session}`);
+    await expect(page.getByText('You said: Question 11')).toBeVisible();
+    expect(await page.getByRole('region').count()).toBeLessThan(6);
+  });
+
+  test('screen readers hear an answer without Markdown signs', async ({ home: _, page }) => {
+    await page.goto('/chat');
+    await live(page);
+    model.next({ text: ['## Result\n\nIt is **done**, see [the log](https://a.example).'] });
+    await page.getByRole('textbox', { name: 'Message' }).fill('Go');
+    await page.keyboard.press('Enter');
+    const said = page.getByRole('status').filter({ hasText: 'It is done, see the log.' });
+    await expect(said).toHaveCount(1);
+    await expect(said).not.toContainText(/[#*[\]]/);
+  });
+});
+
+test.describe('a browser that prefers British English', () => {
+  test.use({ locale: 'en-GB' });
+
+  test('shows dates the British way', async ({ home, page }) => {
+    await home.rpc('channels.test', { id: 'inbox', text: 'Now' });
+    await page.goto('/settings/inbox');
+    await expect(page.getByRole('listitem').getByRole('time')).toHaveAttribute('title', /^\d{1,2} \w+ \d{4}/);
+  });
+});
+
+test('while the vault is sealed, no page sends requests that are refused', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/chat');
+  await live(page);
+  await home.restart();
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 423) refused.push(new URL(response.url()).pathname);
+  });
+  for (const path of ['/chat', '/deliveries', '/settings/inbox', '/settings/webhooks', '/settings/agents', '/settings/channels', '/settings/about']) {
+    await page.goto(path);
+    await live(page);
+    await expect(page.getByText('The vault is sealed.').first()).toBeVisible();
+    await page.waitForLoadState('networkidle');
+  }
+  expect(refused).toEqual([]);
+});
+
+test('a shared link that no longer works explains itself', async ({ home, browser }) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const response = await page.goto(`${home.origin}/share/sh_${'x'.repeat(43)}`);
+  expect(response?.status()).toBe(404);
+  await expect(page.getByRole('heading', { name: 'Link not found' })).toBeVisible();
+  await context.close();
+});
+
+test('at a numeric address the first setup continues under localhost, where passkeys work', async ({ gateway, page, complaints }) => {
+  complaints.allow(/left the origin: http:\/\/127\.0\.0\.1/);
+  expect(gateway.output).toContain(`Open http://localhost:${gateway.port} in a browser`);
+  await page.goto(`http://127.0.0.1:${gateway.port}/`);
+  await expect(page).toHaveURL(`${gateway.origin}/onboarding`);
+  await page.getByRole('radio', { name: /Passkey/ }).check();
+  await expect(page.getByText('you opened an IP address')).toHaveCount(0);
+});
+
+test('a new password shows its strength, and skipping everything leads to the model', async ({ gateway, page }) => {
+  await page.goto('/');
+  const password = page.getByRole('textbox', { name: 'Password', exact: true });
+  await password.fill('password1234');
+  await expect(page.getByText('Strength: weak.')).toBeVisible();
+  await password.fill(PASSWORD);
+  await expect(page.getByText('Strength: strong')).toBeVisible();
+  await gateway.setUp();
+  await logIn(page.context(), gateway, PASSWORD);
+  await page.goto('/onboarding?step=done');
+  await expect(page.getByRole('heading', { name: 'Almost ready' })).toBeVisible();
+  await page.getByRole('link', { name: 'Set up a model' }).click();
+  await expect(page.getByRole('heading', { name: 'Choose a model provider' })).toBeVisible();
+});

@@ -1,0 +1,188 @@
+// Turns of a conversation that fail, are cut off, or are replaced, edited and deleted.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { expect, test } from './fixtures/test';
+
+let model: ModelServer;
+
+test.use({
+  environment: async ({}, use) => {
+    model = await ModelServer.start();
+    await use({ ...model.environment, SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]' });
+    await model.close();
+  },
+});
+
+const writing = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const messages = (page: Page) => page.getByRole('region', { name: 'Messages' });
+const question = (page: Page, text: string) => messages(page).getByRole('article', { name: 'You' }).filter({ hasText: text });
+
+async function open(page: Page, path = '/chat'): Promise<void> {
+  await page.goto(path);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(writing(page)).toBeVisible();
+}
+
+async function ask(page: Page, text: string): Promise<void> {
+  await writing(page).fill(text);
+  await writing(page).press('Enter');
+  await expect(writing(page)).toHaveValue('');
+}
+
+/** The contents of the latest request to the model. */
+const sent = (): unknown[] => (model.asked.at(-1)?.messages ?? []).filter(({ role }) => role !== 'system').map(({ content }) => content);
+
+test('a failed turn says why in the words of the provider, also after a reload, and does not spoil the next one', async ({ home: _, page }) => {
+  await open(page);
+  const poison = 'Invalid prompt: it was flagged as potentially violating our usage policy.';
+  model.next({ refuse: 400, message: poison });
+  await ask(page, 'Something that the provider refuses');
+  const said = messages(page).getByText(`The provider says: ${poison}`);
+  await expect(said).toBeVisible();
+  await page.reload();
+  await expect(said).toBeVisible();
+  // The refused text is not sent again with the next message.
+  await ask(page, 'Something else');
+  await expect(messages(page).getByText('You said: Something else')).toBeVisible();
+  expect(sent()).toEqual(['Something else']);
+  // 429 names the time, 401 leads to the providers.
+  for (let tries = 0; tries < 4; tries++) model.next({ refuse: 429, message: 'Rate limit reached for requests.', retryAfter: 38 });
+  await ask(page, 'Too fast');
+  await expect(messages(page).getByText('It asks to wait 38 s before the next request.')).toBeVisible();
+  await page.reload();
+  await expect(messages(page).getByText('It asks to wait 38 s before the next request.')).toBeVisible();
+  model.reset();
+  model.next({ refuse: 401, message: 'Incorrect API key provided: sk-test.' });
+  await ask(page, 'With a wrong key');
+  await expect(messages(page).getByText('rejected the key')).toBeVisible();
+  await expect(messages(page).getByText('sk-test')).toHaveCount(0);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  await messages(page).getByRole('link', { name: 'Open providers' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Providers' })).toBeVisible();
+});
+
+test('a message can be edited and deleted, and an answer regenerated', async ({ home, page }) => {
+  await open(page);
+  await ask(page, 'First');
+  await expect(messages(page).getByText('You said: First')).toBeVisible();
+  await ask(page, 'Second');
+  await expect(messages(page).getByText('You said: Second')).toBeVisible();
+  // Regenerating replaces the answer instead of asking twice.
+  model.next({ text: ['Another answer'] });
+  await page.getByRole('button', { name: 'Regenerate' }).click();
+  await expect(messages(page).getByText('Another answer')).toBeVisible();
+  await expect(messages(page).getByText('You said: Second')).toHaveCount(0);
+  await expect(question(page, 'Second')).toHaveCount(1);
+  expect(sent()).toEqual(['First', 'You said: First', 'Second']);
+  // Editing replaces the message and everything after it; Escape gives it up.
+  await question(page, 'First').getByRole('button', { name: 'Message actions' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  await expect(writing(page)).toHaveValue('First');
+  await writing(page).press('Escape');
+  await expect(writing(page)).toHaveValue('');
+  await question(page, 'First').getByRole('button', { name: 'Message actions' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  await expect(page.getByText('Editing. Sending replaces this message and everything after it.')).toBeVisible();
+  await ask(page, 'Premier');
+  await expect(messages(page).getByText('You said: Premier')).toBeVisible();
+  await expect(messages(page).getByRole('article', { name: 'You' })).toHaveCount(1);
+  expect(sent()).toEqual(['Premier']);
+  await ask(page, 'More');
+  await expect(messages(page).getByText('You said: More')).toBeVisible();
+  await question(page, 'Premier').getByRole('button', { name: 'Message actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(messages(page).getByText('Premier')).toHaveCount(0);
+  await page.reload();
+  await expect(messages(page).getByText('You said: More')).toBeVisible();
+  const session = page.url().split('/').at(-1);
+  const stored = await home.rpc<{ messages: { content: string }[] }>('chat.history', { session });
+  expect(stored.messages.map(({ content }) => content)).toEqual(['More', 'You said: More']);
+});
+
+test('an answer cut off by a restart is marked as interrupted, and continues', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await open(page);
+  model.next({ text: ['One, two, ', 'three'], hold: true });
+  await ask(page, 'Count');
+  await expect(messages(page).getByText('One, two,')).toBeVisible();
+  // While it is written, the answer ends with a caret.
+  const caret = () => page.locator('.streaming p').last().evaluate((one) => getComputedStyle(one, '::after').content);
+  expect(await caret()).toBe('""');
+  const session = page.url().split('/').at(-1);
+  await home.stop('SIGKILL');
+  await home.run();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(messages(page).getByText(/^Interrupted/)).toBeVisible();
+  await expect(page.locator('.streaming')).toHaveCount(0);
+  model.next({ text: ['three, four.'] });
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(messages(page).getByText('three, four.')).toBeVisible();
+  expect(sent()).toEqual(['Count', 'One, two,', 'Continue.']);
+  expect(page.url()).toContain(session ?? '');
+});
+
+test('after ten silent seconds the page says who is waited for', async ({ home: _, page }) => {
+  await page.clock.install();
+  await open(page);
+  model.next({ text: ['Well, ', 'yes.'], hold: true });
+  await ask(page, 'Are you there?');
+  await expect(messages(page).getByText('Well,')).toBeVisible();
+  await expect(messages(page).getByText(/Still waiting/)).toHaveCount(0);
+  await page.clock.fastForward(11_000);
+  await expect(messages(page).getByText(/Still waiting for/)).toBeVisible();
+  model.go();
+  await expect(messages(page).getByText('Well, yes.')).toBeVisible();
+  await expect(messages(page).getByText(/Still waiting/)).toHaveCount(0);
+});
+
+test('drafts survive a reload, each in its conversation, and end with the logout', async ({ home, page }) => {
+  await home.rpc('chat.send_sync', { text: 'An old one' });
+  await open(page);
+  await writing(page).fill('Not sent yet');
+  await page.reload();
+  await expect(writing(page)).toHaveValue('Not sent yet');
+  await page.getByRole('link', { name: /An old one/ }).click();
+  await expect(writing(page)).toHaveValue('');
+  await writing(page).fill('Another draft');
+  await page.reload();
+  await expect(writing(page)).toHaveValue('Another draft');
+  await ask(page, 'Sent');
+  await expect(messages(page).getByText('You said: Sent')).toBeVisible();
+  await page.reload();
+  await expect(messages(page).getByText('You said: Sent')).toBeVisible();
+  await expect(writing(page)).toHaveValue('');
+  await page.getByRole('button', { name: 'Account and theme' }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeVisible();
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+});
+
+test('a session that began with a recording is named after its first message', async ({ home }) => {
+  const { id } = await home.rpc<{ id: string }>('sessions.create', {});
+  await home.rpc('chat.send_sync', { session: id, text: 'How warm is it outside?' });
+  const session = await home.rpc<{ label: string }>('sessions.get', { id });
+  expect(session.label).toBe('How warm is it outside?');
+});
+
+test('a tool call shows who allowed it, and when', async ({ home: _, page }) => {
+  await open(page);
+  for (const answer of ['Deny', 'Allow']) {
+    model.next({ tool: { name: 'web_fetch', arguments: { url: `http://127.0.0.1:1/${answer}` } } });
+    model.next({ text: [`After ${answer}.`] });
+    await ask(page, `Fetch it (${answer})`);
+    await page.getByRole('button', { name: answer, exact: true }).click();
+    await expect(messages(page).getByText(`After ${answer}.`)).toBeVisible();
+  }
+  await page.reload();
+  const cards = messages(page).getByRole('group').filter({ hasText: 'web_fetch' });
+  await cards.first().getByText('web_fetch').click();
+  await expect(cards.first().getByText(/^Denied by You/)).toBeVisible();
+  await cards.last().getByText('web_fetch').click();
+  await expect(cards.last().getByText(/^Allowed by You/)).toBeVisible();
+  await expect(cards.last().getByText(/^Allowed by/).getByRole('time')).toBeVisible();
+});

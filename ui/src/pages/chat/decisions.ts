@@ -1,0 +1,24 @@
+// Who allowed or denied the tool calls of a conversation, from the audit log.
+import type { Result } from '../../client/rpc';
+import type { Message } from './turns';
+
+type Row = Result<'audit.list'>['events'][number];
+
+export interface Decision {
+  allowed: boolean;
+  actor: string;
+  at: string;
+}
+
+/**
+ * The decision on the call that a tool message answers. The calls of a session run one after the other, so the
+ * decision lies between the message before the output and the output.
+ */
+export function decisionOn(output: Message, before: string, rows: readonly Row[]): Decision | null {
+  const row = rows.find(({ at, detail }) => {
+    const { tool, session } = detail as { tool?: string; session?: string };
+    return tool === output.tool && session === output.session && before <= at && at <= output.created_at;
+  });
+  if (!row) return null;
+  return { allowed: (row.detail as { allow?: boolean }).allow === true, actor: row.actor, at: row.at };
+}

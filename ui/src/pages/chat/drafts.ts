@@ -1,0 +1,20 @@
+// Unsent messages, kept for a reload of the page: in the storage of the browser tab, which ends with the tab.
+const keyOf = (session: string | null): string => `draft ${session ?? 'new'}`;
+
+export function draftOf(session: string | null): string {
+  try {
+    return sessionStorage.getItem(keyOf(session)) ?? '';
+  } catch {
+    // Storage may be disabled. A draft then lasts as long as the page.
+    return '';
+  }
+}
+
+export function keepDraft(session: string | null, text: string): void {
+  try {
+    if (text === '') sessionStorage.removeItem(keyOf(session));
+    else sessionStorage.setItem(keyOf(session), text);
+  } catch {
+    // The storage is disabled or full.
+  }
+}
