@@ -279,7 +279,7 @@ test('keyboard-only setup', async ({ gateway, page }) => {
   await reach(page, page.getByRole('button', { name: 'Continue' }));
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Almost ready')).toBeFocused();
-  await reach(page, page.getByRole('link', { name: 'Start a chat' }));
+  await reach(page, page.getByRole('link', { name: 'View deliveries' }));
   await page.keyboard.press('Enter');
-  await expect(page).toHaveURL(`${gateway.origin}/chat`);
+  await expect(page).toHaveURL(`${gateway.origin}/deliveries`);
 });
