@@ -66,6 +66,11 @@ pub enum Kind {
     /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the
     /// value of a variable in the vault. In the environment `A=1,B=2`, or a JSON object.
     Variables,
+    /// HTTP headers by name, sent with every request. In the environment `a=1,b=2`, or a JSON object.
+    Headers,
+    /// What is known about models, by model name: a table of [`gatehouse_domain::ModelFacts`]. In the
+    /// environment a JSON object.
+    Models,
 }
 
 /// The required format of a text.
@@ -132,11 +137,11 @@ impl KeySpec {
     /// Whether the value is never shown.
     pub fn is_secret(&self) -> bool {
         match self.kind {
-            Kind::Variables => true,
+            Kind::Variables | Kind::Headers => true,
             Kind::Text(rule) | Kind::List(rule) => {
                 matches!(rule, Rule::Secret | Rule::SecretArgument)
             }
-            Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => false,
+            Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } | Kind::Models => false,
         }
     }
 
@@ -352,7 +357,7 @@ mod tests {
     fn what_steers_the_server_needs_a_confirmation() {
         for spec in describe() {
             let names_something = match spec.kind {
-                Kind::Variables => true,
+                Kind::Variables | Kind::Headers => true,
                 Kind::Text(rule) | Kind::List(rule) => matches!(
                     rule,
                     Rule::WebUrl
@@ -367,7 +372,7 @@ mod tests {
                         | Rule::Network
                         | Rule::Secret
                 ),
-                Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => false,
+                Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } | Kind::Models => false,
             };
             let last = spec.key.rsplit('.').next().unwrap_or_default();
             let by_name = [

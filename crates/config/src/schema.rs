@@ -2,6 +2,7 @@
 
 use crate::alias;
 use crate::key::{ID, KeySpec, Kind, Rule, describe, find_key};
+use crate::section::model_table;
 use serde_json::{Map, Value, json};
 
 /// The schema of `gatehouse.toml` (JSON Schema, draft 2020-12).
@@ -104,6 +105,8 @@ fn leaf(spec: &KeySpec) -> Value {
             let value = json!({ "anyOf": [text(Rule::Secret), in_vault] });
             json!({ "type": "object", "additionalProperties": value })
         }
+        Kind::Headers => json!({ "type": "object", "additionalProperties": text(Rule::Secret) }),
+        Kind::Models => model_table::schema(),
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), json!(spec.doc));

@@ -3,7 +3,9 @@
 
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
-use crate::section::{database::DatabaseUrl, log, models, proxy, server::AllowedOrigin};
+use crate::section::{
+    database::DatabaseUrl, log, model_table, models, proxy, server::AllowedOrigin,
+};
 use gatehouse_domain::Cidr;
 use gatehouse_domain::env_names::steers_a_program;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use url::Url;
 /// The maximum length of a text value.
 const MAX_TEXT_BYTES: usize = 8192;
 /// The maximum number of entries in a list or table.
-const MAX_ENTRIES: usize = 1000;
+pub(crate) const MAX_ENTRIES: usize = 1000;
 
 /// Why a value is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +56,8 @@ pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue
             _ => Err(InvalidValue::new("expected a list of strings")),
         },
         Kind::Variables => variables(value),
+        Kind::Headers => model_table::headers(value),
+        Kind::Models => model_table::models(value),
     }
 }
 
@@ -69,7 +73,8 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
         } => number(text.parse().ok(), min_thousandths, max_thousandths),
         Kind::Text(_) => from_json(kind, &Value::from(text)),
         Kind::List(_) => from_json(kind, &list(text)?),
-        Kind::Variables => from_json(kind, &assignments(text)?),
+        Kind::Variables | Kind::Headers => from_json(kind, &assignments(text)?),
+        Kind::Models => from_json(kind, &object(text)?),
     }
 }
 
@@ -145,8 +150,7 @@ fn is_variable(name: &str) -> bool {
 /// Parses a JSON object, or `A=1,B=2`.
 fn assignments(text: &str) -> Result<Value, InvalidValue> {
     if text.starts_with('{') {
-        return serde_json::from_str(text)
-            .map_err(|_| InvalidValue::new("the JSON object cannot be parsed"));
+        return object(text);
     }
     let pairs = text
         .split(',')
@@ -159,6 +163,10 @@ fn assignments(text: &str) -> Result<Value, InvalidValue> {
         )),
     });
     Ok(Value::Object(pairs.collect::<Result<_, _>>()?))
+}
+
+fn object(text: &str) -> Result<Value, InvalidValue> {
+    serde_json::from_str(text).map_err(|_| InvalidValue::new("the JSON object cannot be parsed"))
 }
 
 /// Parses `true`/`1` or `false`/`0` in any case.
@@ -250,7 +258,7 @@ pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
 
 /// Secrets are sent in headers: a line break, such as the one at the end of a file, would break the
 /// request.
-fn check_secret(text: &str) -> Result<String, InvalidValue> {
+pub(crate) fn check_secret(text: &str) -> Result<String, InvalidValue> {
     let text = text.trim();
     if text.is_empty() || text.chars().any(char::is_control) {
         Err(InvalidValue::new("expected one non-empty line"))

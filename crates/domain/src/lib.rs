@@ -11,6 +11,7 @@ pub mod id;
 pub mod input;
 pub mod key_binding;
 pub mod keyed_windows;
+pub mod model_facts;
 pub mod problem;
 pub mod random;
 pub mod scope;
@@ -29,6 +30,7 @@ pub use id::{
 };
 pub use key_binding::KeyBinding;
 pub use keyed_windows::{KeyedWindows, Place};
+pub use model_facts::ModelFacts;
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};

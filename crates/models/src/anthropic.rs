@@ -12,6 +12,7 @@ use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
 use crate::reply_reader::Decoder;
+use gatehouse_domain::ModelFacts;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -76,9 +77,18 @@ impl Family for Anthropic {
     }
 
     fn listed(&self, entry: &Value) -> Option<Listed> {
+        // https://platform.claude.com/docs/en/api/models/list: every capability is `{"supported": bool}`.
+        let number = |path: &str| entry.pointer(path).and_then(Value::as_u64);
+        let flag = |path: &str| entry.pointer(path).and_then(Value::as_bool);
         Some(Listed {
             name: entry.get("id")?.as_str()?.to_owned(),
-            context: entry.get("max_input_tokens").and_then(Value::as_u64),
+            facts: ModelFacts {
+                context: number("/max_input_tokens"),
+                max_output: number("/max_tokens"),
+                vision: flag("/capabilities/image_input/supported"),
+                reasoning: flag("/capabilities/thinking/supported"),
+                ..ModelFacts::default()
+            },
         })
     }
 

@@ -171,12 +171,8 @@ mod tests {
 
     #[test]
     fn described_providers_stand_first_and_take_a_vendors_place() {
-        let given = |url: &str| ProviderSettings {
-            kind: ProviderKind::Openai,
-            base_url: Url::parse(url).unwrap(),
-            api_key: None,
-            models: vec![],
-        };
+        let given =
+            |url: &str| ProviderSettings::new(ProviderKind::Openai, Url::parse(url).unwrap());
         let local = Url::parse("http://127.0.0.1:1/v1").unwrap();
         let mut settings = ModelsSettings {
             openai_api_key: Some(SecretString::from("k")),

@@ -1,11 +1,12 @@
 //! The models to choose from. Caches each provider's list for five minutes.
 
-use crate::ModelError;
 use crate::candidates::{Endpoint, LOCAL};
 use crate::handle::{Inner, ModelRef, Models};
 use crate::known_context::known_context;
 use crate::listing::Listed;
+use crate::{ModelError, ModelsSettings};
 use futures_util::future::join_all;
+use gatehouse_domain::ModelFacts;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const REMEMBERED_MS: u64 = 300_000;
 
 /// A model that can be chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ModelInfo {
     /// `provider/model`, the form used by `models.default` and by agents.
     pub id: String,
@@ -22,9 +23,8 @@ pub struct ModelInfo {
     pub provider: String,
     /// The provider's name for the model.
     pub name: String,
-    /// The context window in tokens (input and output), if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<u64>,
+    #[serde(flatten)]
+    pub facts: ModelFacts,
 }
 
 /// The result of a successful connection test.
@@ -81,12 +81,12 @@ impl Models {
         let candidates = self.inner.candidates(&settings).all();
         let each = candidates
             .iter()
-            .map(|endpoint| self.inner.offered(endpoint));
+            .map(|endpoint| self.inner.offered(&settings, endpoint));
         let mut all: Vec<ModelInfo> = join_all(each).await.into_iter().flatten().collect();
         if (settings.autodetect || all.is_empty())
             && let Some(listed) = self.inner.local_models().await
         {
-            all.extend(listed.iter().map(|listed| info(LOCAL, listed)));
+            all.extend(listed.iter().map(|listed| info(&settings, LOCAL, listed)));
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all.dedup_by(|a, b| a.id == b.id);
@@ -109,16 +109,17 @@ impl Models {
         })
     }
 
-    /// The context window in tokens (input and output): as last reported by the provider, otherwise derived
-    /// from the model's name.
-    pub fn context_tokens(&self, model: &ModelRef) -> Option<u64> {
+    /// What is known about a model: from the settings, otherwise as last reported by the provider, otherwise
+    /// derived from its name. Asks nobody.
+    pub fn facts(&self, model: &ModelRef) -> ModelFacts {
+        let settings = self.inner.settings.load();
         let now = self.inner.clock.monotonic_ms();
         let listed = self.inner.catalogue.get(&model.provider, now, u64::MAX);
-        let told = listed.and_then(|listed| {
+        let listed = listed.and_then(|listed| {
             let mut listed = listed.iter();
-            listed.find(|listed| listed.name == model.model)?.context
+            Some(listed.find(|listed| listed.name == model.model)?.facts)
         });
-        told.or_else(|| known_context(&model.model))
+        known(&settings, &model.provider, &model.model, listed)
     }
 }
 
@@ -131,17 +132,34 @@ pub(crate) fn unknown_provider(id: &str) -> ModelError {
     )
 }
 
-fn info(provider: &str, listed: &Listed) -> ModelInfo {
+fn known(
+    settings: &ModelsSettings,
+    provider: &str,
+    model: &str,
+    listed: Option<ModelFacts>,
+) -> ModelFacts {
+    let provider = settings.providers.get(provider);
+    let given = provider.and_then(|provider| provider.facts.get(model).copied());
+    given
+        .unwrap_or_default()
+        .or(listed.unwrap_or_default())
+        .or(ModelFacts {
+            context: known_context(model),
+            ..ModelFacts::default()
+        })
+}
+
+fn info(settings: &ModelsSettings, provider: &str, listed: &Listed) -> ModelInfo {
     ModelInfo {
         id: format!("{provider}/{}", listed.name),
         provider: provider.to_owned(),
         name: listed.name.clone(),
-        context: listed.context.or_else(|| known_context(&listed.name)),
+        facts: known(settings, provider, &listed.name, Some(listed.facts)),
     }
 }
 
 impl Inner {
-    async fn offered(&self, endpoint: &Endpoint<'_>) -> Vec<ModelInfo> {
+    async fn offered(&self, settings: &ModelsSettings, endpoint: &Endpoint<'_>) -> Vec<ModelInfo> {
         let named: Vec<Listed> = endpoint.models.iter().map(|name| named(name)).collect();
         let listed = if named.is_empty() {
             self.models_of(endpoint).await
@@ -152,7 +170,7 @@ impl Inner {
         match listed {
             Ok(listed) => listed
                 .iter()
-                .map(|listed| info(&endpoint.id, listed))
+                .map(|listed| info(settings, &endpoint.id, listed))
                 .collect(),
             Err(error) => {
                 let is_fault = !matches!(error, ModelError::NotConfigured { .. });
@@ -191,6 +209,6 @@ impl Inner {
 fn named(name: &str) -> Listed {
     Listed {
         name: name.to_owned(),
-        context: None,
+        facts: ModelFacts::default(),
     }
 }

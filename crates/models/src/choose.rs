@@ -137,11 +137,10 @@ mod tests {
 
     #[test]
     fn what_is_meant() {
+        let url = Url::parse("https://router.example/v1").unwrap();
         let router = ProviderSettings {
-            kind: ProviderKind::Openai,
-            base_url: Url::parse("https://router.example/v1").unwrap(),
-            api_key: None,
             models: vec!["router/auto".to_owned()],
+            ..ProviderSettings::new(ProviderKind::Openai, url)
         };
         let mut settings = ModelsSettings::default();
         settings.providers.insert("router".to_owned(), router);

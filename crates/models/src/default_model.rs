@@ -89,7 +89,7 @@ mod tests {
         let list = |names: &[&str]| {
             let listed = |name: &&str| Listed {
                 name: (*name).to_owned(),
-                context: None,
+                facts: gatehouse_domain::ModelFacts::default(),
             };
             names.iter().map(listed).collect::<Vec<_>>()
         };

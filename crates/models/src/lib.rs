@@ -32,6 +32,7 @@ mod settings;
 pub use catalogue::{ModelInfo, ProviderTest};
 pub use chat::{ChatMessage, ChatRequest, Chunk, StopReason, ToolCall, ToolSpec, Usage};
 pub use error::ModelError;
+pub use gatehouse_domain::ModelFacts;
 pub use handle::{ModelRef, Models, ModelsParts};
 pub use providers::ProviderInfo;
 pub use settings::{Limits, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning};

@@ -8,6 +8,7 @@ use crate::family::{below, family};
 use crate::handle::Inner;
 use crate::keys::Key;
 use crate::refusal;
+use gatehouse_domain::ModelFacts;
 use gatehouse_outbound::{Reach, read_capped};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
@@ -19,10 +20,10 @@ const MAX_MODELS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
 
 /// An entry of a provider's model list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Listed {
     pub(crate) name: String,
-    pub(crate) context: Option<u64>,
+    pub(crate) facts: ModelFacts,
 }
 
 impl Inner {

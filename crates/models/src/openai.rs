@@ -3,6 +3,7 @@
 //! Format: <https://platform.openai.com/docs/api-reference/chat/create>, models:
 //! <https://platform.openai.com/docs/api-reference/models/list>.
 
+mod entry_facts;
 mod stream;
 
 use crate::Limits;
@@ -63,21 +64,10 @@ impl Family for Openai {
         None
     }
 
-    /// `OpenAI` does not report the context window. Others do, under different names: `OpenRouter`
-    /// `context_length`, Groq `context_window`, vLLM `max_model_len`, llama.cpp `meta.n_ctx` (the value it
-    /// was started with) and `meta.n_ctx_train`.
     fn listed(&self, entry: &Value) -> Option<Listed> {
-        let number = |path: &str| entry.pointer(path).and_then(Value::as_u64);
-        let context = [
-            "/context_length",
-            "/context_window",
-            "/max_model_len",
-            "/meta/n_ctx",
-            "/meta/n_ctx_train",
-        ];
         Some(Listed {
             name: entry.get("id")?.as_str()?.to_owned(),
-            context: context.into_iter().find_map(number),
+            facts: entry_facts::facts(entry),
         })
     }
 
@@ -157,20 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_tells_the_context_under_many_names() {
-        for (entry, context) in [
-            (json!({"id": "m"}), None),
-            (json!({"id": "m", "context_length": 5}), Some(5)),
-            (json!({"id": "m", "context_window": 6}), Some(6)),
-            (json!({"id": "m", "max_model_len": 7}), Some(7)),
-            (
-                json!({"id": "m", "meta": {"n_ctx": 3, "n_ctx_train": 8}}),
-                Some(3),
-            ),
-            (json!({"id": "m", "meta": null}), None),
-        ] {
-            assert_eq!(Openai.listed(&entry).unwrap().context, context);
-        }
+    fn an_entry_of_a_list_has_a_name() {
         assert!(Openai.listed(&json!({"id": 5})).is_none());
         assert!(Openai.listed(&json!([])).is_none());
     }

@@ -1,5 +1,6 @@
 //! The settings of the models crate, and its fixed limits.
 
+use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,6 +43,27 @@ pub struct ProviderSettings {
     pub api_key: Option<SecretString>,
     /// The models to offer. When empty, the provider is asked.
     pub models: Vec<String>,
+    /// What is known about models, by name. Takes precedence over the provider's list.
+    pub facts: BTreeMap<String, ModelFacts>,
+    /// Additional headers of every request.
+    pub headers: BTreeMap<String, SecretString>,
+    /// Set for Azure `OpenAI`: the `api-version`.
+    pub azure_api_version: Option<String>,
+}
+
+impl ProviderSettings {
+    /// A provider without a key and with nothing else set.
+    pub const fn new(kind: ProviderKind, base_url: Url) -> Self {
+        Self {
+            kind,
+            base_url,
+            api_key: None,
+            models: Vec::new(),
+            facts: BTreeMap::new(),
+            headers: BTreeMap::new(),
+            azure_api_version: None,
+        }
+    }
 }
 
 /// The settings of the models crate.
@@ -50,6 +72,8 @@ pub struct ModelsSettings {
     pub default: Option<String>,
     /// Whether keys from the environment are used.
     pub autodetect: bool,
+    /// The proxy for providers outside the local network.
+    pub proxy: Option<Url>,
     /// By id.
     pub providers: BTreeMap<String, ProviderSettings>,
     /// `OPENAI_API_KEY` for the provider `openai`, if it belongs to that provider's kind and address.
@@ -63,6 +87,7 @@ impl Default for ModelsSettings {
         Self {
             default: None,
             autodetect: true,
+            proxy: None,
             providers: BTreeMap::new(),
             openai_api_key: None,
             anthropic_api_key: None,

@@ -93,7 +93,7 @@ impl Running<'_> {
                 .iter()
                 .map(|tool| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string()))
                 .sum::<u64>();
-        let known = self.inner.models.context_tokens(model).map(|context| {
+        let known = self.inner.models.facts(model).context.map(|context| {
             // Keep a tenth in reserve because token counts are estimates.
             let room = context - context / 10 - (context / 4).min(4096);
             room.saturating_sub(beside)

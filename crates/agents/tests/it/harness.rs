@@ -58,10 +58,8 @@ impl House {
         let mut of_models = ModelsSettings::default();
         if has_model {
             let provider = ProviderSettings {
-                kind: ProviderKind::Openai,
-                base_url: model.url.parse().unwrap(),
-                api_key: None,
                 models: vec!["m1".to_owned()],
+                ..ProviderSettings::new(ProviderKind::Openai, model.url.parse().unwrap())
             };
             of_models.providers.insert("fake".to_owned(), provider);
             of_models.default = Some("fake/m1".to_owned());

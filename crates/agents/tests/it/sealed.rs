@@ -25,10 +25,8 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
     let secrets = open().await;
     let settings = |url: &str| {
         let provider = ProviderSettings {
-            kind: ProviderKind::Openai,
-            base_url: url.parse().unwrap(),
-            api_key: None,
             models: vec!["m1".to_owned()],
+            ..ProviderSettings::new(ProviderKind::Openai, url.parse().unwrap())
         };
         ModelsSettings {
             providers: [("fake".to_owned(), provider)].into(),

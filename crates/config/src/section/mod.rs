@@ -7,6 +7,7 @@ pub(crate) mod database;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod metrics;
+pub(crate) mod model_table;
 pub(crate) mod models;
 pub(crate) mod network;
 pub(crate) mod proxy;

@@ -1,14 +1,18 @@
 //! `[models]` and `[models.providers.<id>]`: the language models.
 
+use super::model_table;
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
 use crate::merge::{Bad, Merged, Reader};
 use crate::value::{InvalidValue, check_line};
+use gatehouse_domain::ModelFacts;
 use secrecy::SecretString;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use url::Url;
 
+/// Ollama's default address (its FAQ, "How do I configure Ollama server?").
+const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 const KINDS: &[&str] = &["openai", "anthropic"];
 
 pub(crate) const KEYS: &[KeySpec] = &[
@@ -28,6 +32,15 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "Use OPENAI_API_KEY and ANTHROPIC_API_KEY if they are set.",
         example: "",
         guard: Guard::Write,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "models.proxy",
+        kind: Kind::Text(Rule::WebUrl),
+        default: Initial::Unset,
+        doc: "HTTP proxy for requests to model providers outside the local network.",
+        example: "\"http://proxy.example.com:3128\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -67,6 +80,37 @@ pub(crate) const KEYS: &[KeySpec] = &[
         guard: Guard::Write,
         change: Change::Live,
     },
+    KeySpec {
+        key: "models.providers.<id>.model",
+        kind: Kind::Models,
+        default: Initial::Unset,
+        doc: "What is known about models, by name: context and max_output in tokens, whether they \
+              support tools, vision and reasoning, and price_in, price_out and price_cached per \
+              million tokens. Values set here take precedence over the provider's list.",
+        example: "{ \"gpt-4.1\" = { context = 1047576, price_in = 2.0, price_out = 8.0 } }",
+        guard: Guard::Admin,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "models.providers.<id>.headers",
+        kind: Kind::Headers,
+        default: Initial::Unset,
+        doc: "Additional HTTP headers for every request to the provider. Their values are never \
+              returned.",
+        example: "{ x-team = \"operations\" }",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "models.providers.<id>.azure_api_version",
+        kind: Kind::Text(Rule::Line),
+        default: Initial::Unset,
+        doc: "For Azure OpenAI: the api-version. base_url is then https://<resource>.openai.azure.com/openai, \
+              a model's name is that of a deployment, and the key is sent as api-key.",
+        example: "\"2024-10-21\"",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
 ];
 
 /// `[models]`
@@ -75,6 +119,8 @@ pub struct Models {
     pub default: Option<String>,
     /// Whether API keys in the environment create a provider.
     pub autodetect: bool,
+    /// The proxy for providers outside the local network.
+    pub proxy: Option<Url>,
     /// The configured providers by id.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -88,6 +134,12 @@ pub struct Provider {
     pub api_key: Option<SecretString>,
     /// The models to offer. If empty, the provider is asked for its list.
     pub models: Vec<String>,
+    /// What is known about models, by name.
+    pub facts: BTreeMap<String, ModelFacts>,
+    /// Additional headers of every request.
+    pub headers: BTreeMap<String, SecretString>,
+    /// Set for Azure OpenAI.
+    pub azure_api_version: Option<String>,
 }
 
 impl Models {
@@ -99,6 +151,7 @@ impl Models {
         Ok(Self {
             default: reader.optional("models.default")?,
             autodetect: reader.flag("models.autodetect")?,
+            proxy: reader.optional("models.proxy")?,
             providers,
         })
     }
@@ -112,6 +165,14 @@ impl Provider {
             base_url: reader.required(&key("base_url"))?,
             api_key: reader.text(&key("api_key")).map(SecretString::from),
             models: reader.list(&key("models"))?,
+            facts: model_table::facts(reader.variables(&key("model"))),
+            headers: reader
+                .variables(&key("headers"))
+                .filter_map(|(name, value)| {
+                    Some((name.clone(), SecretString::from(value.as_str()?)))
+                })
+                .collect(),
+            azure_api_version: reader.optional(&key("azure_api_version"))?,
         })
     }
 }
@@ -143,7 +204,10 @@ pub(crate) fn fill_defaults(merged: &mut Merged) {
         }
         let base_url = merged.get_mut(&format!("models.providers.{id}.base_url"));
         if let Some(entry) = base_url.filter(|entry| entry.value.is_null()) {
-            entry.value = json!(kind.default_base_url());
+            entry.value = match id.as_str() {
+                "ollama" => json!(OLLAMA),
+                _ => json!(kind.default_base_url()),
+            };
         }
     }
 }

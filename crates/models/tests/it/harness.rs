@@ -110,10 +110,8 @@ pub fn one(kind: ProviderKind, base_url: &Url) -> ModelsSettings {
 
 pub fn provider(kind: ProviderKind, base_url: &Url, key: Option<&str>) -> ProviderSettings {
     ProviderSettings {
-        kind,
-        base_url: base_url.clone(),
         api_key: key.map(SecretString::from),
-        models: vec![],
+        ..ProviderSettings::new(kind, base_url.clone())
     }
 }
 

@@ -80,11 +80,11 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     assert_eq!(again.len(), 5);
     openai.only();
     assert_eq!(failing.asked().len(), 2);
-    assert_eq!(again[4].context, Some(4096));
-    assert_eq!(models.context_tokens(&model_of("o", "m/1")), Some(4096));
-    assert_eq!(models.context_tokens(&model_of("o", "m/2")), None);
+    assert_eq!(again[4].facts.context, Some(4096));
+    assert_eq!(models.facts(&model_of("o", "m/1")).context, Some(4096));
+    assert_eq!(models.facts(&model_of("o", "m/2")).context, None);
     assert_eq!(
-        models.context_tokens(&model_of("named", "gpt-4o")),
+        models.facts(&model_of("named", "gpt-4o")).context,
         Some(128_000)
     );
     home.clock.advance(Duration::from_mins(5));

@@ -77,6 +77,11 @@ pub enum SettingKind {
     List,
     /// An object with text values: environment variables.
     Variables,
+    /// An object with text values: HTTP headers.
+    Headers,
+    /// An object with one entry per model: `context`, `max_output`, `tools`, `vision`, `reasoning`,
+    /// `price_in`, `price_out` and `price_cached`.
+    Models,
 }
 
 /// How a change takes effect.
@@ -114,6 +119,8 @@ impl SettingDescription {
             Kind::Text(rule) => (SettingKind::Text, None, None, Some(rule)),
             Kind::List(rule) => (SettingKind::List, None, None, Some(rule)),
             Kind::Variables => (SettingKind::Variables, None, None, None),
+            Kind::Headers => (SettingKind::Headers, None, None, None),
+            Kind::Models => (SettingKind::Models, None, None, None),
         };
         let one_of = match rule {
             Some(Rule::OneOf(words)) => words.to_vec(),

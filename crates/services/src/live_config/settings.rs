@@ -34,12 +34,16 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
             base_url: provider.base_url.clone(),
             api_key: of_provider(&provider.api_key, id),
             models: provider.models.clone(),
+            facts: provider.facts.clone(),
+            headers: provider.headers.clone(),
+            azure_api_version: provider.azure_api_version.clone(),
         };
         (id.clone(), made)
     });
     ModelsSettings {
         default: settings.models.default.clone(),
         autodetect: settings.models.autodetect,
+        proxy: settings.models.proxy.clone(),
         providers: providers.collect(),
         openai_api_key: of_provider(&process.openai_api_key, "openai"),
         anthropic_api_key: of_provider(&process.anthropic_api_key, "anthropic"),

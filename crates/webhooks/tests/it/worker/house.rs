@@ -444,10 +444,9 @@ impl House {
 
 fn models(model: &FakeModel) -> ModelsSettings {
     let provider = ProviderSettings {
-        kind: ProviderKind::Openai,
-        base_url: model.base_url.clone(),
         api_key: Some(SecretString::from("sk-test")),
         models: vec!["m".to_owned()],
+        ..ProviderSettings::new(ProviderKind::Openai, model.base_url.clone())
     };
     ModelsSettings {
         default: Some("fake/m".to_owned()),
