@@ -1,8 +1,10 @@
 //! Errors of models, and how the API reports them. Only the status of a vendor's error is kept, because its
 //! text may repeat the conversation or the key.
 
+use crate::refusal::Reason;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
+use std::time::Duration;
 
 /// Why a model could not be chosen or did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +23,12 @@ pub enum ModelError {
         provider: String,
         /// The HTTP status, when it was not 200.
         status: Option<u16>,
+        /// Why it refused, when it did.
+        reason: Option<Reason>,
         /// Whether the same request may succeed later.
         retryable: bool,
+        /// The wait that the provider requested.
+        retry_after: Option<Duration>,
     },
     /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
@@ -45,6 +51,17 @@ fn status_text(status: Option<u16>) -> String {
 }
 
 impl ModelError {
+    /// A failure without a response.
+    pub(crate) const fn failed(provider: String, retryable: bool) -> Self {
+        Self::Failed {
+            provider,
+            status: None,
+            reason: None,
+            retryable,
+            retry_after: None,
+        }
+    }
+
     pub(crate) fn not_configured(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::NotConfigured {
             what: what.into(),
@@ -86,31 +103,42 @@ impl From<ModelError> for Problem {
             ModelError::Failed {
                 provider,
                 status,
+                reason,
                 retryable,
+                retry_after,
             } => {
-                let message = match status {
-                    Some(401 | 403) => {
-                        format!("The model provider {provider} rejected the key.")
-                    }
-                    Some(status) => {
+                let sentence = reason.and_then(Reason::sentence);
+                let message = match (sentence, status) {
+                    (Some(sentence), _) => format!("The model provider {provider} {sentence}."),
+                    (None, Some(status)) => {
                         format!("The model provider {provider} responded with status {status}.")
                     }
-                    None if retryable => {
+                    (None, None) if retryable => {
                         format!(
                             "The model provider {provider} could not be reached or closed the \
                              connection early."
                         )
                     }
-                    None => format!("The model provider {provider} returned an invalid response."),
+                    (None, None) => {
+                        format!("The model provider {provider} returned an invalid response.")
+                    }
                 };
-                failed(provider, retryable, message)
+                let mut problem = failed(provider, retryable, message);
+                if let Some(reason) = reason {
+                    problem = problem.with("reason", reason.as_str());
+                }
+                if let Some(wait) = retry_after {
+                    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                    problem = problem.with("retry_after_seconds", seconds);
+                }
+                problem
             }
             ModelError::ContextTooLong { provider } => {
                 let message = format!(
                     "The conversation is too long for the chosen model of {provider}; start a new \
                      session or choose a model with a larger context."
                 );
-                failed(provider, false, message)
+                failed(provider, false, message).with("reason", Reason::ContextTooLong.as_str())
             }
             ModelError::RefusedAddress { provider } => {
                 let message = format!(
@@ -138,7 +166,12 @@ mod tests {
         let failed = |status, retryable| ModelError::Failed {
             provider: "p".to_owned(),
             status,
+            reason: status.map(|status| match status {
+                401 => Reason::KeyRejected,
+                _ => Reason::ServerError,
+            }),
             retryable,
+            retry_after: None,
         };
         for (error, code, text) in [
             (failed(Some(401), false), "PROVIDER_FAILED", "key"),

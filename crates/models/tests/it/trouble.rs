@@ -13,7 +13,7 @@ use url::Url;
 const TEXT: &str = r#"{"choices":[{"index":0,"delta":{"content":"Hello"}}]}"#;
 
 fn is_failed(error: Option<&ModelError>, status: Option<u16>, retryable: bool) -> bool {
-    matches!(error, Some(ModelError::Failed { provider, status: s, retryable: r })
+    matches!(error, Some(ModelError::Failed { provider, status: s, retryable: r, .. })
         if provider == "p" && *s == status && *r == retryable)
 }
 
