@@ -18,6 +18,7 @@ pub mod scope;
 pub mod sliding_window;
 pub mod sweep_time;
 pub mod visible;
+pub mod zone;
 
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};
@@ -36,3 +37,4 @@ pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
 pub use sweep_time::SweepTime;
+pub use zone::{UnknownZone, Zone};

@@ -16,6 +16,8 @@ mod harness;
 mod lanes;
 mod long_history;
 mod lost;
+mod model_trouble;
+mod reasoning;
 mod sealed;
 mod sessions;
 mod share;
