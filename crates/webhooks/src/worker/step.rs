@@ -55,7 +55,10 @@ impl Worker {
                     );
                 }
             }
-            Outcome::Sealed(_) | Outcome::Disabled(_) | Outcome::Interrupted { .. } => {
+            Outcome::Wait(..)
+            | Outcome::Sealed(_)
+            | Outcome::Disabled(_)
+            | Outcome::Interrupted { .. } => {
                 circuits.unused(account, &ended.attempt);
             }
         }
