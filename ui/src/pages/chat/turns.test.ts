@@ -25,7 +25,9 @@ describe('turns', () => {
     const [turn] = turns;
     expect(turns).toHaveLength(1);
     expect(turn?.question?.content).toBe('q');
-    const kinds = turn?.parts.map((part) => (part.kind === 'call' ? part.call.output?.content : part.kind === 'text' ? part.message.content : part.text));
+    const kinds = turn?.parts.map((part) =>
+      part.kind === 'call' ? part.call.output?.content : part.kind === 'text' ? part.message.content : part.text,
+    );
     expect(kinds).toEqual(['first', undefined, 'two', undefined, 'second']);
     expect(turn?.answered).toBe(true);
     expect(turn?.end).toBe(null);
