@@ -60,6 +60,8 @@ fuzz_target!(|bytes: &[u8]| {
                 let length = call.id.len() + call.name.len() + call.arguments.len();
                 assert!(length <= LIMITS.call_bytes + "call_3{}".len());
             }
+            Chunk::Reasoning(more) => assert!(!more.is_empty()),
+            Chunk::State(state) => assert!(state.is_object()),
             Chunk::End { .. } => {}
         }
     }

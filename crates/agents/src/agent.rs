@@ -3,6 +3,7 @@
 use crate::error::AgentsError;
 use crate::policy::ToolPolicy;
 use gatehouse_domain::Timestamp;
+use gatehouse_models::ReasoningEffort;
 use gatehouse_store::{AgentRow, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,6 +20,8 @@ const MAX_PROMPT_CHARACTERS: usize = 65_536;
 /// Limit for the name of a provider, model or persona, and for one entry of a tool list.
 const MAX_WORD_CHARACTERS: usize = 200;
 const MAX_ENTRIES: usize = 200;
+const MAX_FALLBACK: usize = 5;
+const MAX_OUTPUT_TOKENS: u32 = 1_000_000;
 
 /// A configured agent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -57,6 +60,15 @@ pub struct AgentConfig {
     /// How many times it may call its model in one turn.
     #[serde(default = "default_max_turns")]
     pub max_turns: u32,
+    /// Models to ask when the model fails before it has shown anything, in this order: `provider/model`.
+    #[serde(default)]
+    pub fallback: Vec<String>,
+    /// How much the model reasons before it answers. When absent, the provider's default applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// The longest answer in tokens. When absent, the provider's limit applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
 }
 
 const fn default_max_turns() -> u32 {
@@ -74,6 +86,9 @@ impl Default for AgentConfig {
             voice_persona_id: None,
             temperature: None,
             max_turns: DEFAULT_MAX_TURNS,
+            fallback: Vec::new(),
+            reasoning_effort: None,
+            max_output_tokens: None,
         }
     }
 }
@@ -102,6 +117,13 @@ pub struct NewAgent {
     /// How many times it may call its model in one turn; 12 when absent.
     #[schemars(range(min = 1, max = 100))]
     pub max_turns: Option<u32>,
+    /// Models to ask when the model fails before it has shown anything, in this order: `provider/model`.
+    pub fallback: Option<Vec<String>>,
+    /// How much the model reasons before it answers. When absent, the provider's default applies.
+    pub reasoning_effort: Option<ReasoningEffort>,
+    /// The longest answer in tokens. When absent, the provider's limit applies.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_output_tokens: Option<u32>,
 }
 
 /// Changes to an agent. `null` clears a field; an absent field stays as it is.
@@ -145,6 +167,18 @@ pub struct AgentChanges {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
     pub max_turns: Option<Option<u32>>,
+    /// Models to ask when the model fails before it has shown anything. Replaces the list.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub fallback: Option<Option<Vec<String>>>,
+    /// How much the model reasons before it answers.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<ReasoningEffort>")]
+    pub reasoning_effort: Option<Option<ReasoningEffort>>,
+    /// The longest answer in tokens.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
+    pub max_output_tokens: Option<Option<u32>>,
 }
 
 /// Distinguishes `null`, which clears the field, from an absent field.
@@ -177,6 +211,9 @@ impl NewAgent {
             voice_persona_id: self.voice_persona_id,
             temperature: self.temperature,
             max_turns: self.max_turns.unwrap_or(DEFAULT_MAX_TURNS),
+            fallback: self.fallback.unwrap_or_default(),
+            reasoning_effort: self.reasoning_effort,
+            max_output_tokens: self.max_output_tokens,
         };
         (self.name.trim().to_owned(), config)
     }
@@ -204,6 +241,10 @@ impl AgentChanges {
         set(&mut config.temperature, self.temperature);
         let max_turns = self.max_turns.map(|n| n.unwrap_or(DEFAULT_MAX_TURNS));
         set(&mut config.max_turns, max_turns);
+        let fallback = self.fallback.map(Option::unwrap_or_default);
+        set(&mut config.fallback, fallback);
+        set(&mut config.reasoning_effort, self.reasoning_effort);
+        set(&mut config.max_output_tokens, self.max_output_tokens);
     }
 }
 
@@ -281,6 +322,24 @@ impl Agent {
         }
         if !(1..=MAX_MAX_TURNS).contains(&config.max_turns) {
             return refuse("max_turns", format!("expected 1 to {MAX_MAX_TURNS}"));
+        }
+        let is_model = |entry: &String| {
+            let parts = entry.split_once('/');
+            is_line(entry, MAX_WORD_CHARACTERS)
+                && parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+        };
+        if config.fallback.len() > MAX_FALLBACK || !config.fallback.iter().all(is_model) {
+            return refuse(
+                "fallback",
+                format!("at most {MAX_FALLBACK} models, each as provider/model"),
+            );
+        }
+        let is_limit = |tokens| (1..=MAX_OUTPUT_TOKENS).contains(&tokens);
+        if !config.max_output_tokens.is_none_or(is_limit) {
+            return refuse(
+                "max_output_tokens",
+                format!("expected 1 to {MAX_OUTPUT_TOKENS}"),
+            );
         }
         Ok(())
     }

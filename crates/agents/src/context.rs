@@ -65,6 +65,11 @@ impl Conversation {
         self.rows.iter().any(|row| row.role == "tool")
     }
 
+    /// Continues the conversation with another model.
+    pub(crate) fn ask_another(&mut self, model: String) {
+        self.model = model;
+    }
+
     /// Appends a message.
     pub(crate) fn push(&mut self, row: ChatMessageRow) {
         self.rows.push(row);
@@ -190,7 +195,8 @@ impl Conversation {
 
     fn tokens_of_row(&self, row: &ChatMessageRow) -> u64 {
         let cap = if row.turn_no < self.turn { 300 } else { 16_000 };
-        let calls = row.tool_calls.as_deref().map_or(0, tokens_of);
+        let calls = row.tool_calls.as_deref().map_or(0, tokens_of)
+            + row.reasoning_state.as_deref().map_or(0, tokens_of);
         if row.role == "tool" {
             // The marks around it take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20

@@ -72,6 +72,8 @@ impl Inner {
                 Origin::Chat => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),
             },
+            reasoning: None,
+            reasoning_state: None,
             created_at: self.clock.now(),
         };
         let mut row = self.turn_row(&message);

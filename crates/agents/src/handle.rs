@@ -10,7 +10,7 @@ use crate::registry::ToolRegistry;
 use crate::speaker::Speaker;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
-use gatehouse_domain::{Clock, Random};
+use gatehouse_domain::{Clock, Random, Zone};
 use gatehouse_models::Models;
 use gatehouse_store::Store;
 use std::sync::{Arc, OnceLock};
@@ -40,6 +40,8 @@ pub struct AgentsSettings {
     pub approval_wait: Duration,
     /// `agents.turn_timeout_seconds`: how long a turn may take, including all waiting.
     pub turn_timeout: Duration,
+    /// `agents.timezone`: the zone of the date in the system prompt.
+    pub zone: Zone,
 }
 
 impl Default for AgentsSettings {
@@ -48,6 +50,7 @@ impl Default for AgentsSettings {
             require_approval: Vec::new(),
             approval_wait: Duration::from_mins(5),
             turn_timeout: Duration::from_mins(10),
+            zone: Zone::utc(),
         }
     }
 }

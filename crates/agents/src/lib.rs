@@ -44,7 +44,7 @@ pub use error::AgentsError;
 pub use event::{
     AgentEvent, Approval, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
 };
-pub use gatehouse_models::Usage;
+pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;

@@ -97,6 +97,8 @@ pub(crate) async fn end_lost(
         stop: Some(Stop::Interrupted.as_str().to_owned()),
         error: None,
         delivery_id: None,
+        reasoning: None,
+        reasoning_state: None,
         created_at: now,
     };
     conn.insert_chat_message(&row).await?;

@@ -92,6 +92,9 @@ pub struct Message {
     /// The name of the tool that replies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// What the model thought before it wrote the message. Never a part of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// The tokens that the model read and wrote for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -124,6 +127,7 @@ impl From<ChatMessageRow> for Message {
             tool_calls: Some(tool_calls).filter(|calls| !calls.is_empty()),
             tool_call_id: row.tool_call_id,
             tool: row.tool_name,
+            reasoning: row.reasoning,
             usage: usage.map(|(input_tokens, output_tokens)| Usage {
                 input_tokens,
                 output_tokens,

@@ -68,6 +68,13 @@ pub(crate) fn messages(
         model,
         taken: HashSet::new(),
     };
+    // Some providers need the reasoning of turns that called tools, also in later turns.
+    let with_calls = |row: &&ChatMessageRow| row.tool_calls.is_some();
+    let with_calls: HashSet<i64> = rows
+        .iter()
+        .filter(with_calls)
+        .map(|row| row.turn_no)
+        .collect();
     let mut messages = Vec::with_capacity(rows.len() + 1);
     if let Some(text) = lead {
         messages.push(ChatMessage::User { text });
@@ -90,6 +97,7 @@ pub(crate) fn messages(
                 messages.push(ChatMessage::Assistant {
                     text: row.content.clone(),
                     tool_calls: named.map(|(call, id)| sendable(call, id)).collect(),
+                    state: state_of(row, model).filter(|_| with_calls.contains(&row.turn_no)),
                 });
                 answer_calls(&mut messages, calls.into_iter().zip(sent), &answers, caps);
             }
@@ -98,6 +106,13 @@ pub(crate) fn messages(
         }
     }
     messages
+}
+
+/// The reasoning behind a message. Other models cannot use it, and their providers would refuse it.
+fn state_of(row: &ChatMessageRow, model: &str) -> Option<serde_json::Value> {
+    let state = row.reasoning_state.as_deref();
+    let state = state.filter(|_| row.model.as_deref() == Some(model))?;
+    serde_json::from_str(state).ok()
 }
 
 fn push_user(messages: &mut Vec<ChatMessage>, text: &str) {
@@ -241,11 +256,16 @@ pub(crate) fn tokens_of(text: &str) -> u64 {
 pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {
     match message {
         ChatMessage::User { text } => tokens_of(text),
-        ChatMessage::Assistant { text, tool_calls } => {
+        ChatMessage::Assistant {
+            text,
+            tool_calls,
+            state,
+        } => {
             let calls = tool_calls
                 .iter()
                 .map(|call| tokens_of(&call.name) + tokens_of(&call.arguments));
-            tokens_of(text) + calls.sum::<u64>()
+            let state = state.as_ref().map_or(0, |s| tokens_of(&s.to_string()));
+            tokens_of(text) + calls.sum::<u64>() + state
         }
         ChatMessage::Tool { name, text, .. } => tokens_of(name) + tokens_of(text),
     }

@@ -24,6 +24,8 @@ pub(crate) fn row(turn: i64, role: &str, content: &str) -> ChatMessageRow {
         stop: None,
         error: None,
         delivery_id: None,
+        reasoning: None,
+        reasoning_state: None,
         created_at: Timestamp::from_millis(0),
     }
 }
@@ -205,7 +207,9 @@ proptest! {
                     prop_assert!(open.is_empty() && !before_user);
                     before_user = true;
                 }
-                ChatMessage::Assistant { tool_calls, text } => {
+                ChatMessage::Assistant {
+                    tool_calls, text, ..
+                } => {
                     prop_assert!(open.is_empty());
                     prop_assert!(!text.is_empty() || !tool_calls.is_empty());
                     open = tool_calls.into_iter().map(|call| call.id).collect();

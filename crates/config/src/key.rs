@@ -94,6 +94,8 @@ pub enum Rule {
     File,
     /// `provider/model`.
     ModelPath,
+    /// A time zone, by its IANA name.
+    Zone,
     /// One line of text.
     Line,
     /// A program, by name or path: any text.

@@ -6,8 +6,8 @@ use crate::section::voice::providers;
 use crate::section::{
     database::DatabaseUrl, log, model_table, models, proxy, server::AllowedOrigin,
 };
-use gatehouse_domain::Cidr;
 use gatehouse_domain::env_names::steers_a_program;
+use gatehouse_domain::{Cidr, Zone};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use url::Url;
@@ -233,6 +233,10 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
             Err(InvalidValue::new("expected a path"))
         }
         Rule::ModelPath => models::check_model_path(text),
+        Rule::Zone => match text.parse::<Zone>() {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(InvalidValue::new(error.to_string())),
+        },
         Rule::Line => check_line(text),
         Rule::Argument | Rule::SecretArgument if text.contains('\0') => {
             Err(InvalidValue::new("expected a string without NUL"))

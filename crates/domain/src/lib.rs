@@ -19,6 +19,7 @@ pub mod sliding_window;
 pub mod sweep_time;
 pub mod utc_day;
 pub mod visible;
+pub mod zone;
 
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};
@@ -38,3 +39,4 @@ pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
 pub use sweep_time::SweepTime;
 pub use utc_day::UtcDay;
+pub use zone::{UnknownZone, Zone};

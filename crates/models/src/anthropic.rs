@@ -6,13 +6,15 @@
 
 mod cache;
 mod stream;
+mod thinking;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ChatRequest, ToolCall, ToolSpec};
+use crate::chat::{ChatMessage, ToolCall, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
 use crate::reply_reader::Decoder;
+use crate::schema::{Dialect, normalized};
 use gatehouse_domain::ModelFacts;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -41,26 +43,30 @@ impl Family for Anthropic {
         let request = call.request;
         let mut body = Map::new();
         body.insert("model".to_owned(), call.model.into());
-        let max_tokens = request.max_tokens.unwrap_or(max_tokens(call.model));
-        body.insert("max_tokens".to_owned(), max_tokens.into());
+        let thinking = thinking::Thinking::of(call, max_tokens(call));
+        body.insert("max_tokens".to_owned(), thinking.max_tokens.into());
         body.insert("stream".to_owned(), true.into());
         if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
             body.insert("system".to_owned(), system.as_str().into());
         }
-        body.insert("messages".to_owned(), messages(&request.messages));
-        if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(tool).collect();
+        let has_state = !call.learned.no_state;
+        let messages = messages(&request.messages, has_state);
+        body.insert("messages".to_owned(), messages);
+        if !call.tools().is_empty() {
+            let tools = call.tools().iter().map(tool).collect();
             body.insert("tools".to_owned(), tools);
         }
-        if let Some(placeholders) = tools_of_history(request) {
+        if let Some(placeholders) = tools_of_history(call) {
             body.insert("tools".to_owned(), placeholders);
             body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
-        if let Some(temperature) = request.temperature {
+        // With thinking, only the default temperature is allowed.
+        if let Some(temperature) = call.temperature().filter(|_| thinking.fields.is_empty()) {
             // This family accepts 0 to 1; the other accepts up to 2.
             let temperature = temperature.clamp(0.0, 1.0);
             body.insert("temperature".to_owned(), temperature.into());
         }
+        body.extend(thinking.fields);
         cache::mark(&mut body);
         Value::Object(body)
     }
@@ -103,21 +109,23 @@ impl Family for Anthropic {
     }
 }
 
-fn max_tokens(model: &str) -> u32 {
+fn max_tokens(call: &ChatCall<'_>) -> u32 {
     let old = ["claude-3-opus", "claude-3-sonnet", "claude-3-haiku"];
-    if old.into_iter().any(|old| model.starts_with(old)) {
+    let usual = if old.into_iter().any(|old| call.model.starts_with(old)) {
         MAX_TOKENS_OF_OLD_MODELS
     } else {
         MAX_TOKENS
-    }
+    };
+    let most = call.max_output.and_then(|most| u32::try_from(most).ok());
+    most.map_or(usual, |most| usual.min(most))
 }
 
 /// Roles must alternate, starting with the user, and the results of all calls of one message must come
 /// together at the start of the next.
-fn messages(said: &[ChatMessage]) -> Value {
+fn messages(said: &[ChatMessage], has_state: bool) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in paired(said) {
-        let (role, blocks) = blocks(&message);
+        let (role, blocks) = blocks(&message, has_state);
         if blocks.is_empty() {
             continue;
         }
@@ -142,19 +150,24 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
+fn blocks(message: &ChatMessage, has_state: bool) -> (&'static str, Vec<Value>) {
     match message {
         ChatMessage::User { text: said } => ("user", vec![text(said)]),
         ChatMessage::Assistant {
             text: said,
             tool_calls,
+            state,
         } => {
             let said = Some(said.trim_end()).filter(|said| !said.is_empty());
-            let calls = tool_calls.iter().map(call);
-            (
-                "assistant",
-                said.map(text).into_iter().chain(calls).collect(),
-            )
+            let (said, calls) = (said.map(text), tool_calls.iter().map(call));
+            let state = state
+                .as_ref()
+                .filter(|_| has_state && !tool_calls.is_empty());
+            let blocks = match state {
+                Some(state) => thinking::restore(state, said, calls.collect()),
+                None => said.into_iter().chain(calls).collect(),
+            };
+            ("assistant", blocks)
         }
         ChatMessage::Tool {
             call_id,
@@ -170,12 +183,12 @@ fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
 
 /// The vendor rejects calls and results in a request without tools. In that case this names the tools that
 /// were called, and the request forbids calling them.
-fn tools_of_history(request: &ChatRequest) -> Option<Value> {
-    if !request.tools.is_empty() {
+fn tools_of_history(call: &ChatCall<'_>) -> Option<Value> {
+    if !call.tools().is_empty() {
         return None;
     }
     let mut names = BTreeSet::new();
-    for message in &request.messages {
+    for message in &call.request.messages {
         if let ChatMessage::Assistant { tool_calls, .. } = message {
             names.extend(tool_calls.iter().map(|call| call.name.as_str()));
         }
@@ -216,18 +229,41 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
-        "input_schema": tool.parameters,
+        "input_schema": normalized(&tool.parameters, Dialect::Anthropic),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ChatRequest;
 
     #[test]
     fn old_models_answer_less() {
-        assert_eq!(max_tokens("claude-3-haiku-20240307"), 4096);
-        assert_eq!(max_tokens("claude-sonnet-4-5"), 8192);
+        let request = ChatRequest::default();
+        let most = |model, max_output| {
+            let call = ChatCall {
+                model,
+                max_output,
+                ..to(&request)
+            };
+            max_tokens(&call)
+        };
+        assert_eq!(most("claude-3-haiku-20240307", None), 4096);
+        assert_eq!(most("claude-sonnet-4-5", None), 8192);
+        assert_eq!(most("claude-sonnet-4-5", Some(1000)), 1000);
+    }
+
+    fn to(request: &ChatRequest) -> ChatCall<'_> {
+        static BASE: std::sync::LazyLock<url::Url> =
+            std::sync::LazyLock::new(|| url::Url::parse("https://api.anthropic.com/v1").unwrap());
+        ChatCall {
+            base_url: &BASE,
+            model: "m",
+            request,
+            learned: crate::learned::Learned::default(),
+            max_output: None,
+        }
     }
 
     #[test]
@@ -239,13 +275,12 @@ mod tests {
                 name: name.to_owned(),
                 arguments: "{}".to_owned(),
             }],
+            state: None,
         };
         let request = |messages, tools| ChatRequest {
-            system: None,
             messages,
             tools,
-            temperature: None,
-            max_tokens: None,
+            ..ChatRequest::default()
         };
         let spec = ToolSpec {
             name: "calc".to_owned(),
@@ -253,7 +288,8 @@ mod tests {
             parameters: json!({ "type": "object" }),
         };
         let both = || vec![called("b"), called("a"), called("b")];
-        let offered = tools_of_history(&request(both(), Vec::new())).unwrap();
+        let asked = request(both(), Vec::new());
+        let offered = tools_of_history(&to(&asked)).unwrap();
         let names: Vec<_> = offered
             .as_array()
             .unwrap()
@@ -261,8 +297,8 @@ mod tests {
             .map(|t| &t["name"])
             .collect();
         assert_eq!(names, ["a", "b"]);
-        assert!(tools_of_history(&request(both(), vec![spec])).is_none());
-        assert!(tools_of_history(&request(Vec::new(), Vec::new())).is_none());
+        assert!(tools_of_history(&to(&request(both(), vec![spec]))).is_none());
+        assert!(tools_of_history(&to(&request(Vec::new(), Vec::new()))).is_none());
     }
 
     #[test]

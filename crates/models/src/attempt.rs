@@ -3,18 +3,19 @@
 use crate::candidates::Endpoint;
 use crate::catalogue::unknown_provider;
 use crate::chat::{ChatRequest, Chunk};
-use crate::family::{ChatCall, below, family};
+use crate::family::{ChatCall, family};
 use crate::handle::{Inner, ModelRef, Models};
 use crate::keys::Key;
-use crate::refusal::{self, Refusal};
+use crate::refusal::{self, Reason, Refusal};
 use crate::reply::{Failure, Reply};
 use crate::retry::{RETRIES, asked_wait, own_wait};
 use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use gatehouse_outbound::{OutboundError, Reach, read_capped};
+use gatehouse_outbound::{OutboundError, read_capped};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
+use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::Url;
 
@@ -23,6 +24,7 @@ const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// The parts of a request that every attempt reuses.
 struct Prepared<'a> {
+    endpoint: &'a Endpoint<'a>,
     provider: &'a str,
     key: &'a Key<'a>,
     url: Url,
@@ -50,20 +52,35 @@ impl Models {
             .ok_or_else(|| unknown_provider(&model.provider))?;
         let key = inner.key(&endpoint).await?;
         key.check(&endpoint)?;
-        let prepared = inner.prepare(&endpoint, &key)?;
+        let prepared = inner.prepare(&endpoint, &key, &model.model)?;
         let began = Instant::now();
         let patience = &inner.tuning.patience;
-        let mut ask_usage = true;
-        let mut body = chat_body(&endpoint, &model.model, &request, ask_usage);
+        let facts = self.facts(model);
+        let mut learned = inner.lessons.of(model);
+        learned.no_tools |= facts.tools == Some(false);
+        let make_body = |learned| {
+            let call = ChatCall {
+                base_url: &endpoint.base_url,
+                model: &model.model,
+                request: &request,
+                learned,
+                max_output: facts.max_output,
+            };
+            Bytes::from(family(endpoint.kind).chat_body(&call).to_string())
+        };
+        let mut body = make_body(learned);
         let mut retry = 0;
         loop {
             let failure = match inner.attempt(&prepared, body.clone()).await {
                 Ok(reply) => return Ok(reply.into_stream()),
                 Err(failure) => failure,
             };
-            if failure.refusal == Some(Refusal::NoStreamOptions) && ask_usage {
-                ask_usage = false;
-                body = chat_body(&endpoint, &model.model, &request, ask_usage);
+            if let Some(Refusal { reason, .. }) = failure.refusal
+                && learned.learn(reason, &request, endpoint.kind)
+            {
+                tracing::info!(%model, reason = reason.as_str(), "the request is adapted to a model");
+                inner.lessons.put(model, learned);
+                body = make_body(learned);
                 continue;
             }
             let wait = failure
@@ -80,29 +97,14 @@ impl Models {
     }
 }
 
-fn chat_body(
-    endpoint: &Endpoint<'_>,
-    model: &str,
-    request: &ChatRequest,
-    ask_usage: bool,
-) -> Bytes {
-    let body = family(endpoint.kind).chat_body(&ChatCall {
-        base_url: &endpoint.base_url,
-        model,
-        request,
-        ask_usage,
-    });
-    Bytes::from(body.to_string())
-}
-
 impl Inner {
     fn prepare<'a>(
         &self,
         endpoint: &'a Endpoint<'a>,
         key: &'a Key<'a>,
+        model: &str,
     ) -> Result<Prepared<'a>, ModelError> {
-        let family = family(endpoint.kind);
-        let mut headers = family.headers(key.text()).ok_or_else(|| {
+        let mut headers = endpoint.headers(key.text()).ok_or_else(|| {
             let id = &endpoint.id;
             ModelError::not_configured(
                 format!("models.providers.{id}.api_key"),
@@ -115,9 +117,10 @@ impl Inner {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         Ok(Prepared {
+            endpoint,
             provider: &endpoint.id,
             key,
-            url: below(&endpoint.base_url, family.chat_path()),
+            url: endpoint.chat_url(model),
             headers,
             kind: endpoint.kind,
             deadline: Instant::now() + self.tuning.patience.whole,
@@ -132,7 +135,7 @@ impl Inner {
         *request.body_mut() = Some(body.into());
         let patience = &self.tuning.patience;
         let until = prepared.deadline.min(Instant::now() + patience.first);
-        let sent = timeout_at(until, self.outbound.send(Reach::Owner, request)).await;
+        let sent = timeout_at(until, self.send(prepared.endpoint, request)).await;
         let response = sent
             .map_err(|_| timed_out())?
             .map_err(|error| Failure::outbound(prepared.provider, error))?;
@@ -161,16 +164,12 @@ impl Inner {
         .await;
         let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
         let refusal = refusal::with_status(status, &body);
-        let mut error = refused(prepared.provider, refusal, prepared.key);
-        if let ModelError::Failed {
-            said, wait_seconds, ..
-        } = &mut error
+        let mut error = refused(prepared.provider, refusal, prepared.key, wait);
+        // Vendors repeat the key when they reject it.
+        if let ModelError::Failed { said, .. } = &mut error
+            && !matches!(status, 401 | 403)
         {
-            // Vendors repeat the key when they reject it.
-            if !matches!(status, 401 | 403) {
-                *said = refusal::sentence(&body, prepared.key.text());
-            }
-            *wait_seconds = wait.map(|wait| wait.as_secs().max(1));
+            *said = refusal::sentence(&body, prepared.key.text());
         }
         Failure {
             error,
@@ -182,24 +181,30 @@ impl Inner {
 }
 
 /// Converts a refusal into an error.
-pub(crate) fn refused(provider: &str, refusal: Refusal, key: &Key<'_>) -> ModelError {
+pub(crate) fn refused(
+    provider: &str,
+    refusal: Refusal,
+    key: &Key<'_>,
+    wait: Option<Duration>,
+) -> ModelError {
     // A local server requires a key, and the sealed vault may contain it.
-    if key.is_sealed() && matches!(refusal.status(), Some(401 | 403)) {
+    if key.is_sealed() && matches!(refusal.status, Some(401 | 403)) {
         return ModelError::Sealed;
     }
-    vendor_error(provider, refusal)
+    vendor_error(provider, refusal, wait)
 }
 
-pub(crate) fn vendor_error(provider: &str, refusal: Refusal) -> ModelError {
+pub(crate) fn vendor_error(provider: &str, refusal: Refusal, wait: Option<Duration>) -> ModelError {
     let provider = provider.to_owned();
-    match refusal {
-        Refusal::ContextTooLong => ModelError::ContextTooLong { provider },
-        refusal => ModelError::Failed {
+    match refusal.reason {
+        Reason::ContextTooLong => ModelError::ContextTooLong { provider },
+        reason => ModelError::Failed {
             provider,
-            status: refusal.status(),
+            status: refusal.status,
+            reason: Some(reason),
             retryable: refusal.is_retryable(),
+            retry_after: wait.filter(|_| refusal.is_retryable()),
             said: None,
-            wait_seconds: None,
         },
     }
 }
@@ -211,12 +216,6 @@ pub(crate) fn outbound_error(provider: &str, error: OutboundError) -> ModelError
             ModelError::RefusedAddress { provider }
         }
         OutboundError::Timeout => ModelError::Timeout { provider },
-        error => ModelError::Failed {
-            provider,
-            status: None,
-            retryable: error.is_retryable(),
-            said: None,
-            wait_seconds: None,
-        },
+        error => ModelError::failed(provider, error.is_retryable()),
     }
 }

@@ -4,6 +4,7 @@ use crate::{ModelsSettings, ProviderKind};
 use gatehouse_domain::KeyBinding;
 use secrecy::SecretString;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
@@ -20,6 +21,9 @@ pub(crate) struct Endpoint<'s> {
     pub(crate) models: &'s [String],
     pub(crate) settings_key: Option<&'s SecretString>,
     pub(crate) environment_key: Option<&'s SecretString>,
+    /// The additional headers of the settings.
+    pub(crate) headers: Option<&'s BTreeMap<String, SecretString>>,
+    pub(crate) azure_api_version: Option<&'s str>,
 }
 
 impl Endpoint<'_> {
@@ -64,6 +68,8 @@ impl<'s> Candidates<'s> {
             models: &given.models,
             settings_key: given.api_key.as_ref(),
             environment_key: self.environment_key(id),
+            headers: Some(&given.headers),
+            azure_api_version: given.azure_api_version.as_deref(),
         });
         let vendors = [ProviderKind::Openai, ProviderKind::Anthropic].into_iter();
         let vendors = vendors.filter_map(|kind| {
@@ -76,6 +82,8 @@ impl<'s> Candidates<'s> {
                 models: &[],
                 settings_key: None,
                 environment_key: self.environment_key(id),
+                headers: None,
+                azure_api_version: None,
             })
         });
         described.chain(vendors).collect()
@@ -91,6 +99,8 @@ impl<'s> Candidates<'s> {
             models: &[],
             settings_key: None,
             environment_key: None,
+            headers: None,
+            azure_api_version: None,
         })
     }
 

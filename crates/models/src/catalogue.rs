@@ -119,7 +119,9 @@ impl Models {
             let mut listed = listed.iter();
             Some(listed.find(|listed| listed.name == model.model)?.facts)
         });
-        known(&settings, &model.provider, &model.model, listed)
+        let shown = self.inner.shown.of(model).unwrap_or_default();
+        let listed = listed.unwrap_or_default().or(shown);
+        known(&settings, &model.provider, &model.model, Some(listed))
     }
 }
 

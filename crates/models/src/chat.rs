@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +17,30 @@ pub struct ChatRequest {
     pub temperature: Option<f64>,
     /// Limit on the answer in tokens. When absent, the provider's limit applies.
     pub max_tokens: Option<u32>,
+    /// How much the model reasons before it answers. When absent, the provider's default applies.
+    pub effort: Option<ReasoningEffort>,
+}
+
+/// How much a model reasons before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReasoningEffort {
+    Minimal,
+    Low,
+    Medium,
+    High,
+}
+
+impl ReasoningEffort {
+    /// The serialized name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 /// One message of a conversation.
@@ -29,6 +54,10 @@ pub enum ChatMessage {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
+        /// The reasoning behind this message, as [`Chunk::State`] delivered it. Only for the provider and the
+        /// model that wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<Value>,
     },
     /// The result of a tool call.
     Tool {
@@ -59,7 +88,7 @@ pub struct ToolSpec {
     pub name: String,
     pub description: String,
     /// JSON Schema of the arguments object.
-    pub parameters: serde_json::Value,
+    pub parameters: Value,
 }
 
 /// Token counts reported by the provider; zero when it reports none.
@@ -90,6 +119,11 @@ const fn is_zero(count: &u64) -> bool {
 pub enum Chunk {
     /// More text; never empty.
     Text(String),
+    /// More reasoning, which is not part of the answer; never empty.
+    Reasoning(String),
+    /// What the provider needs back with this message, so that the model can continue its reasoning after a
+    /// tool call. At most one, before `End`. Its content is for the provider only.
+    State(Value),
     /// A complete call.
     ToolCall(ToolCall),
     /// The answer is complete.

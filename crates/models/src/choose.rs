@@ -1,11 +1,11 @@
-//! Chooses the model: the agent's, otherwise the default of the settings, otherwise the first usable
-//! provider, otherwise a local server.
+//! Chooses the model: the agent's, otherwise the default of the settings, otherwise that of the first usable
+//! provider or of a local server if there is only one to choose from.
 
+use crate::ModelError;
 use crate::candidates::{Candidates, LOCAL};
 use crate::catalogue::unknown_provider;
-use crate::default_model::preferred;
+use crate::default_model::only_chat_model;
 use crate::handle::{ModelRef, Models};
-use crate::{ModelError, ProviderKind};
 
 const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or \
                     define a provider in the settings and enter its key, or run Ollama on this \
@@ -62,11 +62,20 @@ impl Models {
         }
         let none = || ModelError::not_configured("models", HINT);
         let listed = self.inner.local_models().await.ok_or_else(none)?;
-        let first = || preferred(ProviderKind::Openai, &listed);
-        let model = model.map(str::to_owned).or_else(first);
+        let several = || {
+            ModelError::not_configured(
+                "models.default",
+                "Ollama offers several models. Choose one: set models.default to ollama/<model>.",
+            )
+        };
+        let model = match model {
+            Some(model) => model.to_owned(),
+            None if listed.is_empty() => return Err(none()),
+            None => only_chat_model(&listed).ok_or_else(several)?,
+        };
         Ok(ModelRef {
             provider: LOCAL.to_owned(),
-            model: model.ok_or_else(none)?,
+            model,
         })
     }
 }
@@ -132,7 +141,7 @@ fn without_prefix<'a>(candidates: &Candidates<'_>, id: &str, model: &'a str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ModelsSettings, ProviderSettings};
+    use crate::{ModelsSettings, ProviderKind, ProviderSettings};
     use url::Url;
 
     #[test]

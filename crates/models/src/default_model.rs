@@ -1,10 +1,11 @@
-//! The model to use when none is specified.
+//! The model to use when none is specified. A choice among several belongs to a person: then this is an error
+//! that names the setting.
 
+use crate::ModelError;
 use crate::candidates::Endpoint;
 use crate::family::family;
 use crate::handle::Inner;
 use crate::listing::Listed;
-use crate::{ModelError, ProviderKind};
 
 impl Inner {
     /// The provider's model to use when none is specified.
@@ -12,8 +13,20 @@ impl Inner {
         &self,
         endpoint: &Endpoint<'_>,
     ) -> Result<String, ModelError> {
-        if let Some(first) = endpoint.models.first() {
-            return Ok(first.clone());
+        let several = || {
+            let id = &endpoint.id;
+            ModelError::not_configured(
+                "models.default",
+                format!(
+                    "The model provider {id} offers several models. Choose one: set \
+                     models.default to {id}/<model>."
+                ),
+            )
+        };
+        match endpoint.models {
+            [] => {}
+            [only] => return Ok(only.clone()),
+            _ => return Err(several()),
         }
         let vendors = endpoint
             .is_vendor()
@@ -29,9 +42,13 @@ impl Inner {
             )
         };
         match self.models_of(endpoint).await {
-            Ok(listed) => preferred(endpoint.kind, &listed)
-                .or(vendors)
-                .ok_or_else(none),
+            Ok(listed) => match (vendors, only_chat_model(&listed)) {
+                (Some(usual), _) if listed.iter().any(|listed| listed.name == usual) => Ok(usual),
+                (_, Some(only)) => Ok(only),
+                (Some(usual), None) if listed.is_empty() => Ok(usual),
+                (_, None) if listed.is_empty() => Err(none()),
+                (_, None) => Err(several()),
+            },
             // The chat request will report the problem.
             Err(error) => match (vendors, error) {
                 (Some(model), _) => Ok(model),
@@ -66,18 +83,15 @@ const OTHER_TRADES: &[&str] = &[
     "instruct-0914",
 ];
 
-/// The family's default model if the provider offers it, otherwise the first that appears to be a chat model.
-pub(crate) fn preferred(kind: ProviderKind, listed: &[Listed]) -> Option<String> {
-    let usual = family(kind).default_model();
-    if listed.iter().any(|listed| listed.name == usual) {
-        return Some(usual.to_owned());
-    }
+/// The only model that appears to be a chat model.
+pub(crate) fn only_chat_model(listed: &[Listed]) -> Option<String> {
     let chats = |name: &str| {
         let name = name.to_ascii_lowercase();
         !OTHER_TRADES.iter().any(|trade| name.contains(trade))
     };
     let mut names = listed.iter().map(|listed| &listed.name);
-    names.find(|name| chats(name)).cloned()
+    let only = names.find(|name| chats(name))?;
+    (!names.any(|name| chats(name))).then(|| only.clone())
 }
 
 #[cfg(test)]
@@ -85,21 +99,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_model_or_the_first_that_chats() {
-        let list = |names: &[&str]| {
+    fn only_one_model_that_chats_is_a_choice() {
+        let pick = |names: &[&str]| {
             let listed = |name: &&str| Listed {
                 name: (*name).to_owned(),
                 facts: gatehouse_domain::ModelFacts::default(),
             };
-            names.iter().map(listed).collect::<Vec<_>>()
+            only_chat_model(&names.iter().map(listed).collect::<Vec<_>>())
         };
-        let pick = |names: &[&str]| preferred(ProviderKind::Openai, &list(names));
-        assert_eq!(
-            pick(&["whisper-1", "gpt-4.1-mini"]).unwrap(),
-            "gpt-4.1-mini"
-        );
-        assert_eq!(pick(&["nomic-Embed-text", "llama3.2"]).unwrap(), "llama3.2");
-        assert_eq!(pick(&["text-embedding-3"]), None);
+        assert_eq!(pick(&["nomic-embed-text", "llama3.2"]).unwrap(), "llama3.2");
+        assert_eq!(pick(&["llama3.2", "qwen3"]), None);
+        assert_eq!(pick(&["Whisper-1", "omni-moderation"]), None);
         assert_eq!(pick(&[]), None);
     }
 }

@@ -1,8 +1,10 @@
 //! Errors of models, and how the API reports them. The vendor's sentence is a field of its own, never part of
 //! the message: it is shown to the owner only, and not logged.
 
+use crate::refusal::Reason;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
+use std::time::Duration;
 
 /// Why a model could not be chosen or did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -21,12 +23,14 @@ pub enum ModelError {
         provider: String,
         /// The HTTP status, when it was not 200.
         status: Option<u16>,
+        /// Why it refused, when it did.
+        reason: Option<Reason>,
         /// Whether the same request may succeed later.
         retryable: bool,
+        /// The wait that the provider requested.
+        retry_after: Option<Duration>,
         /// The vendor's own sentence. It may repeat parts of the conversation.
         said: Option<String>,
-        /// How long the vendor asks to wait.
-        wait_seconds: Option<u64>,
     },
     /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
@@ -49,6 +53,18 @@ fn status_text(status: Option<u16>) -> String {
 }
 
 impl ModelError {
+    /// A failure without a response.
+    pub(crate) const fn failed(provider: String, retryable: bool) -> Self {
+        Self::Failed {
+            provider,
+            status: None,
+            reason: None,
+            retryable,
+            retry_after: None,
+            said: None,
+        }
+    }
+
     pub(crate) fn not_configured(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::NotConfigured {
             what: what.into(),
@@ -90,29 +106,26 @@ impl From<ModelError> for Problem {
             ModelError::Failed {
                 provider,
                 status,
+                reason,
                 retryable,
+                retry_after,
                 said,
-                wait_seconds,
             } => {
-                let message = match status {
-                    Some(401 | 403) => {
-                        format!("The model provider {provider} rejected the key.")
-                    }
-                    Some(429) => {
-                        format!(
-                            "The model provider {provider} refused the request: its rate or usage limit is reached."
-                        )
-                    }
-                    Some(status) => {
+                let sentence = reason.and_then(Reason::sentence);
+                let message = match (sentence, status) {
+                    (Some(sentence), _) => format!("The model provider {provider} {sentence}."),
+                    (None, Some(status)) => {
                         format!("The model provider {provider} responded with status {status}.")
                     }
-                    None if retryable => {
+                    (None, None) if retryable => {
                         format!(
                             "The model provider {provider} could not be reached or closed the \
                              connection early."
                         )
                     }
-                    None => format!("The model provider {provider} returned an invalid response."),
+                    (None, None) => {
+                        format!("The model provider {provider} returned an invalid response.")
+                    }
                 };
                 let mut problem = failed(provider, retryable, message);
                 if let Some(status) = status {
@@ -121,7 +134,11 @@ impl From<ModelError> for Problem {
                 if let Some(said) = said {
                     problem = problem.with("provider_message", said);
                 }
-                if let Some(seconds) = wait_seconds {
+                if let Some(reason) = reason {
+                    problem = problem.with("reason", reason.as_str());
+                }
+                if let Some(wait) = retry_after {
+                    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
                     problem = problem.with("retry_after_seconds", seconds);
                 }
                 problem
@@ -131,7 +148,7 @@ impl From<ModelError> for Problem {
                     "The conversation is too long for the chosen model of {provider}; start a new \
                      session or choose a model with a larger context."
                 );
-                failed(provider, false, message)
+                failed(provider, false, message).with("reason", Reason::ContextTooLong.as_str())
             }
             ModelError::RefusedAddress { provider } => {
                 let message = format!(
@@ -159,9 +176,13 @@ mod tests {
         let failed = |status, retryable| ModelError::Failed {
             provider: "p".to_owned(),
             status,
+            reason: status.map(|status| match status {
+                401 => Reason::KeyRejected,
+                _ => Reason::ServerError,
+            }),
             retryable,
+            retry_after: None,
             said: None,
-            wait_seconds: None,
         };
         for (error, code, text) in [
             (failed(Some(401), false), "PROVIDER_FAILED", "key"),

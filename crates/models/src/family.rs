@@ -1,7 +1,8 @@
 //! The trait that both provider families implement: encoding requests, sending keys, decoding responses.
 
 use crate::anthropic::Anthropic;
-use crate::chat::ChatRequest;
+use crate::chat::{ChatRequest, ReasoningEffort, ToolSpec};
+use crate::learned::Learned;
 use crate::listing::Listed;
 use crate::openai::Openai;
 use crate::reply_reader::Decoder;
@@ -16,8 +17,31 @@ pub(crate) struct ChatCall<'a> {
     pub(crate) base_url: &'a Url,
     pub(crate) model: &'a str,
     pub(crate) request: &'a ChatRequest,
-    /// Whether to request token counts. If a server rejects the option, the request is repeated without it.
-    pub(crate) ask_usage: bool,
+    /// What the model turned out not to accept.
+    pub(crate) learned: Learned,
+    /// The longest answer of the model in tokens, if known.
+    pub(crate) max_output: Option<u64>,
+}
+
+impl ChatCall<'_> {
+    /// The tools to send.
+    pub(crate) fn tools(&self) -> &[ToolSpec] {
+        if self.learned.no_tools {
+            &[]
+        } else {
+            &self.request.tools
+        }
+    }
+
+    pub(crate) fn temperature(&self) -> Option<f64> {
+        self.request
+            .temperature
+            .filter(|_| !self.learned.no_temperature)
+    }
+
+    pub(crate) fn effort(&self) -> Option<ReasoningEffort> {
+        self.request.effort.filter(|_| !self.learned.no_effort)
+    }
 }
 
 /// A provider family.

@@ -2,7 +2,9 @@
 
 use crate::candidates::Candidates;
 use crate::catalogue::Catalogue;
+use crate::learned::Lessons;
 use crate::local::LocalServer;
+use crate::ollama::Shown;
 use crate::{ModelsSettings, Tuning};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
@@ -52,6 +54,8 @@ pub(crate) struct Inner {
     pub(crate) tuning: Tuning,
     pub(crate) catalogue: Catalogue,
     pub(crate) local: LocalServer,
+    pub(crate) lessons: Lessons,
+    pub(crate) shown: Shown,
 }
 
 impl Models {
@@ -71,6 +75,8 @@ impl Models {
                 tuning,
                 catalogue: Catalogue::default(),
                 local: LocalServer::default(),
+                lessons: Lessons::default(),
+                shown: Shown::default(),
             }),
         }
     }
@@ -79,6 +85,8 @@ impl Models {
     pub fn update_settings(&self, settings: ModelsSettings) {
         self.inner.settings.store(Arc::new(settings));
         self.inner.catalogue.forget();
+        self.inner.lessons.forget();
+        self.inner.shown.forget();
     }
 }
 

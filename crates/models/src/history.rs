@@ -57,6 +57,7 @@ mod tests {
         ChatMessage::Assistant {
             text: String::new(),
             tool_calls: ids.iter().map(call).collect(),
+            state: None,
         }
     }
 

@@ -19,20 +19,28 @@ mod handle;
 mod history;
 mod keys;
 mod known_context;
+mod learned;
 mod listing;
 mod local;
+mod ollama;
 mod openai;
 mod providers;
 mod refusal;
 mod reply;
 pub mod reply_reader;
 mod retry;
+mod schema;
 mod settings;
+mod think;
+mod wire;
 
 pub use catalogue::{ModelInfo, ProviderTest};
-pub use chat::{ChatMessage, ChatRequest, Chunk, StopReason, ToolCall, ToolSpec, Usage};
+pub use chat::{
+    ChatMessage, ChatRequest, Chunk, ReasoningEffort, StopReason, ToolCall, ToolSpec, Usage,
+};
 pub use error::ModelError;
 pub use gatehouse_domain::ModelFacts;
 pub use handle::{ModelRef, Models, ModelsParts};
 pub use providers::ProviderInfo;
+pub use refusal::Reason;
 pub use settings::{Limits, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning};

@@ -4,12 +4,12 @@
 use crate::ModelError;
 use crate::attempt::{outbound_error, refused};
 use crate::candidates::Endpoint;
-use crate::family::{below, family};
+use crate::family::family;
 use crate::handle::Inner;
 use crate::keys::Key;
 use crate::refusal;
 use gatehouse_domain::ModelFacts;
-use gatehouse_outbound::{Reach, read_capped};
+use gatehouse_outbound::read_capped;
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -50,30 +50,18 @@ impl Inner {
     ) -> Result<Arc<Vec<Listed>>, ModelError> {
         let provider = || endpoint.id.to_string();
         let failed = |error| outbound_error(&endpoint.id, error);
-        let garbage = || ModelError::Failed {
-            provider: provider(),
-            status: None,
-            retryable: false,
-            said: None,
-            wait_seconds: None,
-        };
+        let garbage = || ModelError::failed(provider(), false);
         let family = family(endpoint.kind);
-        let mut url = below(&endpoint.base_url, &["models"]);
-        if let Some(query) = family.list_query() {
-            let whole = url.query().map(|own| format!("{own}&{query}"));
-            url.set_query(Some(whole.as_deref().unwrap_or(query)));
-        }
-        let mut request = Request::new(Method::GET, url);
-        *request.headers_mut() = family.headers(key.text()).ok_or_else(garbage)?;
-        let sent = self.outbound.send(Reach::Owner, request).await;
-        let response = sent.map_err(failed)?;
+        let mut request = Request::new(Method::GET, endpoint.list_url());
+        *request.headers_mut() = endpoint.headers(key.text()).ok_or_else(garbage)?;
+        let response = self.send(endpoint, request).await.map_err(failed)?;
         let status = response.status();
         let (body, cut) = read_capped(response, MAX_LIST_BYTES)
             .await
             .map_err(failed)?;
         if status != StatusCode::OK {
             let refusal = refusal::with_status(status.as_u16(), &body);
-            return Err(refused(&endpoint.id, refusal, key));
+            return Err(refused(&endpoint.id, refusal, key, None));
         }
         let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
         let body = body.flatten().ok_or_else(garbage)?;

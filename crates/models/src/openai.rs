@@ -4,6 +4,7 @@
 //! <https://platform.openai.com/docs/api-reference/models/list>.
 
 mod entry_facts;
+mod state;
 mod stream;
 
 use crate::Limits;
@@ -12,6 +13,7 @@ use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
 use crate::reply_reader::Decoder;
+use crate::schema::{Dialect, normalized};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -30,24 +32,34 @@ impl Family for Openai {
         let mut body = Map::new();
         body.insert("model".to_owned(), call.model.into());
         body.insert("stream".to_owned(), true.into());
-        if call.ask_usage {
+        if !call.learned.no_usage {
             let options = json!({ "include_usage": true });
             body.insert("stream_options".to_owned(), options);
         }
         let system = request.system.iter().filter(|text| !text.is_empty());
         let system = system.map(|text| json!({ "role": "system", "content": text }));
         let messages = paired(&request.messages).into_iter();
-        let messages: Value = system.chain(messages.map(|said| message(&said))).collect();
-        body.insert("messages".to_owned(), messages);
-        if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(tool).collect();
+        let has_state = !call.learned.no_state;
+        let messages = messages.map(|said| message(&said, has_state));
+        body.insert("messages".to_owned(), system.chain(messages).collect());
+        if !call.tools().is_empty() {
+            let dialect = dialect(call);
+            let tools = call
+                .tools()
+                .iter()
+                .map(|spec| tool(spec, dialect))
+                .collect();
             body.insert("tools".to_owned(), tools);
         }
-        if let Some(temperature) = request.temperature {
+        if let Some(temperature) = call.temperature() {
             body.insert("temperature".to_owned(), temperature.into());
         }
         if let Some(max_tokens) = request.max_tokens {
-            body.insert(limit_name(call.base_url).to_owned(), max_tokens.into());
+            let name = limit_name(call.base_url, call.learned.other_limit);
+            body.insert(name.to_owned(), max_tokens.into());
+        }
+        if let Some(effort) = call.effort() {
+            body.insert("reasoning_effort".to_owned(), effort.as_str().into());
         }
         Value::Object(body)
     }
@@ -82,24 +94,43 @@ impl Family for Openai {
 
 /// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers know only the old
 /// one.
-fn limit_name(base_url: &Url) -> &'static str {
-    if base_url.host_str() == Some("api.openai.com") {
+fn limit_name(base_url: &Url, is_other: bool) -> &'static str {
+    if (base_url.host_str() == Some("api.openai.com")) != is_other {
         "max_completion_tokens"
     } else {
         "max_tokens"
     }
 }
 
-fn message(said: &ChatMessage) -> Value {
+/// Gemini's models refuse what `OpenAI`'s accept, also behind a reseller.
+fn dialect(call: &ChatCall<'_>) -> Dialect {
+    let is_google = call.base_url.host_str() == Some("generativelanguage.googleapis.com");
+    let model = call.model.rsplit('/').next().unwrap_or(call.model);
+    if is_google || model.starts_with("gemini") {
+        Dialect::Gemini
+    } else {
+        Dialect::Openai
+    }
+}
+
+fn message(said: &ChatMessage, has_state: bool) -> Value {
     match said {
         ChatMessage::User { text } => json!({ "role": "user", "content": text }),
-        ChatMessage::Assistant { text, tool_calls } if tool_calls.is_empty() => {
-            json!({ "role": "assistant", "content": text })
-        }
-        ChatMessage::Assistant { text, tool_calls } => {
-            let calls: Vec<Value> = tool_calls.iter().map(call).collect();
-            let content = Some(text).filter(|text| !text.is_empty());
-            json!({ "role": "assistant", "content": content, "tool_calls": calls })
+        ChatMessage::Assistant {
+            text,
+            tool_calls,
+            state,
+        } => {
+            let mut message = json!({ "role": "assistant", "content": text });
+            if !tool_calls.is_empty() {
+                let calls: Vec<Value> = tool_calls.iter().map(call).collect();
+                let content = Some(text).filter(|text| !text.is_empty());
+                message = json!({ "role": "assistant", "content": content, "tool_calls": calls });
+            }
+            if let Some(state) = state.as_ref().filter(|_| has_state) {
+                state::restore(state, &mut message);
+            }
+            message
         }
         ChatMessage::Tool { call_id, text, .. } => {
             json!({ "role": "tool", "tool_call_id": call_id, "content": text })
@@ -121,13 +152,13 @@ fn call(call: &ToolCall) -> Value {
     })
 }
 
-fn tool(tool: &ToolSpec) -> Value {
+fn tool(tool: &ToolSpec, dialect: Dialect) -> Value {
     json!({
         "type": "function",
         "function": {
             "name": tool.name,
             "description": tool.description,
-            "parameters": tool.parameters,
+            "parameters": normalized(&tool.parameters, dialect),
         },
     })
 }
@@ -142,7 +173,8 @@ mod tests {
             ("https://api.openai.com/v1", "max_completion_tokens"),
             ("http://127.0.0.1:11434/v1", "max_tokens"),
         ] {
-            assert_eq!(limit_name(&Url::parse(base).unwrap()), name);
+            assert_eq!(limit_name(&Url::parse(base).unwrap(), false), name);
+            assert_ne!(limit_name(&Url::parse(base).unwrap(), true), name);
         }
     }
 

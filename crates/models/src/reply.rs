@@ -44,19 +44,14 @@ impl Failure {
     }
 
     fn read(provider: &str, error: ReadError) -> Self {
-        let failed = |retryable| ModelError::Failed {
-            provider: provider.to_owned(),
-            status: None,
-            retryable,
-            said: None,
-            wait_seconds: None,
-        };
+        let failed = |retryable| ModelError::failed(provider.to_owned(), retryable);
         match error {
             ReadError::Garbage | ReadError::TooLarge => Self::new(failed(false), false),
             ReadError::Cut => Self::new(failed(true), true),
-            ReadError::Vendor(refusal) => {
-                Self::new(vendor_error(provider, refusal), refusal.is_worth_a_retry())
-            }
+            ReadError::Vendor(refusal) => Self::new(
+                vendor_error(provider, refusal, None),
+                refusal.is_worth_a_retry(),
+            ),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::chat::{Chunk, ToolCall};
 use crate::event_stream::{Event, EventStream, TooLong};
 use crate::family::family;
 pub use crate::refusal::Refusal;
+use crate::think::{Piece, ThinkSplitter};
 use crate::{Limits, ProviderKind};
 use serde::de::DeserializeOwned;
 
@@ -145,15 +146,19 @@ impl ReplyReader {
 pub(crate) struct Counter {
     limits: Limits,
     text_bytes: usize,
+    reasoning_bytes: usize,
     calls: usize,
+    think: ThinkSplitter,
 }
 
 impl Counter {
-    pub(crate) const fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
             text_bytes: 0,
+            reasoning_bytes: 0,
             calls: 0,
+            think: ThinkSplitter::default(),
         }
     }
 
@@ -164,14 +169,42 @@ impl Counter {
             return Err(ReadError::TooLarge);
         }
         if !text.is_empty() {
-            out.push(Chunk::Text(text.to_owned()));
+            out.extend(self.think.push(text).into_iter().map(chunk));
         }
         Ok(())
     }
 
-    /// Whether there was text or a call.
+    /// Pushes reasoning unless it is empty; fails when it exceeds the limit of text.
+    pub(crate) fn reasoning(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        self.hidden(text.len())?;
+        if !text.is_empty() {
+            out.push(Chunk::Reasoning(text.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Counts reasoning that is not shown, such as a signature.
+    pub(crate) const fn hidden(&mut self, bytes: usize) -> Result<(), ReadError> {
+        self.reasoning_bytes = self.reasoning_bytes.saturating_add(bytes);
+        if self.reasoning_bytes > self.limits.text_bytes {
+            return Err(ReadError::TooLarge);
+        }
+        Ok(())
+    }
+
+    /// Whether there was text, and the number of calls so far.
+    pub(crate) const fn place(&self) -> (bool, usize) {
+        (self.text_bytes > 0, self.calls)
+    }
+
+    /// Pushes the text that was held back. To be called once the text is complete.
+    pub(crate) fn end_text(&mut self, out: &mut Vec<Chunk>) {
+        out.extend(self.think.finish().map(chunk));
+    }
+
+    /// Whether there was text, reasoning or a call.
     pub(crate) const fn has_content(&self) -> bool {
-        self.text_bytes > 0 || self.calls > 0
+        self.text_bytes > 0 || self.reasoning_bytes > 0 || self.calls > 0
     }
 
     /// Counts a new call; returns its index.
@@ -196,6 +229,13 @@ impl Counter {
         }
         part(call).push_str(more);
         Ok(())
+    }
+}
+
+fn chunk(piece: Piece) -> Chunk {
+    match piece {
+        Piece::Text(text) => Chunk::Text(text),
+        Piece::Reasoning(text) => Chunk::Reasoning(text),
     }
 }
 

@@ -109,9 +109,10 @@ impl fmt::Debug for ModelsSettings {
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// For the response headers, and for each read until the first chunk. Local models process the whole
-    /// conversation before they answer.
+    /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server
+    /// that is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
     pub first: Duration,
-    /// Between two reads of an answer.
+    /// Between two reads of an answer. A model may reason silently between text and a tool call, too.
     pub idle: Duration,
     /// For the whole answer.
     pub whole: Duration,
@@ -155,9 +156,9 @@ impl Default for Limits {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            first: Duration::from_mins(3),
-            idle: Duration::from_mins(1),
-            whole: Duration::from_mins(15),
+            first: Duration::from_mins(15),
+            idle: Duration::from_mins(10),
+            whole: Duration::from_mins(30),
             retries_total: Duration::from_secs(20),
             retry_base: Duration::from_millis(500),
             list: Duration::from_secs(10),
@@ -186,5 +187,18 @@ impl Default for Tuning {
             limits: Limits::default(),
             local: Url::parse(OLLAMA).ok(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_of_silent_reasoning_are_no_timeout() {
+        let patience = Patience::default();
+        let silence = Duration::from_mins(9);
+        assert!(patience.first > silence && patience.idle > silence);
+        assert!(patience.whole > patience.first);
     }
 }

@@ -3,8 +3,8 @@
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
 use crate::{OutboundError, OutboundSettings, Reach};
-use arc_swap::ArcSwap;
-use reqwest::{Client, ClientBuilder, Request, Response, redirect};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ struct Inner {
     public_only: Client,
     no_metadata: Client,
     settings: ArcSwap<OutboundSettings>,
+    /// The client of the last proxy.
+    proxied: ArcSwapOption<(Url, Client)>,
 }
 
 impl Outbound {
@@ -32,9 +34,10 @@ impl Outbound {
     pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
         Ok(Self {
             inner: Arc::new(Inner {
-                public_only: client(Policy::PublicOnly)?,
-                no_metadata: client(Policy::NoMetadata)?,
+                public_only: client(Policy::PublicOnly, None)?,
+                no_metadata: client(Policy::NoMetadata, None)?,
                 settings: ArcSwap::from_pointee(settings),
+                proxied: ArcSwapOption::empty(),
             }),
         })
     }
@@ -77,6 +80,27 @@ impl Outbound {
         Ok(self.client(reach).execute(request).await?)
     }
 
+    /// Like [`Self::send`] with [`Reach::Owner`], through an HTTP proxy of the owner. The proxy resolves the
+    /// name, so only the URL's text is checked.
+    pub async fn send_through(
+        &self,
+        proxy: &Url,
+        request: Request,
+    ) -> Result<Response, OutboundError> {
+        self.check_url(Reach::Owner, request.url())?;
+        self.check_url(Reach::Owner, proxy)?;
+        let known = self.inner.proxied.load_full();
+        let client = if let Some(known) = known.filter(|known| known.0 == *proxy) {
+            known.1.clone()
+        } else {
+            let made = client(Policy::NoMetadata, Some(proxy))?;
+            let entry = (proxy.clone(), made.clone());
+            self.inner.proxied.store(Some(Arc::new(entry)));
+            made
+        };
+        Ok(client.execute(request).await?)
+    }
+
     /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them
     /// and do not resolve again.
     pub async fn resolve(&self, reach: Reach, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
@@ -106,12 +130,17 @@ impl fmt::Debug for Outbound {
     }
 }
 
-fn client(policy: Policy) -> Result<Client, OutboundError> {
-    builder(policy).build().or_else(|_| {
+fn client(policy: Policy, proxy: Option<&Url>) -> Result<Client, OutboundError> {
+    let builder = || match proxy.map(|proxy| Proxy::all(proxy.as_str())) {
+        None => Ok(builder(policy)),
+        Some(Ok(proxy)) => Ok(builder(policy).proxy(proxy)),
+        Some(Err(_)) => Err(OutboundError::BadUrl("is not the address of a proxy")),
+    };
+    builder()?.build().or_else(|_| {
         tracing::warn!(
             "no certificate authorities were found on this system; https requests will fail"
         );
-        builder(policy)
+        builder()?
             .tls_certs_only([])
             .build()
             .map_err(|_| OutboundError::Other("TLS could not be set up"))

@@ -42,14 +42,22 @@ pub struct ChatMessageRow {
     pub error: Option<String>,
     /// The delivery that brought a user message.
     pub delivery_id: Option<DeliveryId>,
+    /// What the model thought before it wrote the message.
+    pub reasoning: Option<String>,
+    /// What the model's provider needs back with the message, as JSON text.
+    pub reasoning_state: Option<String>,
     pub created_at: Timestamp,
 }
 
 impl ChatMessageRow {
     /// Returns total size of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
-        let calls = self.tool_calls.as_ref().map_or(0, String::len);
-        self.content.len().saturating_add(calls)
+        let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let besides = [&self.tool_calls, &self.reasoning, &self.reasoning_state];
+        besides
+            .into_iter()
+            .map(of)
+            .fold(self.content.len(), usize::saturating_add)
     }
 }
 
@@ -76,6 +84,8 @@ impl FromRow for ChatMessageRow {
             delivery_id: row
                 .try_get::<Option<String>, _>("delivery_id")?
                 .map(DeliveryId::from_text),
+            reasoning: row.try_get("reasoning")?,
+            reasoning_state: row.try_get("reasoning_state")?,
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
         })
     }
@@ -101,8 +111,9 @@ impl Conn {
         let query = query(
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, from_webhook,
                  content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
-                 audio, stop, error, delivery_id, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
+                 audio, stop, error, delivery_id, created_at, reasoning, reasoning_state)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                 $20, $21)",
         );
         self.run(
             query
@@ -124,7 +135,9 @@ impl Conn {
                 .bind(row.stop.as_deref())
                 .bind(row.error.as_deref())
                 .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
-                .bind(row.created_at.as_millis()),
+                .bind(row.created_at.as_millis())
+                .bind(row.reasoning.as_deref())
+                .bind(row.reasoning_state.as_deref()),
         )
         .await?;
         Ok(Some(seq))

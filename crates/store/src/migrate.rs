@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 22] = [
+const MIGRATIONS: [(i64, &str, &str); 23] = [
     (
         1,
         "settings",
@@ -83,6 +83,11 @@ const MIGRATIONS: [(i64, &str, &str); 22] = [
         20,
         "lineage",
         include_str!("../migrations/0020_lineage.sql"),
+    ),
+    (
+        22,
+        "reasoning",
+        include_str!("../migrations/0022_reasoning.sql"),
     ),
     (
         23,

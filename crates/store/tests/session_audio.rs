@@ -51,6 +51,8 @@ fn message(session: &str, id: &str, audio: &str) -> ChatMessageRow {
         stop: None,
         error: None,
         delivery_id: None,
+        reasoning: None,
+        reasoning_state: None,
         created_at: at(1),
     }
 }

@@ -45,6 +45,8 @@ pub(crate) enum Outcome {
     Failed(Trace, String),
     /// Failed, but a retry may succeed: the reason, and the minimum delay.
     Retry(Trace, String, Option<Duration>),
+    /// A provider asked for this delay. It uses up no attempt: the delivery did not fail. Contains the reason.
+    Wait(Trace, String, Duration),
     /// The channel did not respond; retry later. Contains the reason.
     Unreachable(String),
     /// The channel is disabled and nothing was sent. Contains the reason.
@@ -174,6 +176,7 @@ fn after_turn(
     if report.cancelled {
         return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
     }
+    let asked = report.error.as_ref().and_then(asked_wait);
     match report.error {
         None => match (lack, target) {
             (Some(why), _) => Outcome::Failed(trace, why.to_owned()),
@@ -188,6 +191,7 @@ fn after_turn(
         Some(problem) if let Some(resets_at) = resets_at(&problem) => {
             Outcome::Exhausted(trace, resets_at)
         }
+        Some(problem) if let Some(asked) = asked => Outcome::Wait(trace, problem.message, asked),
         // The agent did not fail, and a webhook's tools are read-only.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
@@ -203,6 +207,17 @@ fn resets_at(problem: &Problem) -> Option<Timestamp> {
     }
     let at = problem.details.get("resets_at")?;
     Timestamp::deserialize(at).ok()
+}
+
+/// The delay that the model's provider asked for when it limited the rate. Exhausted credit comes with a delay,
+/// too, but is no reason to wait silently.
+fn asked_wait(problem: &Problem) -> Option<Duration> {
+    let reason = problem.details.get("reason")?.as_str()?;
+    if !matches!(reason, "rate_limited" | "overloaded") {
+        return None;
+    }
+    let seconds = problem.details.get("retry_after_seconds")?.as_u64()?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// Why a turn that ended regularly has no answer.

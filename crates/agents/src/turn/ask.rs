@@ -1,14 +1,17 @@
 //! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
+use super::fallback::Broken;
 use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
 use crate::request::tokens_of;
 use crate::speaker::{AnswerFilter, Marks};
 use crate::stop::Stop;
+use crate::tool::Tool;
 use futures_util::StreamExt;
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +19,11 @@ use tokio::time::{Instant, sleep_until};
 
 /// How many available chunks are published as one delta.
 const PIECES_AT_ONCE: usize = 64;
+/// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
+const MAX_TOOLS: usize = 128;
+/// The context window, in tokens, of a model about which nothing is known. A longer conversation is
+/// summarized; `[models.providers.<id>.model."<name>"] context` raises it.
+const CAUTIOUS_CONTEXT: u64 = 32_768;
 /// How often an unfinished answer is stored.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
@@ -29,21 +37,25 @@ pub(super) struct Reply {
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
     pub(super) stop: Stop,
+    /// What the model thought before; not a part of the answer.
+    pub(super) reasoning: String,
+    /// What the provider needs back with this answer.
+    pub(super) state: Option<Value>,
 }
 
 impl Running<'_> {
     /// Asks the model. A conversation that is too long is shortened until it fits; this fails only when the
     /// newest text alone does not fit.
-    pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
+    pub(super) async fn ask_model(&mut self, setup: &mut Setup) -> Result<Reply, Broken> {
         loop {
             let tools = self.specs(setup);
             let system = self.system_prompt(setup, !tools.is_empty());
             let sent_beside = beside(system.as_deref(), &tools);
-            let budget = self.budget(&setup.model, sent_beside);
+            let budget = self.budget(setup, sent_beside);
             self.check_budgets(&setup.model).await?;
-            let fitted = setup.conversation.fit(budget);
+            let fitted = setup.conversation.fit(Some(budget));
             if let Some(through) = fitted.left_out {
-                self.shorten(setup, through, budget).await?;
+                self.shorten(setup, through, Some(budget)).await?;
                 continue;
             }
             let request = ChatRequest {
@@ -51,18 +63,23 @@ impl Running<'_> {
                 messages: fitted.messages,
                 tools,
                 temperature: setup.agent.config.temperature,
-                max_tokens: None,
+                max_tokens: setup.agent.config.max_output_tokens,
+                effort: setup.agent.config.reasoning_effort,
             };
             let sent_tokens = fitted.tokens.saturating_add(sent_beside);
             match self.stream(&setup.model, request).await {
-                Err((_, TurnFailure::Model(ModelError::ContextTooLong { .. })))
-                    if !fitted.is_least =>
+                Err((_, broken))
+                    if !fitted.is_least
+                        && matches!(
+                            broken.failure,
+                            TurnFailure::Model(ModelError::ContextTooLong { .. })
+                        ) =>
                 {
                     self.limit = Some(fitted.tokens / 2);
                 }
-                Err((said, failure)) => {
+                Err((said, broken)) => {
                     self.keep(setup, said, sent_tokens);
-                    return Err(failure);
+                    return Err(broken);
                 }
                 Ok(reply) => {
                     self.spend(&setup.model, reply.usage, reply.estimate(sent_tokens));
@@ -79,8 +96,8 @@ impl Running<'_> {
         if self.is_out_of_steps {
             return Vec::new();
         }
-        let offered = setup.permit.offered(&self.inner.tools);
-        let spec = |tool: &Arc<dyn crate::Tool>| ToolSpec {
+        let offered = most_important(setup, setup.permit.offered(&self.inner.tools));
+        let spec = |tool: &Arc<dyn Tool>| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             parameters: tool.parameters(),
@@ -90,16 +107,14 @@ impl Running<'_> {
 
     /// How many tokens the messages may take: the context window minus the system prompt, the tools and a
     /// reserve for the answer. Lower after the model has rejected a request as too long.
-    fn budget(&self, model: &ModelRef, beside: u64) -> Option<u64> {
-        let known = self.inner.models.facts(model).context.map(|context| {
-            // Keep a tenth in reserve because token counts are estimates.
-            let room = context - context / 10 - (context / 4).min(4096);
-            room.saturating_sub(beside)
-        });
-        match (known, self.limit) {
-            (Some(known), Some(limit)) => Some(known.min(limit)),
-            (known, limit) => known.or(limit),
-        }
+    fn budget(&self, setup: &Setup, beside: u64) -> u64 {
+        let context = self.inner.models.facts(&setup.model).context;
+        let context = context.unwrap_or(CAUTIOUS_CONTEXT);
+        let answer = setup.agent.config.max_output_tokens.map_or(4096, u64::from);
+        // Keep a tenth in reserve because token counts are estimates.
+        let room = context - context / 10 - (context / 4).min(answer);
+        let room = room.saturating_sub(beside);
+        self.limit.map_or(room, |limit| room.min(limit))
     }
 
     /// Streams an answer. On failure also returns the part received so far.
@@ -107,16 +122,18 @@ impl Running<'_> {
         &self,
         model: &ModelRef,
         request: ChatRequest,
-    ) -> Result<Reply, (Reply, TurnFailure)> {
+    ) -> Result<Reply, (Reply, Broken)> {
         self.inner.lanes.begin_answer(&self.turn.session);
         let mut taking = Taking {
             filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
             reply: Reply::default(),
             saved: 0,
             save_at: Instant::now(),
+            has_begun: false,
         };
         let ended = self.take_in(model, request, &mut taking).await;
         let before = taking.reply.text.len();
+        let had_begun = taking.has_begun;
         let mut reply = taking.finish();
         self.tell_delta(reply.text.get(before..).unwrap_or_default());
         match ended {
@@ -127,7 +144,14 @@ impl Running<'_> {
                 name_apart(&mut reply.calls);
                 Ok(reply)
             }
-            Err(failure) => Err((reply, failure)),
+            Err(failure) => {
+                let broken = Broken {
+                    failure,
+                    had_begun,
+                    was_shown: !reply.text.is_empty(),
+                };
+                Err((reply, broken))
+            }
         }
     }
 
@@ -142,6 +166,7 @@ impl Running<'_> {
             .run_until_cancelled(self.inner.models.chat(model, request))
             .await;
         let stream = asked.ok_or(TurnFailure::Stopped)??;
+        taking.has_begun = true;
         let mut pieces = stream.ready_chunks(PIECES_AT_ONCE);
         loop {
             let batch = tokio::select! {
@@ -223,6 +248,8 @@ struct Taking {
     /// How much of the text is stored, in bytes, and when to store more.
     saved: usize,
     save_at: Instant,
+    /// Whether the answer has begun.
+    has_begun: bool,
 }
 
 impl Taking {
@@ -231,6 +258,8 @@ impl Taking {
         match (chunk, &mut self.filter) {
             (Chunk::Text(text), None) => reply.text.push_str(&text),
             (Chunk::Text(text), Some(filter)) => reply.text.push_str(&filter.push(&text)),
+            (Chunk::Reasoning(text), _) => reply.reasoning.push_str(&text),
+            (Chunk::State(state), _) => reply.state = Some(state),
             (Chunk::ToolCall(call), _) => reply.calls.push(storable_call(call)),
             (Chunk::End { usage, stop }, _) => {
                 reply.usage = usage;
@@ -249,6 +278,32 @@ impl Taking {
         }
         reply
     }
+}
+
+/// The tools to offer. A provider refuses a request with too many, so the least important are left out: tools
+/// that the agent names come first, then the built-in ones, then those of other sources, by name.
+fn most_important(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+    if offered.len() <= MAX_TOOLS {
+        return offered;
+    }
+    let named = &setup.agent.config.tools.allow;
+    offered.sort_by_cached_key(|tool| {
+        let name = tool.name();
+        let is_named = named.iter().any(|entry| entry == name);
+        (
+            !is_named,
+            tool.former_name().is_some() || name.starts_with("mcp__"),
+        )
+    });
+    let left_out = offered.split_off(MAX_TOOLS);
+    tracing::warn!(
+        agent = setup.agent.id,
+        left_out = left_out.len(),
+        first = left_out.first().map(|tool| tool.name().to_owned()),
+        "more than {MAX_TOOLS} tools; restrict the agent's tools to choose which are offered"
+    );
+    offered.sort_by(|a, b| a.name().cmp(b.name()));
+    offered
 }
 
 /// Cleans a call for storage: its name is displayed and used in metrics.

@@ -2,19 +2,20 @@
 //! continues.
 
 use super::failure::TurnFailure;
-use super::repeats::CallKey;
+use super::repeats::{CallKey, Repeats};
 use super::{Running, Setup};
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
 use crate::policy::restrains;
 use crate::send::{Action, ActionStatus, Origin};
-use crate::tool::{Tool, ToolContext};
-use futures_util::FutureExt;
+use crate::tool::{Audience, Tool, ToolContext};
+use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
+use std::iter::{Enumerate, Peekable};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A tool's output is cut at this size.
@@ -23,6 +24,8 @@ pub(crate) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 const MAX_TIME: Duration = Duration::from_mins(10);
 /// How many calls of one answer are made.
 const MAX_CALLS: usize = 32;
+/// How many calls run at a time.
+const MAX_AT_ONCE: usize = 8;
 /// How much of an output events show.
 const SUMMARY_CHARACTERS: usize = 200;
 
@@ -32,6 +35,16 @@ struct Answer {
     text: String,
     /// It may contain webhook text.
     from_webhook: bool,
+}
+
+/// Calls with their position in the answer.
+type Numbered = Enumerate<std::vec::IntoIter<ToolCallRecord>>;
+
+/// A call whose result is stored.
+struct Finished {
+    action: Action,
+    row: ChatMessageRow,
+    taints: bool,
 }
 
 impl Answer {
@@ -53,30 +66,93 @@ impl Answer {
 }
 
 impl Running<'_> {
-    /// Makes the calls one after the other and stores each result. In the last step, calls are answered but
-    /// not made.
+    /// Makes the calls at the same time and stores their results in the order of the calls. In the last step,
+    /// calls are answered but not made. When the turn is stopped, the results of finished calls are kept.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,
         calls: Vec<ToolCallRecord>,
         is_last_step: bool,
     ) -> Result<(), TurnFailure> {
-        for (number, call) in calls.into_iter().enumerate() {
-            let answer = if is_last_step {
-                Answer::error("Not called: the turn has no more steps. Answer with what you have.")
-            } else if number >= MAX_CALLS {
-                Answer::error(format!("Not called: at most {MAX_CALLS} calls at once."))
-            } else {
-                self.call(setup, &call).await?
-            };
-            let taints = answer.from_webhook;
-            let row = self.finish_call(call, answer);
-            self.say_output(setup, row, taints).await?;
+        let mut calls = calls.into_iter().enumerate().peekable();
+        while calls.peek().is_some() {
+            let together = self.together(&mut calls);
+            let mut done = Vec::new();
+            let stored = self.call_and_store(setup, together, is_last_step, &mut done);
+            let stored = stored.await;
+            for Finished {
+                action,
+                row,
+                taints,
+            } in done
+            {
+                self.actions.push(action);
+                self.heard(setup, row, taints);
+            }
+            stored?;
         }
         Ok(())
     }
 
-    fn finish_call(&mut self, call: ToolCallRecord, answer: Answer) -> ChatMessageRow {
+    /// Takes the next calls that can run at the same time. A call that taint would forbid waits for the calls
+    /// before it that may taint the session.
+    fn together(&self, calls: &mut Peekable<Numbered>) -> Vec<(usize, ToolCallRecord)> {
+        let mut together = Vec::new();
+        let mut may_taint = false;
+        while let Some((_, call)) = calls.peek() {
+            let tool = self.inner.tools.find(&call.name);
+            let is_trusted = |tool: &Arc<dyn Tool>| tool.audience() > Audience::Public;
+            if may_taint && tool.as_ref().is_some_and(is_trusted) {
+                break;
+            }
+            may_taint |= tool.is_some_and(|tool| tool.brings_webhook_text());
+            together.extend(calls.next());
+        }
+        together
+    }
+
+    async fn call_and_store(
+        &self,
+        setup: &Setup,
+        calls: Vec<(usize, ToolCallRecord)>,
+        is_last_step: bool,
+        done: &mut Vec<Finished>,
+    ) -> Result<(), TurnFailure> {
+        let answers = calls.into_iter().map(|(number, call)| async move {
+            let answer = if is_last_step {
+                Ok(Answer::error(
+                    "Not called: the turn has no more steps. Answer with what you have.",
+                ))
+            } else if number >= MAX_CALLS {
+                Ok(Answer::error(format!(
+                    "Not called: at most {MAX_CALLS} calls at once."
+                )))
+            } else {
+                self.call(setup, &call).await
+            };
+            (call, answer)
+        });
+        let mut answers = stream::iter(answers).buffered(MAX_AT_ONCE);
+        let mut ended = Ok(());
+        while let Some((call, answer)) = answers.next().await {
+            match answer {
+                Ok(answer) => {
+                    let taints = answer.from_webhook;
+                    let (action, row) = self.finish_call(call, answer);
+                    let row = self.store(row, taints).await?;
+                    done.push(Finished {
+                        action,
+                        row,
+                        taints,
+                    });
+                }
+                Err(failure) => ended = Err(failure),
+            }
+        }
+        ended
+    }
+
+    fn finish_call(&self, call: ToolCallRecord, answer: Answer) -> (Action, ChatMessageRow) {
         let Answer { status, text, .. } = answer;
         let text = capped(text);
         let tool = self.inner.tools.find(&call.name);
@@ -98,17 +174,18 @@ impl Running<'_> {
         };
         let summary = text.chars().take(SUMMARY_CHARACTERS).collect();
         self.tell_tool(&call, state, Some(summary));
-        self.actions.push(Action {
+        let action = Action {
             tool: call.name.clone(),
             status,
             at: self.inner.clock.now(),
-        });
-        ChatMessageRow {
+        };
+        let row = ChatMessageRow {
             tool_call_id: Some(call.id),
             tool_name: Some(call.name),
             audio,
             ..self.row(Role::Tool, &text)
-        }
+        };
+        (action, row)
     }
 
     fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
@@ -122,7 +199,7 @@ impl Running<'_> {
         })));
     }
 
-    async fn call(&mut self, setup: &Setup, call: &ToolCallRecord) -> Result<Answer, TurnFailure> {
+    async fn call(&self, setup: &Setup, call: &ToolCallRecord) -> Result<Answer, TurnFailure> {
         let Some(input) = read_input(&call.arguments) else {
             let key = CallKey::of(&call.name, &Value::String(call.arguments.clone()));
             let text = "The arguments are not a JSON object.";
@@ -142,26 +219,31 @@ impl Running<'_> {
             let answer = Answer::error(format!("The input is not valid: {reason}."));
             return Ok(self.answer_once(key, answer));
         }
-        if self.repeats.is_too_often(key) {
+        if self.repeats().is_too_often(key) {
             return Ok(too_often());
         }
         if !self.is_approved(setup, &*tool, &input, call).await? {
             let answer = Answer::denied("The operator did not approve this call.");
-            self.repeats.note(key, &answer.text);
+            self.repeats().note(key, &answer.text);
             return Ok(answer);
         }
         self.tell_tool(call, ToolState::Running, None);
         let answer = self.run_tool(call, &tool, input).await?;
-        self.repeats.note(key, &answer.text);
+        self.repeats().note(key, &answer.text);
         Ok(answer)
     }
 
+    fn repeats(&self) -> MutexGuard<'_, Repeats> {
+        self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// An answer that needs no tool, unless it was already given too often.
-    fn answer_once(&mut self, key: CallKey, answer: Answer) -> Answer {
-        if self.repeats.is_too_often(key) {
+    fn answer_once(&self, key: CallKey, answer: Answer) -> Answer {
+        let mut repeats = self.repeats();
+        if repeats.is_too_often(key) {
             return too_often();
         }
-        self.repeats.note(key, &answer.text);
+        repeats.note(key, &answer.text);
         answer
     }
 

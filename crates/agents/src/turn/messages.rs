@@ -37,6 +37,8 @@ impl Running<'_> {
             stop: None,
             error: None,
             delivery_id: None,
+            reasoning: None,
+            reasoning_state: None,
             created_at: inner.clock.now(),
         }
     }
@@ -51,6 +53,8 @@ impl Running<'_> {
             input_tokens: tokens(reply.usage.input_tokens),
             output_tokens: tokens(reply.usage.output_tokens),
             model: Some(model.to_string()),
+            reasoning: Some(storable(&reply.reasoning)).filter(|text| !text.is_empty()),
+            reasoning_state: reply.state.as_ref().map(ToString::to_string),
             ..self.row(Role::Assistant, &reply.text)
         }
     }
@@ -66,21 +70,14 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Like [`Self::say`], for a tool's output. Output that may contain webhook text taints the session in
-    /// the same transaction, and the turn continues as one in a tainted session.
-    pub(super) async fn say_output(
-        &self,
-        setup: &mut Setup,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<(), TurnFailure> {
-        let row = self.store(row, taints).await?;
+    /// Adds a tool's stored output to the conversation. Output that may contain webhook text has tainted the
+    /// session, and the turn continues as one in a tainted session.
+    pub(super) fn heard(&self, setup: &mut Setup, row: ChatMessageRow, taints: bool) {
         setup.conversation.push(row);
         if taints {
             setup.has_webhook_text = true;
             setup.permit = Permit::of(&self.turn.origin, true, &setup.agent.config.tools);
         }
-        Ok(())
     }
 
     /// Stores the last message of a turn that ended early: the partial answer, or an empty one, with the
@@ -112,7 +109,8 @@ impl Running<'_> {
         }
     }
 
-    async fn store(
+    /// Stores and publishes a message. `taints`: it taints the session in the same transaction.
+    pub(super) async fn store(
         &self,
         row: ChatMessageRow,
         taints: bool,

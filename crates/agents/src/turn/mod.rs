@@ -5,6 +5,7 @@ mod aloud;
 mod ask;
 mod call;
 mod failure;
+mod fallback;
 mod messages;
 mod refused;
 mod repeats;
@@ -17,20 +18,21 @@ use crate::event::{AgentEvent, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Role, ToolCallRecord};
 use crate::policy::Permit;
-use crate::prompt;
+use crate::prompt::{self, Partner};
 use crate::send::{Action, Origin, TurnReport};
 use crate::start::Turn;
 use crate::stop::Stop;
 use failure::TurnFailure;
 use futures_util::FutureExt;
-use gatehouse_domain::Problem;
 use gatehouse_domain::id::SessionId;
+use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
 use spending::Spending;
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -65,7 +67,7 @@ struct Running<'a> {
     audio: Option<String>,
     /// Why the final answer could not be spoken.
     audio_error: Option<Problem>,
-    repeats: Repeats,
+    repeats: Mutex<Repeats>,
     /// Token limit for the conversation, set once a model has rejected a request as too long.
     limit: Option<u64>,
 }
@@ -74,6 +76,8 @@ struct Running<'a> {
 struct Setup {
     agent: Agent,
     model: ModelRef,
+    /// The models to ask when this one fails.
+    fallback: VecDeque<String>,
     permit: Permit,
     has_webhook_text: bool,
     conversation: Conversation,
@@ -96,7 +100,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
         is_out_of_steps: false,
         audio: None,
         audio_error: None,
-        repeats: Repeats::default(),
+        repeats: Mutex::default(),
         limit: None,
     };
     // A panic ends one turn, not the lane.
@@ -148,7 +152,10 @@ impl Running<'_> {
     async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());
         let is_gone = matches!(failure, TurnFailure::SessionGone);
-        let problem = failure.told();
+        let mut problem = failure.told();
+        if self.partial.is_some() && problem.code == ErrorCode::ProviderFailed {
+            problem.message.push_str(" The answer so far is kept.");
+        }
         tracing::info!(turn = %self.turn.id, code = problem.code.name(), "a turn ended early");
         if self.concluded.is_none() && !is_gone {
             self.end_early(self.stop, &problem).await;
@@ -224,14 +231,15 @@ impl Running<'_> {
         let rows = self.read_rows(&session).await?;
         let has_gap = rows.len() >= usize::try_from(MAX_MESSAGES).unwrap_or(usize::MAX);
         let config = &agent.config;
-        let wanted = turn.model.as_deref().or(config.model.as_deref());
-        let choosing = self.inner.models.choose(config.provider.as_deref(), wanted);
-        let model = turn
-            .cancel
-            .run_until_cancelled(choosing)
+        let mut fallback = VecDeque::from(config.fallback.clone());
+        let model = self.choose_model(config, &mut fallback).await?;
+        let learning = self.inner.models.learn_facts(&model);
+        turn.cancel
+            .run_until_cancelled(learning)
             .await
-            .ok_or(TurnFailure::Stopped)??;
+            .ok_or(TurnFailure::Stopped)?;
         Ok(Setup {
+            fallback,
             permit: Permit::of(&turn.origin, session.tainted, &config.tools),
             has_webhook_text: session.tainted,
             conversation: Conversation::new(
@@ -289,15 +297,32 @@ impl Running<'_> {
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
         let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
         let hint = self.speaker().and_then(|speaker| speaker.hint());
+        let frame = self.frame(&setup.agent);
         let added = [
             setup.agent.config.system_prompt.as_deref(),
             self.turn.system_suffix.as_deref(),
             hint.as_deref(),
+            Some(&frame),
         ];
         prompt::system(
             added,
             from_webhook || setup.has_webhook_text,
             has_tools || setup.conversation.has_tool_output(),
+        )
+    }
+
+    /// Who the agent is, the day, and who speaks. Contains no time of day, so that a provider can cache the
+    /// prompt.
+    fn frame(&self, agent: &Agent) -> String {
+        let (now, settings) = (self.inner.clock.now(), self.inner.settings.load());
+        prompt::frame(
+            &agent.name,
+            &settings.zone.day(now),
+            &settings.zone.name(now),
+            match self.turn.origin {
+                Origin::Chat => Partner::Caller(&self.turn.actor.name),
+                Origin::Webhook { .. } => Partner::Webhook(&self.turn.actor.name),
+            },
         )
     }
 

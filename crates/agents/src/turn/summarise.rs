@@ -99,7 +99,7 @@ async fn summarise(
     while let Some(chunk) = stream.next().await {
         match chunk? {
             Chunk::Text(more) => text.push_str(&more),
-            Chunk::ToolCall(_) => {}
+            Chunk::Reasoning(_) | Chunk::State(_) | Chunk::ToolCall(_) => {}
             Chunk::End { usage: all, .. } => usage = all,
         }
     }

@@ -30,6 +30,8 @@ pub enum Act {
     Hang(String),
     /// Sends this text and breaks off with an error.
     Break(String),
+    /// Sends these frames, then ends the stream.
+    Frames(Vec<Value>),
     /// Returns this status and body.
     Refuse(u16, Value),
     /// Replies with the number of messages it received, once the gate is open.
@@ -125,6 +127,7 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
             let error = json!({ "error": { "message": "no", "type": "server_error" } });
             stream(&[piece(&text), error])
         }
+        Act::Frames(frames) => stream(&frames),
         Act::Refuse(status, body) => {
             (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
         }

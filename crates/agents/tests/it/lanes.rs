@@ -43,11 +43,11 @@ async fn turns_of_a_session_wait_for_each_other_in_their_order() {
                 "zero",
                 "ok",
                 "one",
-                "3 messages",
+                "4 messages",
                 "two",
-                "5 messages",
+                "6 messages",
                 "three",
-                "7 messages"
+                "8 messages"
             ]
         );
     }

@@ -17,6 +17,8 @@ mod harness;
 mod lanes;
 mod long_history;
 mod lost;
+mod model_trouble;
+mod reasoning;
 mod sealed;
 mod sessions;
 mod share;

@@ -158,7 +158,8 @@ async fn models_are_told_that_webhook_text_is_data() {
         .await;
     assert!(system(1).contains("untrusted data") && !system(1).contains("Count"));
     house.say(None, "hello").await;
-    assert_eq!(system(2), "Be kind.");
+    assert!(system(2).starts_with("Be kind.\n\nYou are the agent \"Default\"."));
+    assert!(!system(2).contains("untrusted data"));
 }
 
 #[tokio::test]

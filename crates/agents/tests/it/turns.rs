@@ -64,7 +64,7 @@ async fn the_next_turn_knows_the_last() {
     let first = house.say(None, "one").await;
     house.say(Some(first.session.as_str()), "two").await;
     assert_eq!(
-        house.model.messages(1),
+        house.model.messages(1)[1..],
         [
             json!({ "role": "user", "content": "one" }),
             json!({ "role": "assistant", "content": "ok" }),
@@ -73,7 +73,7 @@ async fn the_next_turn_knows_the_last() {
     );
     // A session can be addressed by key or id.
     house.say(Some(&first.session_key), "three").await;
-    assert_eq!(house.model.messages(2).len(), 5);
+    assert_eq!(house.model.messages(2).len(), 6);
 }
 
 #[tokio::test]
@@ -337,7 +337,12 @@ async fn an_agent_says_how_its_model_is_asked() {
         (&seen["model"], &seen["temperature"]),
         (&json!("m2"), &json!(0.5))
     );
-    assert_eq!(seen["messages"][0]["content"], "Rhyme.\n\nIn French.");
+    let system = seen["messages"][0]["content"].as_str().unwrap();
+    assert_eq!(
+        system,
+        "Rhyme.\n\nIn French.\n\nYou are the agent \"Poet\". Today is Friday, 2026-11-20 (time zone UTC). \
+         The user is the owner on this machine."
+    );
     assert_eq!(seen.get("tools"), None);
 
     // The session keeps its agent; the model can be chosen per turn.

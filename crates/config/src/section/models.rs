@@ -99,7 +99,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
               returned.",
         example: "{ x-team = \"operations\" }",
         guard: Guard::StepUp,
-        change: Change::Live,
+        change: Change::Never(
+            "set it in the file or the environment, because stored settings are not encrypted",
+        ),
     },
     KeySpec {
         key: "models.providers.<id>.azure_api_version",
@@ -138,7 +140,7 @@ pub struct Provider {
     pub facts: BTreeMap<String, ModelFacts>,
     /// Additional headers of every request.
     pub headers: BTreeMap<String, SecretString>,
-    /// Set for Azure OpenAI.
+    /// Set for Azure `OpenAI`.
     pub azure_api_version: Option<String>,
 }
 

@@ -3,13 +3,14 @@
 //! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Unknown events and blocks are
 //! ignored, as its section "Other events" requires.
 
+use super::thinking::{BlockCollector, OpenThinking};
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::event_stream::Event;
 use crate::refusal;
 use crate::reply_reader::{Counter, Decoder, ReadError, finished, read_document};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -57,6 +58,14 @@ enum Block {
         name: String,
         input: Option<Value>,
     },
+    Thinking {
+        #[serde(default)]
+        thinking: String,
+        #[serde(default)]
+        signature: String,
+    },
+    /// Thinking that the vendor encrypted.
+    RedactedThinking { data: String },
     #[serde(other)]
     Unknown,
 }
@@ -69,6 +78,12 @@ enum BlockDelta {
     },
     InputJsonDelta {
         partial_json: String,
+    },
+    ThinkingDelta {
+        thinking: String,
+    },
+    SignatureDelta {
+        signature: String,
     },
     #[serde(other)]
     Unknown,
@@ -109,6 +124,8 @@ struct OpenCall {
 pub(super) struct AnthropicDecoder {
     counter: Counter,
     open: Vec<OpenCall>,
+    thinking: Option<OpenThinking>,
+    blocks: BlockCollector,
     fresh: u64,
     written_to_cache: u64,
     read_from_cache: u64,
@@ -117,10 +134,12 @@ pub(super) struct AnthropicDecoder {
 }
 
 impl AnthropicDecoder {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         Self {
             counter: Counter::new(limits),
             open: Vec::new(),
+            thinking: None,
+            blocks: BlockCollector::default(),
             fresh: 0,
             written_to_cache: 0,
             read_from_cache: 0,
@@ -169,6 +188,24 @@ impl AnthropicDecoder {
                 });
                 Ok(())
             }
+            Block::Thinking {
+                thinking,
+                signature,
+            } => {
+                self.counter.reasoning(&thinking, out)?;
+                self.thinking = Some(OpenThinking {
+                    index,
+                    text: thinking,
+                    signature,
+                });
+                Ok(())
+            }
+            Block::RedactedThinking { data } => {
+                self.counter.hidden(data.len())?;
+                let block = json!({ "type": "redacted_thinking", "data": data });
+                self.push_block(block);
+                Ok(())
+            }
             Block::Unknown => Ok(()),
         }
     }
@@ -189,11 +226,39 @@ impl AnthropicDecoder {
                         .grow(&mut open.call, |call| &mut call.arguments, &partial_json)
                 })
             }
+            BlockDelta::ThinkingDelta { thinking } => {
+                self.counter.reasoning(&thinking, out)?;
+                if let Some(open) = self.thinking.as_mut().filter(|open| open.index == index) {
+                    open.text.push_str(&thinking);
+                }
+                Ok(())
+            }
+            BlockDelta::SignatureDelta { signature } => {
+                self.counter.hidden(signature.len())?;
+                if let Some(open) = self.thinking.as_mut().filter(|open| open.index == index) {
+                    open.signature.push_str(&signature);
+                }
+                Ok(())
+            }
             BlockDelta::Unknown => Ok(()),
         }
     }
 
+    fn push_block(&mut self, block: Value) {
+        let (after_text, calls) = self.counter.place();
+        self.blocks.push(block, after_text, calls);
+    }
+
     fn end_block(&mut self, index: u64, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        if let Some(open) = self.thinking.take_if(|open| open.index == index) {
+            let OpenThinking {
+                text, signature, ..
+            } = open;
+            self.push_block(
+                json!({ "type": "thinking", "thinking": text, "signature": signature }),
+            );
+            return Ok(());
+        }
         let Some(at) = self.open.iter().position(|open| open.index == index) else {
             return Ok(());
         };
@@ -210,13 +275,15 @@ impl AnthropicDecoder {
         Ok(())
     }
 
-    fn finish(&self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        self.counter.end_text(out);
         // An end without any content is invalid unless there is a stop reason: the vendor's models may end
         // their turn without text when they have nothing to add to tool results.
         let is_nothing = self.stop.is_none() && !self.counter.has_content();
         if !self.open.is_empty() || is_nothing {
             return Err(ReadError::Garbage);
         }
+        out.extend(self.blocks.finish().map(Chunk::State));
         let input = self.fresh.saturating_add(self.written_to_cache);
         out.push(Chunk::End {
             usage: Usage {

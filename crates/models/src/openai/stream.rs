@@ -3,6 +3,7 @@
 //! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Comments mark where compatible
 //! servers differ.
 
+use super::state::StateCollector;
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::event_stream::Event;
@@ -32,6 +33,14 @@ struct Delta {
     content: Option<Content>,
     refusal: Option<String>,
     tool_calls: Option<Vec<CallDelta>>,
+    /// `DeepSeek` and others.
+    reasoning_content: Option<String>,
+    /// `OpenRouter`, Groq, Ollama, vLLM.
+    reasoning: Option<String>,
+    /// `OpenRouter`.
+    reasoning_details: Option<Vec<Value>>,
+    /// Gemini.
+    extra_content: Option<Value>,
 }
 
 /// Mistral's reasoning models send a list of parts.
@@ -47,6 +56,8 @@ struct CallDelta {
     index: Option<u64>,
     id: Option<String>,
     function: Option<FunctionDelta>,
+    /// Gemini: contains the thought signature.
+    extra_content: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +96,7 @@ struct OpenCall {
 pub(super) struct OpenaiDecoder {
     counter: Counter,
     calls: Vec<OpenCall>,
+    state: StateCollector,
     usage: Usage,
     stop: Option<StopReason>,
     /// Whether the text is a refusal. The finish reason is then `stop`.
@@ -92,10 +104,11 @@ pub(super) struct OpenaiDecoder {
 }
 
 impl OpenaiDecoder {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         Self {
             counter: Counter::new(limits),
             calls: Vec::new(),
+            state: StateCollector::default(),
             usage: Usage {
                 input_tokens: 0,
                 output_tokens: 0,
@@ -108,12 +121,26 @@ impl OpenaiDecoder {
     }
 
     fn delta(&mut self, delta: Delta, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        if let Some(text) = &delta.reasoning_content {
+            self.state.content(text);
+        }
+        // Servers that send both send the same text.
+        let reasoning = delta.reasoning_content.or(delta.reasoning);
+        self.counter
+            .reasoning(reasoning.as_deref().unwrap_or_default(), out)?;
+        let details = delta.reasoning_details.unwrap_or_default();
+        for detail in details.iter().chain(&delta.extra_content) {
+            self.counter.hidden(detail.to_string().len())?;
+        }
+        self.state.details(details);
+        if let Some(extra) = delta.extra_content {
+            self.state.extra(extra);
+        }
         match delta.content {
             Some(Content::Text(text)) => self.counter.text(&text, out)?,
             Some(Content::Parts(parts)) => {
-                let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
-                for text in parts.iter().filter_map(text) {
-                    self.counter.text(&text, out)?;
+                for part in &parts {
+                    self.part(part, out)?;
                 }
             }
             None => {}
@@ -126,6 +153,20 @@ impl OpenaiDecoder {
             self.call(call)?;
         }
         Ok(())
+    }
+
+    /// A part of Mistral's: text, or thinking that consists of texts
+    /// (<https://docs.mistral.ai/capabilities/reasoning>).
+    fn part(&mut self, part: &Value, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
+        let thinking = part.get("thinking").and_then(Value::as_array);
+        for text in thinking.into_iter().flatten().filter_map(text) {
+            self.counter.reasoning(&text, out)?;
+        }
+        match text(part) {
+            Some(text) => self.counter.text(&text, out),
+            None => Ok(()),
+        }
     }
 
     /// Handles the error and the usage of a frame; returns its choices.
@@ -161,6 +202,10 @@ impl OpenaiDecoder {
         let Some(OpenCall { call, .. }) = self.calls.get_mut(at) else {
             return Err(ReadError::Garbage);
         };
+        if let Some(extra) = delta.extra_content {
+            self.counter.hidden(extra.to_string().len())?;
+            self.state.call(at, extra);
+        }
         // Both are sent once. Servers that repeat them send the same values.
         if call.id.is_empty() {
             self.counter.grow(call, |call| &mut call.id, &id)?;
@@ -215,6 +260,7 @@ impl OpenaiDecoder {
         if self.stop.is_none() && !self.counter.has_content() {
             return Err(ReadError::Garbage);
         }
+        self.counter.end_text(out);
         let called = !self.calls.is_empty();
         for (number, OpenCall { mut call, .. }) in self.calls.drain(..).enumerate() {
             if call.name.is_empty() {
@@ -231,6 +277,7 @@ impl OpenaiDecoder {
             StopReason::End if called => StopReason::ToolUse,
             stop => stop,
         };
+        out.extend(self.state.finish().map(Chunk::State));
         out.push(Chunk::End {
             usage: self.usage,
             stop,

@@ -37,8 +37,8 @@ data: {"type": "message_stop"}
 fn hello_said() -> Said {
     Said {
         text: "Hello!".to_owned(),
-        calls: vec![],
         end: Some((usage(25, 15), StopReason::End)),
+        ..Said::default()
     }
 }
 
@@ -56,6 +56,7 @@ async fn what_is_sent_and_what_comes_back() {
         }],
         temperature: Some(1.5),
         max_tokens: Some(77),
+        effort: None,
     };
     let said = said(&home.models(one(Anthropic, &vendor.url)), request).await;
     assert_eq!(said, hello_said());
@@ -80,7 +81,7 @@ async fn what_is_sent_and_what_comes_back() {
         "tools": [{
             "name": "calc",
             "description": "Calculates.",
-            "input_schema": { "type": "object" },
+            "input_schema": { "type": "object", "properties": {} },
             "cache_control": cache,
         }],
         "temperature": 1.0,
@@ -186,6 +187,7 @@ async fn a_conversation_is_written_in_turns() {
             ChatMessage::Assistant {
                 text: String::new(),
                 tool_calls: vec![call("a.1", "calc", "{\"x\":1}"), call("b", "calc", "[]")],
+                state: None,
             },
             result("a.1", "1"),
             result("b", ""),
@@ -193,10 +195,12 @@ async fn a_conversation_is_written_in_turns() {
             ChatMessage::Assistant {
                 text: "Well.\n".to_owned(),
                 tool_calls: vec![],
+                state: None,
             },
             ChatMessage::Assistant {
                 text: " ".to_owned(),
                 tool_calls: vec![],
+                state: None,
             },
             user("three"),
         ],
@@ -234,6 +238,7 @@ async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
             ChatMessage::Assistant {
                 text: "Earlier.".to_owned(),
                 tool_calls: vec![],
+                state: None,
             },
             user("Now."),
         ],

@@ -37,7 +37,7 @@ fn list(names: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn the_agents_choice_then_the_default_then_the_first() {
+async fn the_agents_choice_then_the_default_then_the_only_one() {
     let home = Home::new().await;
     let vendor = Vendor::new([]).await;
     let mut settings = ModelsSettings {
@@ -51,7 +51,8 @@ async fn the_agents_choice_then_the_default_then_the_first() {
     }
     let models = home.models(settings);
     assert_eq!(chosen(&models, Some("a"), Some("mine")).await, "a/mine");
-    assert_eq!(chosen(&models, Some("a"), None).await, "a/first");
+    let error = models.choose(Some("a"), None).await.unwrap_err();
+    assert_eq!(what(error), "models.default", "a person chooses");
     assert_eq!(chosen(&models, Some("b"), None).await, "b/second");
     assert_eq!(chosen(&models, None, Some("a/mine")).await, "a/mine");
     assert_eq!(chosen(&models, None, Some("mine")).await, "b/mine");
@@ -65,6 +66,10 @@ async fn the_agents_choice_then_the_default_then_the_first() {
     // Providers of the settings take precedence over detected ones.
     vendor.then_answers(Answer::json(200, &list(&["text-embedding-3", "chatty"])));
     assert_eq!(chosen(&models, None, None).await, "z/chatty");
+    home.clock.advance(Duration::from_mins(5));
+    vendor.then_answers(Answer::json(200, &list(&["chatty", "chattier"])));
+    let error = models.choose(None, None).await.unwrap_err();
+    assert_eq!(what(error), "models.default", "never the first of a list");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use secrecy::SecretString;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -153,6 +154,8 @@ pub fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
 pub struct Said {
     pub text: String,
     pub calls: Vec<ToolCall>,
+    pub reasoning: String,
+    pub state: Option<Value>,
     pub end: Option<(Usage, StopReason)>,
 }
 
@@ -174,6 +177,11 @@ pub async fn listen(
                 assert!(!text.is_empty());
                 said.text.push_str(&text);
             }
+            Ok(Chunk::Reasoning(text)) => {
+                assert!(!text.is_empty());
+                said.reasoning.push_str(&text);
+            }
+            Ok(Chunk::State(state)) => assert!(said.state.replace(state).is_none()),
             Ok(Chunk::ToolCall(call)) => said.calls.push(call),
             Ok(Chunk::End { usage, stop }) => said.end = Some((usage, stop)),
             Err(error) => {

@@ -163,6 +163,7 @@ async fn tool_loop(models: &Models, kind: ProviderKind) {
     request.messages.push(ChatMessage::Assistant {
         text: first.text,
         tool_calls: first.calls,
+        state: None,
     });
     request.messages.push(ChatMessage::Tool {
         call_id: id,

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod adapt;
 mod anthropic;
 mod choose;
 mod documents;
@@ -18,6 +19,8 @@ mod limits;
 mod listing;
 mod llama;
 mod openai;
+mod reasoning;
 mod retry;
 mod trouble;
 mod vendor;
+mod wire;

@@ -19,8 +19,8 @@ const HELLO: &[&str] = &[
 fn hello_said() -> Said {
     Said {
         text: "Hello, wörld".to_owned(),
-        calls: vec![],
         end: Some((usage(9, 12), StopReason::End)),
+        ..Said::default()
     }
 }
 
@@ -42,6 +42,7 @@ async fn what_is_sent_and_what_comes_back() {
         tools: vec![calc()],
         temperature: Some(0.5),
         max_tokens: Some(77),
+        effort: None,
     };
     let said = said(&home.models(one(Openai, &vendor.url)), request).await;
     assert_eq!(said, hello_said());
@@ -331,6 +332,7 @@ async fn a_conversation_with_tools_goes_back_as_it_was() {
     request.messages.push(ChatMessage::Assistant {
         text: first.text,
         tool_calls: first.calls.clone(),
+        state: first.state,
     });
     request.messages.push(ChatMessage::Tool {
         call_id: first.calls[0].id.clone(),
@@ -361,6 +363,7 @@ async fn half_a_pair_does_not_spoil_the_conversation() {
         ChatMessage::Assistant {
             text: "Wait.".to_owned(),
             tool_calls: vec![call("call_a", "calc", "{broken")],
+            state: None,
         },
     );
     said(&home.models(one(Openai, &vendor.url)), request).await;

@@ -79,7 +79,11 @@ impl Answer {
     }
 }
 
+/// Refuses a request as a vendor does: the status and the error.
+pub type Rule = fn(&Asked) -> Result<(), (u16, Value)>;
+
 struct House {
+    rules: Vec<Rule>,
     asked: Mutex<Vec<Asked>>,
     answers: Mutex<VecDeque<Answer>>,
     closed: mpsc::Sender<()>,
@@ -104,13 +108,18 @@ impl Drop for Guard {
 async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
-    house.asked.lock().unwrap().push(Asked {
+    let asked = Asked {
         method: parts.method.to_string(),
         path: parts.uri.to_string(),
         headers: parts.headers,
         body: serde_json::from_slice(&body).unwrap_or_default(),
-    });
-    let next = house.answers.lock().unwrap().pop_front();
+    };
+    let refused = house.rules.iter().find_map(|rule| rule(&asked).err());
+    house.asked.lock().unwrap().push(asked);
+    let next = match refused {
+        Some((status, error)) => Some(Answer::json(status, &error)),
+        None => house.answers.lock().unwrap().pop_front(),
+    };
     let Some(answer) = next else {
         return Response::builder()
             .status(StatusCode::NOT_IMPLEMENTED)
@@ -145,8 +154,17 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
 impl Vendor {
     /// A vendor that gives these answers in order. Its base path is `/v1`.
     pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::strict([], answers).await
+    }
+
+    /// Like [`Self::new`], but a request that breaks a rule is refused and uses up no answer.
+    pub async fn strict(
+        rules: impl IntoIterator<Item = Rule>,
+        answers: impl IntoIterator<Item = Answer>,
+    ) -> Self {
         let (sender, closed) = mpsc::channel(64);
         let house = Arc::new(House {
+            rules: rules.into_iter().collect(),
             asked: Mutex::default(),
             answers: Mutex::new(answers.into_iter().collect()),
             closed: sender,

@@ -4,11 +4,13 @@ use super::written_keys::{WrittenKeys, model_service, search_provider, search_se
 use gatehouse_agents::AgentsSettings;
 use gatehouse_config as config;
 use gatehouse_config::{Layers, Resolved, Settings};
+use gatehouse_domain::Zone;
 use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
 use gatehouse_outbound::OutboundSettings;
 use gatehouse_tools::{McpServerSettings, McpVariable, ToolsSettings, WebSearchSettings};
 use gatehouse_webhooks::WebhooksSettings;
 use secrecy::SecretString;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Translates the settings for `outbound`.
@@ -35,7 +37,12 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
             api_key: of_provider(&provider.api_key, id),
             models: provider.models.clone(),
             facts: provider.facts.clone(),
-            headers: provider.headers.clone(),
+            // They often contain a key, and so do not follow a changed address.
+            headers: if keys.is_written(|settings| model_service(settings, id)) {
+                provider.headers.clone()
+            } else {
+                BTreeMap::new()
+            },
             azure_api_version: provider.azure_api_version.clone(),
         };
         (id.clone(), made)
@@ -55,6 +62,11 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
     AgentsSettings {
         require_approval: settings.tools.require_approval.clone(),
         turn_timeout: settings.agents.turn_timeout,
+        zone: settings
+            .agents
+            .timezone
+            .clone()
+            .unwrap_or_else(Zone::system),
         ..AgentsSettings::default()
     }
 }
@@ -138,7 +150,6 @@ mod tests {
     use super::*;
     use gatehouse_config::{Environment, Invocation};
     use serde_json::json;
-    use std::collections::BTreeMap;
 
     fn layers(variables: &[(&str, &str)]) -> Layers {
         let environment = Environment::from_pairs(variables.iter().copied());
@@ -161,10 +172,12 @@ mod tests {
         let layers = layers(&[
             ("OPENAI_API_KEY", "from-environment"),
             ("SERVICE_MODELS__PROVIDERS__OPENAI__API_KEY", "given"),
+            ("SERVICE_MODELS__PROVIDERS__OPENAI__HEADERS", "x-key=given"),
         ]);
         let keys = |rows: &[(&str, serde_json::Value)]| {
             let made = models_settings(&resolved(&layers, rows), &layers);
             let provider = made.providers.get("openai").unwrap();
+            assert_eq!(provider.headers.is_empty(), provider.api_key.is_none());
             (provider.api_key.is_some(), made.openai_api_key.is_some())
         };
         let base_url = "models.providers.openai.base_url";

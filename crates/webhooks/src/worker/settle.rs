@@ -21,6 +21,8 @@ use std::time::Duration;
 const VAULT_PAUSE: Duration = Duration::from_secs(5);
 /// The delay before a retry if the account was disabled after the claim.
 const DISABLED_PAUSE: Duration = Duration::from_secs(1);
+/// How long after its arrival a delivery may wait for a provider without using up attempts.
+const LONGEST_PARKED: Duration = Duration::from_hours(24);
 /// Maximum length of a stored error, in characters.
 const MAX_ERROR_CHARS: usize = 1000;
 
@@ -180,6 +182,21 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
         }
         Outcome::Retry(trace, why, after) => {
             let next = retry(inner, row, &trace, &why, after, ended);
+            (trace, next)
+        }
+        Outcome::Wait(trace, why, asked) if row.received_at.until(now) < LONGEST_PARKED => {
+            let base = Duration::from_millis(inner.settings.load().retry_base_ms);
+            let wait = backoff::wait(base, row.attempts, Some(asked), inner.random.as_ref());
+            let next = Next::Requeue(DeliveryRequeue {
+                next_attempt_at: Some(now.after(wait)),
+                error: Some(bounded(&why)),
+                session_id: trace.session.clone(),
+                ..untouched(now)
+            });
+            (trace, next)
+        }
+        Outcome::Wait(trace, why, asked) => {
+            let next = retry(inner, row, &trace, &why, Some(asked), ended);
             (trace, next)
         }
         Outcome::Disabled(why) => {

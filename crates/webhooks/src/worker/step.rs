@@ -56,6 +56,7 @@ impl Worker {
                 }
             }
             Outcome::Answered { .. }
+            | Outcome::Wait(..)
             | Outcome::Sealed(_)
             | Outcome::Exhausted(..)
             | Outcome::Disabled(_)

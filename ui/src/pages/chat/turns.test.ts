@@ -25,11 +25,22 @@ describe('turns', () => {
     const [turn] = turns;
     expect(turns).toHaveLength(1);
     expect(turn?.question?.content).toBe('q');
-    const kinds = turn?.parts.map((part) => (part.kind === 'text' ? part.message.content : part.call.output?.content));
+    const kinds = turn?.parts.map((part) =>
+      part.kind === 'call' ? part.call.output?.content : part.kind === 'text' ? part.message.content : part.text,
+    );
     expect(kinds).toEqual(['first', undefined, 'two', undefined, 'second']);
     expect(turn?.answered).toBe(true);
     expect(turn?.end).toBe(null);
     expect(turn && textOf(turn)).toBe('first\n\nsecond');
+  });
+
+  it('show reasoning before the text it led to, and copy only the text', () => {
+    const [turn] = turnsOf([
+      message('a', 'user'),
+      message('a', 'assistant', { content: 'answer', reasoning: 'thought' }),
+    ]);
+    expect(turn?.parts.map((part) => part.kind)).toEqual(['reasoning', 'text']);
+    expect(turn && textOf(turn)).toBe('answer');
   });
 
   it('give an id that is used again its own output', () => {

@@ -13,7 +13,10 @@ export interface Call {
   before: string;
 }
 
-export type Part = { kind: 'text'; key: string; message: Message } | { kind: 'call'; key: string; call: Call };
+export type Part =
+  | { kind: 'reasoning'; key: string; text: string }
+  | { kind: 'text'; key: string; message: Message }
+  | { kind: 'call'; key: string; call: Call };
 
 export interface Turn {
   id: string;
@@ -51,6 +54,7 @@ function turnOf(id: string, group: Message[]): Turn {
   const taken = new Set<Message>();
   for (const message of group) {
     if (message.role !== 'assistant') continue;
+    if (message.reasoning) parts.push({ kind: 'reasoning', key: `${message.id} reasoning`, text: message.reasoning });
     if (message.content.trim()) parts.push({ kind: 'text', key: message.id, message });
     for (const call of message.tool_calls ?? []) {
       // Providers may reuse a call ID in a later answer of the same turn.

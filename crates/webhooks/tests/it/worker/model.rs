@@ -19,6 +19,8 @@ pub enum Answer {
     /// Sends this delta and this finish reason.
     Finish(Value, &'static str),
     Refuse,
+    /// Refuses with 429 and this `Retry-After`, as `OpenAI` and Anthropic do.
+    Busy(&'static str),
 }
 
 #[derive(Debug)]
@@ -115,6 +117,12 @@ async fn complete(State(shared): State<Arc<Shared>>, body: String) -> Response {
         Answer::Refuse => {
             let error = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
             return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
+        }
+        Answer::Busy(seconds) => {
+            let error = json!({ "error": { "message": "Rate limit reached", "type": "requests",
+                "code": "rate_limit_exceeded" } });
+            let headers = [("retry-after", seconds)];
+            return (StatusCode::TOO_MANY_REQUESTS, headers, error.to_string()).into_response();
         }
         Answer::Call(tool, arguments) if !has_result => (
             json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function",

@@ -239,3 +239,40 @@ async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings {
+            max_attempts: 1,
+            ..settings()
+        };
+        let house = House::open_with(&database, &model, wanted).await;
+        model.answer(super::model::Answer::Busy("600"));
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        model.until_asked(1).await;
+        let before = house.clock_ms();
+        house.until(1, DeliveryStatus::Queued).await;
+        let queued = house.row(1).await;
+        assert_eq!(queued.attempts, 0);
+        assert!(queued.error.unwrap().contains("limits the rate"));
+        let wait = queued.next_attempt_at.unwrap().as_millis() - before;
+        assert!((600_000..=720_000).contains(&wait), "{wait}");
+        assert_eq!(model.asked().len(), 1);
+        model.answer(super::model::Answer::Text("done"));
+        house.advance(Duration::from_secs(721));
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(done.attempts, 1);
+        // A provider that never stops asking for more time ends the delivery after a day.
+        model.answer(super::model::Answer::Busy("86400"));
+        house.arrive(&webhook, &[(2, "a")]).await;
+        house.until(2, DeliveryStatus::Queued).await;
+        house.advance(Duration::from_hours(30));
+        let failed = house.until(2, DeliveryStatus::Failed).await;
+        assert_eq!(failed.attempts, 1);
+        house.stop().await;
+    })
+    .await;
+}

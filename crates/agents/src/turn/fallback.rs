@@ -1,0 +1,105 @@
+//! What happens when a model fails before it has shown anything: the step starts again, or the agent's next
+//! model takes over. Once text was shown, the turn ends with the reason instead, because an answer that starts
+//! again would contradict what was read.
+
+use super::ask::Reply;
+use super::failure::TurnFailure;
+use super::{Running, Setup};
+use crate::agent::AgentConfig;
+use gatehouse_models::{ModelError, ModelRef};
+use std::collections::VecDeque;
+
+/// How many times a step starts again after an answer broke off.
+const MAX_RESTARTS: u32 = 2;
+
+/// A request that failed.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) failure: TurnFailure,
+    /// Whether the answer had begun. The models crate has already retried a request whose answer had not.
+    pub(super) had_begun: bool,
+    /// Whether text was shown.
+    pub(super) was_shown: bool,
+}
+
+impl From<TurnFailure> for Broken {
+    fn from(failure: TurnFailure) -> Self {
+        Self {
+            failure,
+            had_begun: false,
+            was_shown: false,
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Asks the model; if that fails, the next ones.
+    pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
+        let mut restarts = 0;
+        // The error of the first model is reported: it is the one that the agent names.
+        let mut first: Option<ModelError> = None;
+        loop {
+            let broken = match self.ask_model(setup).await {
+                Ok(reply) => return Ok(reply),
+                Err(broken) => broken,
+            };
+            let error = match broken.failure {
+                TurnFailure::Model(error) if !broken.was_shown => error,
+                failure => return Err(failure),
+            };
+            // Nothing of it was shown, so nothing of it remains.
+            self.partial = None;
+            if broken.had_begun && error.is_retryable() && restarts < MAX_RESTARTS {
+                restarts += 1;
+                tracing::info!(turn = %self.turn.id, %error, "an answer broke off; the step starts again");
+                continue;
+            }
+            tracing::debug!(turn = %self.turn.id, %error, "a model failed");
+            let reported: &ModelError = first.get_or_insert(error);
+            match self.next_model(&mut setup.fallback).await? {
+                Some(model) => {
+                    tracing::warn!(turn = %self.turn.id, error = %reported, %model, "the next model takes over");
+                    setup.conversation.ask_another(model.to_string());
+                    setup.model = model;
+                    self.limit = None;
+                    restarts = 0;
+                }
+                None => return Err(first.take().map_or(TurnFailure::Stopped, TurnFailure::from)),
+            }
+        }
+    }
+
+    /// The next usable model of the list.
+    pub(super) async fn next_model(
+        &self,
+        list: &mut VecDeque<String>,
+    ) -> Result<Option<ModelRef>, TurnFailure> {
+        while let Some(path) = list.pop_front() {
+            // Agents store them as `provider/model`.
+            let (provider, model) = path.split_once('/').unwrap_or(("", &path));
+            let choosing = self.inner.models.choose(Some(provider), Some(model));
+            let chosen = self.turn.cancel.run_until_cancelled(choosing).await;
+            match chosen.ok_or(TurnFailure::Stopped)? {
+                Ok(model) => return Ok(Some(model)),
+                Err(error) => tracing::warn!(%path, %error, "a fallback model cannot be used"),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The model of the turn: the one that is wanted, otherwise the first usable fallback.
+    pub(super) async fn choose_model(
+        &self,
+        config: &AgentConfig,
+        fallback: &mut VecDeque<String>,
+    ) -> Result<ModelRef, TurnFailure> {
+        let wanted = self.turn.model.as_deref().or(config.model.as_deref());
+        let choosing = self.inner.models.choose(config.provider.as_deref(), wanted);
+        let chosen = self.turn.cancel.run_until_cancelled(choosing).await;
+        let error = match chosen.ok_or(TurnFailure::Stopped)? {
+            Ok(model) => return Ok(model),
+            Err(error) => error,
+        };
+        self.next_model(fallback).await?.ok_or(error.into())
+    }
+}

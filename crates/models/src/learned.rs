@@ -1,0 +1,79 @@
+//! What models turned out not to accept. Learned from a refusal, used for every later request to the same
+//! model, and forgotten when the settings change or the process ends.
+
+use crate::handle::ModelRef;
+use crate::refusal::Reason;
+use crate::{ChatRequest, ProviderKind};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What to leave out of requests to a model, or to write differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an independent property of a model"
+)]
+pub(crate) struct Learned {
+    /// It does not accept `stream_options`.
+    pub(crate) no_usage: bool,
+    /// It cannot call tools.
+    pub(crate) no_tools: bool,
+    /// It accepts only its default temperature.
+    pub(crate) no_temperature: bool,
+    /// It does not accept the reasoning of earlier steps.
+    pub(crate) no_state: bool,
+    /// It does not accept a reasoning effort.
+    pub(crate) no_effort: bool,
+    /// It uses the other name for the limit of an answer, `max_tokens` or `max_completion_tokens`.
+    pub(crate) other_limit: bool,
+    /// It uses the other form of thinking, with a budget or adaptive.
+    pub(crate) other_thinking: bool,
+}
+
+impl Learned {
+    /// Learns from a refusal of a request. False if that request did not contain what was refused, so that
+    /// repeating it would not help.
+    pub(crate) fn learn(
+        &mut self,
+        reason: Reason,
+        request: &ChatRequest,
+        kind: ProviderKind,
+    ) -> bool {
+        let before = *self;
+        match reason {
+            Reason::NoStreamOptions => self.no_usage = true,
+            Reason::NoTools if !request.tools.is_empty() => self.no_tools = true,
+            Reason::NoTemperature if request.temperature.is_some() => self.no_temperature = true,
+            Reason::OtherLimit if request.max_tokens.is_some() => self.other_limit = true,
+            Reason::NoReasoningState => self.no_state = true,
+            Reason::NoEffort if request.effort.is_some() => {
+                // Anthropic has two forms of thinking.
+                self.no_effort = self.other_thinking || kind == ProviderKind::Openai;
+                self.other_thinking = true;
+            }
+            _ => {}
+        }
+        *self != before
+    }
+}
+
+/// What was learned, by model.
+#[derive(Debug, Default)]
+pub(crate) struct Lessons(Mutex<HashMap<ModelRef, Learned>>);
+
+impl Lessons {
+    pub(crate) fn of(&self, model: &ModelRef) -> Learned {
+        let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lessons.get(model).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn put(&self, model: &ModelRef, learned: Learned) {
+        let mut lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lessons.insert(model.clone(), learned);
+    }
+
+    pub(crate) fn forget(&self) {
+        let mut lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lessons.clear();
+    }
+}

@@ -1,0 +1,166 @@
+//! Asks an Ollama server what it knows about a model. Its OpenAI-compatible list contains only names.
+//!
+//! Format: <https://docs.ollama.com/api-reference/show-model-details>: `capabilities`, `model_info` with
+//! `<architecture>.context_length`, and `parameters`, a text with lines such as `num_ctx 32768`.
+//! Without `num_ctx`, the server decides how much of the window it uses
+//! (<https://docs.ollama.com/context-length>) and does not report it here; the settings can.
+
+use crate::ModelError;
+use crate::attempt::outbound_error;
+use crate::candidates::Endpoint;
+use crate::handle::{Inner, ModelRef, Models};
+use crate::keys::Key;
+use gatehouse_domain::ModelFacts;
+use gatehouse_outbound::read_capped;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, Request, StatusCode};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+const MAX_BYTES: usize = 4 << 20;
+
+/// The answers so far, by model. A model that the server knows nothing about has empty facts.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<HashMap<ModelRef, ModelFacts>>);
+
+impl Shown {
+    pub(crate) fn of(&self, model: &ModelRef) -> Option<ModelFacts> {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.get(model).copied()
+    }
+
+    fn put(&self, model: &ModelRef, facts: ModelFacts) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.insert(model.clone(), facts);
+    }
+
+    pub(crate) fn forget(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+}
+
+impl Models {
+    /// Asks the provider about a model whose context window is unknown: for its list, and an Ollama server for
+    /// the model. Each is asked once. Failures are not errors: then the model stays unknown.
+    pub async fn learn_facts(&self, model: &ModelRef) {
+        let inner = &self.inner;
+        let settings = inner.settings.load_full();
+        if self.facts(model).context.is_some() || inner.shown.of(model).is_some() {
+            return;
+        }
+        let Some(endpoint) = inner.candidates(&settings).find(&model.provider) else {
+            return;
+        };
+        let _listed = inner.models_of(&endpoint).await;
+        let facts = if self.facts(model).context.is_none() && endpoint.is_local() {
+            inner
+                .show(&endpoint, &model.model)
+                .await
+                .unwrap_or_default()
+        } else {
+            ModelFacts::default()
+        };
+        inner.shown.put(model, facts);
+    }
+}
+
+impl Inner {
+    async fn show(&self, endpoint: &Endpoint<'_>, model: &str) -> Result<ModelFacts, ModelError> {
+        let key = self.key(endpoint).await?;
+        let asked = self.fetch_shown(endpoint, &key, model);
+        let asked = tokio::time::timeout(self.tuning.patience.list, asked).await;
+        asked.unwrap_or_else(|_| {
+            Err(ModelError::Timeout {
+                provider: endpoint.id.to_string(),
+            })
+        })
+    }
+
+    async fn fetch_shown(
+        &self,
+        endpoint: &Endpoint<'_>,
+        key: &Key<'_>,
+        model: &str,
+    ) -> Result<ModelFacts, ModelError> {
+        let failed = |error| outbound_error(&endpoint.id, error);
+        let garbage = || ModelError::failed(endpoint.id.to_string(), false);
+        let mut url = endpoint.base_url.clone().into_owned();
+        url.set_path("/api/show");
+        url.set_query(None);
+        let mut request = Request::new(Method::POST, url);
+        *request.headers_mut() = endpoint.headers(key.text()).ok_or_else(garbage)?;
+        let json = reqwest::header::HeaderValue::from_static("application/json");
+        request.headers_mut().insert(CONTENT_TYPE, json);
+        *request.body_mut() = Some(json!({ "model": model }).to_string().into());
+        let response = self.send(endpoint, request).await.map_err(failed)?;
+        if response.status() != StatusCode::OK {
+            return Err(garbage());
+        }
+        let (body, _) = read_capped(response, MAX_BYTES).await.map_err(failed)?;
+        let body: Value = serde_json::from_slice(&body).map_err(|_| garbage())?;
+        Ok(facts(&body))
+    }
+}
+
+fn facts(body: &Value) -> ModelFacts {
+    let capabilities = body.get("capabilities").and_then(Value::as_array);
+    let can =
+        |word: &str| capabilities.map(|all| all.iter().any(|listed| listed.as_str() == Some(word)));
+    let info = body.get("model_info").and_then(Value::as_object);
+    let trained = info.and_then(|info| {
+        let mut lengths = info
+            .iter()
+            .filter(|(name, _)| name.ends_with(".context_length"));
+        lengths.find_map(|(_, length)| length.as_u64())
+    });
+    let parameters = body.get("parameters").and_then(Value::as_str);
+    let set = parameters.and_then(|text| {
+        let mut lines = text.lines().map(str::split_whitespace);
+        lines.find_map(|mut words| {
+            let is_context = words.next() == Some("num_ctx");
+            words.next().filter(|_| is_context)?.parse::<u64>().ok()
+        })
+    });
+    let context = match (set, trained) {
+        (Some(set), Some(trained)) => Some(set.min(trained)),
+        (set, trained) => set.or(trained),
+    };
+    ModelFacts {
+        context,
+        tools: can("tools"),
+        vision: can("vision"),
+        reasoning: can("thinking"),
+        ..ModelFacts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_shows() {
+        let body = |parameters: &str| {
+            json!({
+                "parameters": parameters,
+                "capabilities": ["completion", "tools", "thinking"],
+                "model_info": { "general.architecture": "qwen3", "qwen3.context_length": 40_960 },
+            })
+        };
+        let seen = facts(&body(
+            "stop \"<|im_end|>\"\nnum_ctx                        32768",
+        ));
+        assert_eq!(seen.context, Some(32_768));
+        assert_eq!(
+            (seen.tools, seen.vision, seen.reasoning),
+            (Some(true), Some(false), Some(true))
+        );
+        assert_eq!(facts(&body("num_ctx 999999")).context, Some(40_960));
+        assert_eq!(facts(&body("temperature 0.6")).context, Some(40_960));
+        assert_eq!(facts(&json!({})), ModelFacts::default());
+    }
+}

@@ -1,0 +1,304 @@
+//! Rewrites the JSON schemas of tools into the subset that a provider family accepts. A schema that a family
+//! refuses would fail every turn. The result may admit more than the original: tools check their input
+//! against the original.
+//!
+//! Sources: `OpenAI` <https://platform.openai.com/docs/guides/function-calling> (the root is an object,
+//! arrays have `items`), Anthropic
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use> (no `oneOf`, `allOf`
+//! or `anyOf` at the root, property names of `[a-zA-Z0-9_.-]{1,64}`), Gemini
+//! <https://ai.google.dev/api/caching#Schema> (a closed list of fields).
+
+use serde_json::{Map, Value, json};
+
+/// What a family accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Openai,
+    Anthropic,
+    Gemini,
+}
+
+/// References and alternatives are followed to this depth. Deeper parts, such as those of a schema that
+/// contains itself, admit anything.
+const MAX_DEPTH: usize = 12;
+/// A schema with more parts than this is cut: each `$ref` copies what it refers to.
+const MAX_NODES: usize = 5_000;
+
+/// The fields of Gemini's `Schema`. `$ref`, `oneOf` and others are refused.
+const GEMINI_FIELDS: &[&str] = &[
+    "anyOf",
+    "default",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "nullable",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
+
+/// The schema of a tool's input object in a form that `dialect` accepts. Normalizing twice changes nothing.
+pub(crate) fn normalized(schema: &Value, dialect: Dialect) -> Value {
+    let mut rewrite = Rewrite {
+        root: schema,
+        dialect,
+        nodes: 0,
+    };
+    let mut root = match rewrite.part(schema, 0) {
+        Value::Object(root) => root,
+        _ => Map::new(),
+    };
+    merge_alternatives(&mut root);
+    root.insert("type".to_owned(), "object".into());
+    if !root.get("properties").is_some_and(Value::is_object) {
+        root.insert("properties".to_owned(), json!({}));
+    }
+    keep_known_required(&mut root);
+    Value::Object(root)
+}
+
+struct Rewrite<'a> {
+    root: &'a Value,
+    dialect: Dialect,
+    nodes: usize,
+}
+
+impl Rewrite<'_> {
+    fn part(&mut self, part: &Value, depth: usize) -> Value {
+        self.nodes += 1;
+        // `true` admits anything; `false`, which admits nothing, has no equivalent.
+        let Some(given) = part.as_object() else {
+            return self.anything();
+        };
+        if depth >= MAX_DEPTH || self.nodes > MAX_NODES {
+            return self.anything();
+        }
+        if let Some(reference) = given.get("$ref").and_then(Value::as_str) {
+            let target = reference
+                .strip_prefix('#')
+                .and_then(|path| self.root.pointer(path))
+                .cloned();
+            // Fields next to `$ref`, such as a description, win.
+            let mut merged = match target {
+                Some(Value::Object(target)) => target,
+                _ => Map::new(),
+            };
+            let beside = given.iter().filter(|(name, _)| *name != "$ref");
+            merged.extend(beside.map(|(name, value)| (name.clone(), value.clone())));
+            // Counts more, so that a schema that contains itself stays small.
+            return self.part(&Value::Object(merged), depth + 2);
+        }
+        let mut made = Map::new();
+        for (name, value) in given {
+            self.field(&mut made, name, value, depth);
+        }
+        self.finish(made)
+    }
+
+    fn field(&mut self, made: &mut Map<String, Value>, name: &str, value: &Value, depth: usize) {
+        let value = match (name, value) {
+            // The references to these are replaced by what they refer to.
+            ("$schema" | "$id" | "$defs" | "definitions" | "$comment" | "$anchor", _) => return,
+            ("properties" | "patternProperties", Value::Object(parts)) => {
+                let parts = parts
+                    .iter()
+                    .filter(|(name, _)| self.accepts_property(name))
+                    .map(|(name, part)| (name.clone(), part.clone()))
+                    .collect::<Vec<_>>();
+                let made = parts.into_iter().map(|(name, part)| {
+                    let part = self.part(&part, depth + 1);
+                    (name, part)
+                });
+                Value::Object(made.collect())
+            }
+            ("oneOf" | "anyOf" | "allOf" | "prefixItems", Value::Array(parts)) => parts
+                .iter()
+                .map(|part| self.part(part, depth + 1))
+                .collect(),
+            // An older form: one schema per position.
+            ("items", Value::Array(parts)) => match parts.first() {
+                Some(first) => self.part(first, depth + 1),
+                None => self.anything(),
+            },
+            ("items" | "additionalProperties" | "contains" | "propertyNames", Value::Object(_)) => {
+                self.part(value, depth + 1)
+            }
+            ("items", _) => self.anything(),
+            _ => value.clone(),
+        };
+        made.insert(name.to_owned(), value);
+    }
+
+    fn finish(&self, mut made: Map<String, Value>) -> Value {
+        let is_array = is_type(&made, "array");
+        if is_array && !made.contains_key("items") {
+            made.insert("items".to_owned(), self.anything());
+        }
+        if self.dialect == Dialect::Gemini {
+            made = for_gemini(made);
+        }
+        keep_known_required(&mut made);
+        Value::Object(made)
+    }
+
+    /// A schema that admits anything. Gemini requires a type.
+    fn anything(&self) -> Value {
+        match self.dialect {
+            Dialect::Gemini => json!({ "type": "string" }),
+            Dialect::Openai | Dialect::Anthropic => json!({}),
+        }
+    }
+
+    fn accepts_property(&self, name: &str) -> bool {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        self.dialect != Dialect::Anthropic
+            || ((1..=64).contains(&name.len()) && name.chars().all(allowed))
+    }
+}
+
+fn is_type(part: &Map<String, Value>, wanted: &str) -> bool {
+    match part.get("type") {
+        Some(Value::String(name)) => name == wanted,
+        Some(Value::Array(names)) => names.iter().any(|name| name.as_str() == Some(wanted)),
+        _ => false,
+    }
+}
+
+/// Gemini has one type per schema, texts only in `enum`, and no alternatives but `anyOf`.
+fn for_gemini(mut part: Map<String, Value>) -> Map<String, Value> {
+    if let Some(Value::Array(names)) = part.get("type").cloned() {
+        let is_null = |name: &Value| name.as_str() == Some("null");
+        if names.iter().any(is_null) {
+            part.insert("nullable".to_owned(), true.into());
+        }
+        let first = names.into_iter().find(|name| !is_null(name));
+        part.insert("type".to_owned(), first.unwrap_or_else(|| "string".into()));
+    }
+    if let Some(constant) = part.remove("const") {
+        part.insert("enum".to_owned(), json!([constant]));
+    }
+    if let Some(one_of) = part.remove("oneOf") {
+        part.entry("anyOf").or_insert(one_of);
+    }
+    if let Some(Value::Array(all)) = part.remove("allOf") {
+        for other in all {
+            if let Value::Object(other) = other {
+                merge_into(&mut part, other, true);
+            }
+        }
+    }
+    let texts = |values: &Value| {
+        let values = values.as_array();
+        values.is_some_and(|all| !all.is_empty() && all.iter().all(Value::is_string))
+    };
+    if part.get("enum").is_some_and(|values| !texts(values)) {
+        part.remove("enum");
+    }
+    // Gemini knows few formats and refuses the others.
+    let format = part.get("format").and_then(Value::as_str);
+    if !matches!(
+        format,
+        None | Some("enum" | "date-time" | "int32" | "int64" | "float" | "double")
+    ) {
+        part.remove("format");
+    }
+    if !part.contains_key("type") && !part.contains_key("anyOf") {
+        let has_properties = part.contains_key("properties");
+        let name = if has_properties { "object" } else { "string" };
+        part.insert("type".to_owned(), name.into());
+    }
+    part.retain(|name, _| GEMINI_FIELDS.contains(&name.as_str()));
+    part
+}
+
+/// Replaces alternatives at the root by one object with the properties of all of them. A property is required
+/// if every alternative requires it.
+fn merge_alternatives(root: &mut Map<String, Value>) {
+    for name in ["allOf", "oneOf", "anyOf"] {
+        let Some(Value::Array(alternatives)) = root.remove(name) else {
+            continue;
+        };
+        let is_all = name == "allOf";
+        let mut required: Option<Vec<Value>> = None;
+        for alternative in alternatives {
+            let Value::Object(alternative) = alternative else {
+                continue;
+            };
+            let own = alternative.get("required").and_then(Value::as_array);
+            let own = own.cloned().unwrap_or_default();
+            required = Some(match required {
+                None => own,
+                Some(mut all) if !is_all => {
+                    all.retain(|name| own.contains(name));
+                    all
+                }
+                Some(mut all) => {
+                    all.extend(own);
+                    all
+                }
+            });
+            merge_into(root, alternative, false);
+        }
+        if let Some(more) = required.filter(|more| !more.is_empty()) {
+            let all = root.entry("required").or_insert_with(|| json!([]));
+            if let Value::Array(all) = all {
+                for name in more {
+                    if !all.contains(&name) {
+                        all.push(name);
+                    }
+                }
+            }
+        }
+    }
+    // Conditions on the whole object; some families refuse them.
+    for name in ["if", "then", "else", "not", "enum", "const"] {
+        root.remove(name);
+    }
+}
+
+/// Adds the properties of `other`, and its description if there is none.
+fn merge_into(part: &mut Map<String, Value>, mut other: Map<String, Value>, with_rest: bool) {
+    if let Some(Value::Object(more)) = other.remove("properties") {
+        let properties = part.entry("properties").or_insert_with(|| json!({}));
+        if let Value::Object(properties) = properties {
+            for (name, value) in more {
+                properties.entry(name).or_insert(value);
+            }
+        }
+    }
+    for (name, value) in other {
+        if name == "description" || (with_rest && name != "required") {
+            part.entry(name).or_insert(value);
+        }
+    }
+}
+
+/// Removes names from `required` that are not properties.
+fn keep_known_required(part: &mut Map<String, Value>) {
+    let Some(Value::Array(mut required)) = part.remove("required") else {
+        return;
+    };
+    let properties = part.get("properties").and_then(Value::as_object);
+    required.retain(|name| {
+        let name = name.as_str();
+        name.is_some_and(|name| properties.is_some_and(|known| known.contains_key(name)))
+    });
+    if !required.is_empty() {
+        part.insert("required".to_owned(), Value::Array(required));
+    }
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;
