@@ -66,6 +66,7 @@ pub static METHODS: &[Method] = &[
     sessions::GET,
     sessions::CREATE,
     sessions::RENAME,
+    sessions::CLEAR_TAINT,
     sessions::DELETE,
     sessions::SHARE,
     sessions::UNSHARE,

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 19] = [
+const MIGRATIONS: [(i64, &str, &str); 20] = [
     (
         1,
         "settings",
@@ -78,6 +78,11 @@ const MIGRATIONS: [(i64, &str, &str); 19] = [
         19,
         "running_turns",
         include_str!("../migrations/0019_running_turns.sql"),
+    ),
+    (
+        21,
+        "origins",
+        include_str!("../migrations/0021_origins.sql"),
     ),
 ];
 

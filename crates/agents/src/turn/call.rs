@@ -7,7 +7,7 @@ use super::{Running, Setup};
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
-use crate::policy::restrains;
+use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus, Origin};
 use crate::tool::{Tool, ToolContext};
 use futures_util::FutureExt;
@@ -30,8 +30,10 @@ const SUMMARY_CHARACTERS: usize = 200;
 struct Answer {
     status: ActionStatus,
     text: String,
-    /// It may contain webhook text.
-    from_webhook: bool,
+    /// Who wrote it.
+    origin: MessageOrigin,
+    /// Whether it may contain private data.
+    is_private: bool,
 }
 
 impl Answer {
@@ -39,7 +41,8 @@ impl Answer {
         Self {
             status: ActionStatus::Error,
             text: text.into(),
-            from_webhook: false,
+            origin: MessageOrigin::Configured,
+            is_private: false,
         }
     }
 
@@ -47,7 +50,8 @@ impl Answer {
         Self {
             status: ActionStatus::Denied,
             text: text.into(),
-            from_webhook: false,
+            origin: MessageOrigin::Configured,
+            is_private: false,
         }
     }
 }
@@ -69,15 +73,20 @@ impl Running<'_> {
             } else {
                 self.call(setup, &call).await?
             };
-            let taints = answer.from_webhook;
+            setup.read.read(answer.origin, answer.is_private);
             let row = self.finish_call(call, answer);
-            self.say_output(setup, row, taints).await?;
+            self.say(&mut setup.conversation, row).await?;
         }
         Ok(())
     }
 
     fn finish_call(&mut self, call: ToolCallRecord, answer: Answer) -> ChatMessageRow {
-        let Answer { status, text, .. } = answer;
+        let Answer {
+            status,
+            text,
+            origin,
+            is_private,
+        } = answer;
         let text = capped(text);
         let tool = self.inner.tools.find(&call.name);
         let audio = tool
@@ -107,11 +116,12 @@ impl Running<'_> {
             tool_call_id: Some(call.id),
             tool_name: Some(call.name),
             audio,
-            ..self.row(Role::Tool, &text)
+            is_private,
+            ..self.row(Role::Tool, origin, &text)
         }
     }
 
-    fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
+    pub(super) fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
         self.inner.tell(AgentEvent::Tool(Arc::new(ToolProgress {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
@@ -145,7 +155,7 @@ impl Running<'_> {
         if self.repeats.is_too_often(key) {
             return Ok(too_often());
         }
-        if !self.is_approved(&*tool, &input, call).await? {
+        if !self.is_approved(setup, &*tool, &input, call).await? {
             let answer = Answer::denied("The operator did not approve this call.");
             self.repeats.note(key, &answer.text);
             return Ok(answer);
@@ -163,25 +173,6 @@ impl Running<'_> {
         }
         self.repeats.note(key, &answer.text);
         answer
-    }
-
-    async fn is_approved(
-        &self,
-        tool: &dyn Tool,
-        input: &Value,
-        call: &ToolCallRecord,
-    ) -> Result<bool, TurnFailure> {
-        if !restrains(&self.inner.settings.load().require_approval, tool) {
-            return Ok(true);
-        }
-        self.tell_tool(call, ToolState::Waiting, None);
-        let asking = self
-            .inner
-            .ask_approval(&self.turn.session, tool.name(), input.clone());
-        // During shutdown nobody can approve any more.
-        let asking = self.inner.stopping.run_until_cancelled(asking);
-        let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        asked.flatten().ok_or(TurnFailure::Stopped)
     }
 
     async fn run_tool(
@@ -212,13 +203,20 @@ impl Running<'_> {
             self.tell_tool(call, ToolState::Error, text);
             return Err(TurnFailure::Stopped);
         };
-        Ok(match called {
-            Ok(Ok(Ok(text))) => Answer {
-                status: ActionStatus::Ok,
-                text,
-                from_webhook: tool.brings_webhook_text(),
+        let answer = |status, text| Answer {
+            status,
+            text,
+            origin: if tool.reads_strangers() {
+                MessageOrigin::Stranger
+            } else {
+                MessageOrigin::Configured
             },
-            Ok(Ok(Err(error))) => Answer::error(error.message),
+            is_private: tool.returns_private(),
+        };
+        Ok(match called {
+            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text),
+            // A tool may repeat what a stranger's server wrote into its error.
+            Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {
                 tracing::error!(tool = tool.name(), "a tool panicked");
                 Answer::error("The tool failed.")

@@ -2,6 +2,7 @@
 //! the steps are used up. Then the model gives a last answer without tools.
 
 mod aloud;
+mod approve;
 mod ask;
 mod call;
 mod failure;
@@ -10,15 +11,18 @@ mod repeats;
 mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
-use crate::context::Conversation;
+use crate::context::{Conversation, Summary};
 use crate::event::{AgentEvent, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Role, ToolCallRecord};
+use crate::origin::MessageOrigin;
 use crate::policy::Permit;
 use crate::prompt;
 use crate::send::{Action, Origin, TurnReport};
+use crate::session::Source;
 use crate::start::Turn;
 use crate::stop::Stop;
+use crate::taint::HasRead;
 use failure::TurnFailure;
 use futures_util::FutureExt;
 use gatehouse_domain::Problem;
@@ -71,6 +75,9 @@ struct Setup {
     agent: Agent,
     model: ModelRef,
     permit: Permit,
+    /// What the session contains, including this turn so far.
+    read: HasRead,
+    /// Whether the session contains a webhook's text that no person has cleared.
     has_webhook_text: bool,
     conversation: Conversation,
 }
@@ -225,11 +232,20 @@ impl Running<'_> {
             .run_until_cancelled(choosing)
             .await
             .ok_or(TurnFailure::Stopped)??;
+        let has_webhook_text = session.tainted && Source::of(&session.source) == Source::Webhook;
+        let summary = session.summary.map(|text| Summary {
+            text,
+            origin: MessageOrigin::of(&session.summary_origin),
+        });
         Ok(Setup {
-            permit: Permit::of(&turn.origin, session.tainted, &config.tools),
-            has_webhook_text: session.tainted,
+            permit: Permit::of(&turn.origin, has_webhook_text, &config.tools),
+            read: HasRead {
+                strangers: session.tainted,
+                private: session.private,
+            },
+            has_webhook_text,
             conversation: Conversation::new(
-                session.summary,
+                summary,
                 rows,
                 turn.number,
                 model.to_string(),
@@ -291,6 +307,7 @@ impl Running<'_> {
             added,
             from_webhook || setup.has_webhook_text,
             has_tools || setup.conversation.has_tool_output(),
+            setup.conversation.summary().is_some(),
         )
     }
 

@@ -21,6 +21,7 @@ mod sessions;
 mod share;
 mod speaker;
 mod stops;
+mod taint;
 mod timeout;
 mod tools;
 mod trust;

@@ -71,6 +71,7 @@ fn calls_for_conversations(session: &str) -> Calls {
         ("chat.send", text.clone()),
         ("chat.send_sync", text),
         ("chat.abort", json!({ "session": session })),
+        ("sessions.clear_taint", json!({ "id": session })),
         ("sessions.delete", json!({ "id": session })),
         (
             "approval.resolve",

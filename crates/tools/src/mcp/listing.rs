@@ -2,7 +2,7 @@
 
 use super::names::{former_name, full_name};
 use super::schema;
-use super::tool::McpTool;
+use super::tool::{Hints, McpTool};
 use crate::text;
 use gatehouse_agents::Tool;
 use rmcp::RoleClient;
@@ -40,6 +40,8 @@ struct RawTool {
     description: Option<String>,
     #[serde(default)]
     input_schema: Value,
+    #[serde(default)]
+    annotations: Option<Hints>,
 }
 
 /// Lists all usable tools and logs the others.
@@ -120,6 +122,7 @@ fn usable(
         server: server.to_owned(),
         description,
         parameters,
+        hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),
     })
 }

@@ -279,6 +279,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("sessions.get", READ),
     ("sessions.create", WRITE),
     ("sessions.rename", WRITE),
+    ("sessions.clear_taint", APPROVALS),
     ("sessions.delete", WRITE),
     ("sessions.share", WRITE),
     ("sessions.unshare", WRITE),
