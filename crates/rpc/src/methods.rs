@@ -12,6 +12,7 @@ pub mod connect;
 pub mod deliveries;
 pub mod env;
 pub mod inbox;
+pub mod mcp;
 pub mod models;
 pub mod page;
 pub mod pairing;
@@ -75,6 +76,13 @@ pub static METHODS: &[Method] = &[
     chat::ABORT,
     chat::HISTORY,
     tools::LIST,
+    mcp::LIST,
+    mcp::CREATE,
+    mcp::UPDATE,
+    mcp::DELETE,
+    mcp::TEST,
+    mcp::APPROVE,
+    mcp::RESTART,
     approval::LIST,
     approval::RESOLVE,
     channels::LIST,

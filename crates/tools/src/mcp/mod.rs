@@ -22,6 +22,9 @@ mod program;
 mod schema;
 #[cfg(feature = "mcp")]
 mod server;
+mod manage;
+#[cfg(feature = "mcp")]
+mod review;
 mod servers;
 mod status;
 #[cfg(feature = "mcp")]
@@ -29,5 +32,6 @@ mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
+pub use manage::McpError;
 pub use servers::{Mcp, McpServerSettings, McpVariable};
-pub use status::{McpState, McpStatus};
+pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

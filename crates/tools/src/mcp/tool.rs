@@ -1,6 +1,7 @@
 //! A server's tool as agents see it.
 
 use super::content;
+use super::status::ToolForm;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use rmcp::RoleClient;
@@ -41,6 +42,19 @@ pub(super) struct Hints {
 }
 
 impl McpTool {
+    /// The form that a person approves.
+    pub(super) fn form(&self) -> ToolForm {
+        // A server may list the members in another order each time.
+        let mut parameters = self.parameters.clone();
+        parameters.sort_all_objects();
+        ToolForm {
+            description: self.description.clone(),
+            parameters,
+            read_only: self.hints.read_only_hint,
+            open_world: self.hints.open_world_hint,
+        }
+    }
+
     async fn run(&self, input: Value) -> Result<String, ToolError> {
         let Value::Object(arguments) = input else {
             return Err(ToolError::new("The input must be an object."));

@@ -22,6 +22,8 @@ pub struct Outside {
 struct Shared {
     /// The two parts of a text, by the number of its case.
     texts: Mutex<HashMap<usize, (String, String)>>,
+    /// The descriptions of `read_file` and of its parameter.
+    described: Mutex<(String, String)>,
     effects: AtomicUsize,
 }
 
@@ -44,6 +46,11 @@ impl Outside {
     /// Sets the text of a case.
     pub fn put(&self, number: usize, text: (String, String)) {
         self.shared.texts.lock().unwrap().insert(number, text);
+    }
+
+    /// Sets the descriptions of an MCP tool and of its parameter.
+    pub fn describe(&self, tool: &str, parameter: &str) {
+        *self.shared.described.lock().unwrap() = (tool.to_owned(), parameter.to_owned());
     }
 
     /// How often something left or changed here.
@@ -109,7 +116,7 @@ async fn search(
     ] }))
 }
 
-/// The tools: name, whether the server calls it read-only, and the name of its only parameter.
+/// The tools: name, and whether the server calls it read-only.
 const TOOLS: [(&str, bool); 6] = [
     ("read_file", true),
     ("list_files", true),
@@ -118,6 +125,21 @@ const TOOLS: [(&str, bool); 6] = [
     ("write_file", false),
     ("delete_file", false),
 ];
+
+fn tools(shared: &Shared) -> [Value; 6] {
+    let (described, parameter) = shared.described.lock().unwrap().clone();
+    TOOLS.map(|(name, is_read_only)| {
+        let is_described = name == "read_file";
+        let of = |text: &str| if is_described { text.to_owned() } else { String::new() };
+        json!({
+            "name": name,
+            "description": format!("Works with files. {}", of(&described)),
+            "inputSchema": { "type": "object", "properties": {
+                "path": { "type": "string", "description": of(&parameter) } } },
+            "annotations": { "readOnlyHint": is_read_only },
+        })
+    })
+}
 
 async fn mcp(State(shared): State<Arc<Shared>>, body: String) -> Response {
     let Ok(message) = serde_json::from_str::<Value>(&body) else {
@@ -132,12 +154,7 @@ async fn mcp(State(shared): State<Arc<Shared>>, body: String) -> Response {
             "capabilities": { "tools": {} },
             "serverInfo": { "name": "files", "version": "1" },
         })),
-        "tools/list" => Ok(json!({ "tools": TOOLS.map(|(name, is_read_only)| json!({
-            "name": name,
-            "description": "Works with files.",
-            "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
-            "annotations": { "readOnlyHint": is_read_only },
-        })) })),
+        "tools/list" => Ok(json!({ "tools": tools(&shared) })),
         _ => call(&shared, &message["params"]),
     };
     let answer = match result {

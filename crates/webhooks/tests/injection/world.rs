@@ -11,7 +11,7 @@ use gatehouse_agents::{
     AgentsSettings, Audience, Effect, Origin, SendRequest, Target, Tool, ToolContext, ToolError,
     ToolPolicy, TurnReport,
 };
-use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus};
+use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_store::WebhookRow;
 use gatehouse_store::testing::{TestDatabase, sqlite};
@@ -81,7 +81,7 @@ pub struct World {
     pub names: Names,
     row: WebhookRow,
     calls: Arc<AtomicUsize>,
-    _tools: ToolsHandle,
+    pub tools: ToolsHandle,
     stop: CancellationToken,
     tasks: TaskTracker,
     _database: TestDatabase,
@@ -135,7 +135,7 @@ impl World {
             names,
             row,
             calls,
-            _tools: tools,
+            tools,
             stop,
             tasks,
             _database: database,
@@ -232,6 +232,9 @@ fn tools(house: &House, outside: &Outside) -> ToolsHandle {
             allow_private: true,
         })
         .unwrap(),
+        store: house.store.clone(),
+        clock: house.clock.clone(),
+        random: Arc::new(SystemRandom),
     };
     let mcp = format!("{}/mcp", outside.origin).parse().unwrap();
     let settings = ToolsSettings {
