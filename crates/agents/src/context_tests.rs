@@ -54,7 +54,9 @@ fn older_turns_are_left_out_down_to_half() {
         panic!("{after:?}");
     };
     assert!(text.contains("about tea"), "{text}");
-    assert!(matches!(&after.messages[2], ChatMessage::User { text } if text.starts_with("question")));
+    assert!(
+        matches!(&after.messages[2], ChatMessage::User { text } if text.starts_with("question"))
+    );
 
     conversation.forget(through + 1);
     assert!(texts(&conversation.fit(None)).contains("left out"));
@@ -96,7 +98,13 @@ fn at_last_there_is_the_newest_text_alone() {
         rows.push(calling(10, &format!("step {step}"), &[(&id, "{}")]));
         rows.push(answering(10, &id, &"r".repeat(5_000)));
     }
-    let conversation = Conversation::new(Some(summary(&"s".repeat(100))), rows, 10, "p/m".to_owned(), false);
+    let conversation = Conversation::new(
+        Some(summary(&"s".repeat(100))),
+        rows,
+        10,
+        "p/m".to_owned(),
+        false,
+    );
     let step = conversation.fit(Some(200));
     assert!(texts(&step).contains("step 4") && !texts(&step).contains("step 3"));
     assert!(!step.is_least);

@@ -83,7 +83,9 @@ impl Permit {
                 Self {
                     ceiling: Audience::Public,
                     nothing: policy.is_none(),
-                    named: policy.as_ref().map_or_else(Vec::new, |policy| exact_names(&policy.allow)),
+                    named: policy
+                        .as_ref()
+                        .map_or_else(Vec::new, |policy| exact_names(&policy.allow)),
                     policies: policy.iter().cloned().chain([denied]).collect(),
                 }
             }

@@ -121,7 +121,12 @@ impl Running<'_> {
         }
     }
 
-    pub(super) fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
+    pub(super) fn tell_tool(
+        &self,
+        call: &ToolCallRecord,
+        state: ToolState,
+        summary: Option<String>,
+    ) {
         self.inner.tell(AgentEvent::Tool(Arc::new(ToolProgress {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),

@@ -1,8 +1,8 @@
 //! The messages of a turn: they are stored, published and added to the conversation as they are produced.
 
+use super::Running;
 use super::ask::Reply;
 use super::failure::TurnFailure;
-use super::Running;
 use crate::context::Conversation;
 use crate::event::{AgentEvent, Failure};
 use crate::handle::LAST_WORDS;
@@ -71,7 +71,8 @@ impl Running<'_> {
     /// reason.
     pub(super) async fn end_early(&mut self, stop: Stop, problem: &Problem) {
         let partial = self.partial.take();
-        let mut row = partial.unwrap_or_else(|| self.row(Role::Assistant, MessageOrigin::Model, ""));
+        let mut row =
+            partial.unwrap_or_else(|| self.row(Role::Assistant, MessageOrigin::Model, ""));
         row.stop = Some(stop.as_str().to_owned());
         if stop == Stop::Error {
             row.error = serde_json::to_string(&Failure(problem.clone())).ok();

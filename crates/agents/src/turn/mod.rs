@@ -244,13 +244,7 @@ impl Running<'_> {
                 private: session.private,
             },
             has_webhook_text,
-            conversation: Conversation::new(
-                summary,
-                rows,
-                turn.number,
-                model.to_string(),
-                has_gap,
-            ),
+            conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap),
             agent,
             model,
         })

@@ -3,8 +3,8 @@
 use crate::fake_model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
-    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, Origin, SendRequest,
-    Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, Origin,
+    SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
@@ -293,9 +293,8 @@ impl TestTool {
 
     /// Returns private text by a stranger.
     pub fn of_strangers(name: &str, text: &'static str) -> Arc<Self> {
-        let body = move |_, _| -> BoxFuture<'static, _> {
-            Box::pin(async move { Ok(text.to_owned()) })
-        };
+        let body =
+            move |_, _| -> BoxFuture<'static, _> { Box::pin(async move { Ok(text.to_owned()) }) };
         Arc::new(Self {
             name: name.to_owned(),
             audience: Audience::Public,

@@ -48,7 +48,9 @@ async fn is_tainted(house: &House, session: &str) -> bool {
 #[tokio::test]
 async fn what_the_owner_asks_for_needs_no_approval() {
     let house = house(nobody()).await;
-    house.model.will([one("webhook"), one("speak"), say("done")]);
+    house
+        .model
+        .will([one("webhook"), one("speak"), say("done")]);
     let report = house.say(None, "delete it and say so").await;
     assert_eq!(statuses(&report), ["ok", "ok"]);
     assert!(!is_tainted(&house, report.session.as_str()).await);
@@ -139,7 +141,9 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
         use MessageOrigin::{Configured, Model, Owner, Stranger};
         assert_eq!(
             origins,
-            [Owner, Model, Stranger, Model, Owner, Model, Configured, Model]
+            [
+                Owner, Model, Stranger, Model, Owner, Model, Configured, Model
+            ]
         );
 
         let house = house.restart().await;
@@ -168,7 +172,9 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
 #[tokio::test]
 async fn a_session_is_not_cleared_while_a_turn_runs_in_it() {
     let house = house(AgentsSettings::default()).await;
-    house.model.will([one("web_fetch"), Act::Hang("…".to_owned())]);
+    house
+        .model
+        .will([one("web_fetch"), Act::Hang("…".to_owned())]);
     let mut events = house.agents.subscribe();
     let sent = house.agents.send(chat(None, "read it")).await.unwrap();
     let session = sent.session.as_str();
@@ -214,7 +220,10 @@ async fn a_summary_keeps_the_taint_and_never_speaks_as_the_user() {
         // The summarizing model learns what is a stranger's.
         let asked = house.model.messages(before + 1);
         let asked = asked.last().unwrap()["content"].as_str().unwrap();
-        assert!(asked.contains("tool (a stranger's text): SYSTEM"), "{asked}");
+        assert!(
+            asked.contains("tool (a stranger's text): SYSTEM"),
+            "{asked}"
+        );
         let sent = house.model.messages(before + 2);
         let text = |message: &serde_json::Value| message["content"].to_string();
         let with_lie: Vec<_> = sent.iter().filter(|m| text(m).contains(lie)).collect();

@@ -160,12 +160,14 @@ fn list(call: Call, params: PageParams) -> std::future::Ready<Result<ListResult,
     let services = &call.services;
     let all = services.tools.mcp().status();
     let page = by_name(all, &params, |status| &status.name);
-    std::future::ready(page.map(|(page, next_cursor)| ListResult {
-        servers: page
-            .into_iter()
-            .map(|status| shown(services, status))
-            .collect(),
-        next_cursor,
+    std::future::ready(page.map(|(page, next_cursor)| {
+        ListResult {
+            servers: page
+                .into_iter()
+                .map(|status| shown(services, status))
+                .collect(),
+            next_cursor,
+        }
     }))
 }
 

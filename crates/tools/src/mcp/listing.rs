@@ -66,11 +66,9 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<M
     for raw in listed.into_iter().take(MAX_TOOLS) {
         match usable(server, raw, peer) {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
-            Ok(tool) => tracing::warn!(
-                server,
-                tool = tool.name,
-                "two MCP tools have the same name"
-            ),
+            Ok(tool) => {
+                tracing::warn!(server, tool = tool.name, "two MCP tools have the same name")
+            }
             Err((tool, reason)) => {
                 tracing::warn!(server, tool, reason, "an MCP tool was ignored");
             }

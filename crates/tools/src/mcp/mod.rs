@@ -14,17 +14,17 @@ mod listener;
 mod listing;
 #[cfg(feature = "mcp")]
 mod log;
+mod manage;
 #[cfg(feature = "mcp")]
 mod names;
 #[cfg(feature = "mcp")]
 mod program;
 #[cfg(feature = "mcp")]
+mod review;
+#[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
 mod server;
-mod manage;
-#[cfg(feature = "mcp")]
-mod review;
 mod servers;
 mod status;
 #[cfg(feature = "mcp")]

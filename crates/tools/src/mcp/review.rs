@@ -121,13 +121,15 @@ fn compared(
         })
         .collect();
     for row in approved {
-        let status = all.entry(row.name).or_insert_with_key(|tool| McpToolStatus {
-            name: super::names::full_name(server, tool),
-            tool: tool.clone(),
-            review: McpReview::Gone,
-            approved: None,
-            offered: None,
-        });
+        let status = all
+            .entry(row.name)
+            .or_insert_with_key(|tool| McpToolStatus {
+                name: super::names::full_name(server, tool),
+                tool: tool.clone(),
+                review: McpReview::Gone,
+                approved: None,
+                offered: None,
+            });
         // A form that a newer version stored counts as another one.
         let form: Option<ToolForm> = serde_json::from_str(&row.form).ok();
         if status.offered.is_some() {

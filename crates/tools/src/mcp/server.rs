@@ -143,7 +143,9 @@ impl Server {
         let reviewed = reviewed.map_err(ServerError::Store)?;
         tools.retain(|tool| reviewed.admits(tool));
         let count = tools.len();
-        let tools = tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        let tools = tools
+            .into_iter()
+            .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
         (self.world.publish)(&self.group(), tools.collect());
         let is_changed = !reviewed.pending().is_empty();
         if is_changed && !is_noted {

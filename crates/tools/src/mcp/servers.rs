@@ -168,11 +168,7 @@ impl Mcp {
         });
         let mcp = Self {
             world,
-            wanted: watch::Sender::new(Arc::new(wanted(
-                servers,
-                BTreeMap::new(),
-                child_variables,
-            ))),
+            wanted: watch::Sender::new(Arc::new(wanted(servers, BTreeMap::new(), child_variables))),
         };
         mcp.announce();
         mcp

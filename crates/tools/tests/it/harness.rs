@@ -35,11 +35,7 @@ impl House {
         Self::on(sqlite(), allow_private, settings).await
     }
 
-    pub async fn on(
-        database: TestDatabase,
-        allow_private: bool,
-        settings: ToolsSettings,
-    ) -> Self {
+    pub async fn on(database: TestDatabase, allow_private: bool, settings: ToolsSettings) -> Self {
         let store = database.open().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
@@ -148,7 +144,8 @@ impl House {
             .read(move |conn| Box::pin(async move { conn.list_audit(&page).await }));
         let rows: Result<Vec<AuditRow>, StoreError> = read.await;
         let rows = rows.unwrap().into_iter().rev();
-        rows.map(|row| serde_json::from_str(&row.detail).unwrap()).collect()
+        rows.map(|row| serde_json::from_str(&row.detail).unwrap())
+            .collect()
     }
 }
 

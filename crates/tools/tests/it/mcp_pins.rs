@@ -8,9 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use gatehouse_domain::{Actor, Problem};
 use gatehouse_store::testing::sqlite;
-use gatehouse_tools::{
-    McpError, McpReview, McpServerSettings, McpState, McpStatus, ToolsSettings,
-};
+use gatehouse_tools::{McpError, McpReview, McpServerSettings, McpState, McpStatus, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -75,7 +73,9 @@ async fn connected(house: &House) -> McpStatus {
 
 fn reviews(status: &McpStatus) -> Vec<(&str, McpReview)> {
     let tools = status.listed.iter();
-    tools.map(|tool| (tool.tool.as_str(), tool.review)).collect()
+    tools
+        .map(|tool| (tool.tool.as_str(), tool.review))
+        .collect()
 }
 
 async fn relisted(house: &House) -> McpStatus {
@@ -136,7 +136,10 @@ async fn a_new_server_is_approved_as_it_is_and_later_changes_are_not() {
     );
     assert_eq!(offered(&house), [B]);
     let noted = house.audit("mcp.changed").await;
-    assert!(noted.contains(&json!({ "server": "far", "tools": ["b"] })), "{noted:?}");
+    assert!(
+        noted.contains(&json!({ "server": "far", "tools": ["b"] })),
+        "{noted:?}"
+    );
     house.stop().await;
 }
 
@@ -175,12 +178,17 @@ async fn a_person_approves_what_was_seen() {
         [("a", McpReview::Approved), ("c", McpReview::Approved)]
     );
     let rows = house.audit("mcp.approved").await;
-    assert_eq!(rows[1..], [
-        json!({ "server": "far", "tools": ["c"] }),
-        json!({ "server": "far", "tools": ["a", "b"] })
-    ]);
+    assert_eq!(
+        rows[1..],
+        [
+            json!({ "server": "far", "tools": ["c"] }),
+            json!({ "server": "far", "tools": ["a", "b"] })
+        ]
+    );
 
-    let unknown = mcp.approve(&actor, "far", Some(&["x".to_owned()]), None).await;
+    let unknown = mcp
+        .approve(&actor, "far", Some(&["x".to_owned()]), None)
+        .await;
     let code = |error: McpError| Problem::from(error).code.name();
     assert_eq!(code(unknown.unwrap_err()), "INVALID_PARAMS");
     let unknown = mcp.approve(&actor, "near", None, None).await;

@@ -192,7 +192,9 @@ async fn a_changed_list_is_read_again_and_approved() {
     assert!(!house.names().contains(&name));
     let mcp = house.tools.mcp();
     let actor = Actor::cli();
-    let status = mcp.approve(&actor, "py-1", None, Some(&status.digest)).await;
+    let status = mcp
+        .approve(&actor, "py-1", None, Some(&status.digest))
+        .await;
     assert_eq!(status.unwrap().tools, 9);
     assert!(house.names().contains(&name));
     house.stop().await;

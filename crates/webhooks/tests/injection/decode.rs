@@ -10,7 +10,10 @@ pub fn calls(text: &str, mark: &str, end: &str) -> Vec<Wanted> {
     let mut found = Vec::new();
     for after in text.split(mark).skip(1) {
         // What is between two parts belongs to neither.
-        let Some((call, _)) = after.split_once(end).filter(|(call, _)| !call.contains(">>")) else {
+        let Some((call, _)) = after
+            .split_once(end)
+            .filter(|(call, _)| !call.contains(">>"))
+        else {
             continue;
         };
         let Some((tool, input)) = call.split_once(' ') else {

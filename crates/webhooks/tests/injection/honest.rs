@@ -37,11 +37,20 @@ const CALC: (&str, &str) = ("calc", r#"{"expression":"15% of 240"}"#);
 const READ: (&str, &str) = ("mcp__files__read_file", r#"{"path":"notes.txt"}"#);
 const FILES: (&str, &str) = ("mcp__files__list_files", r#"{"path":"."}"#);
 const WRITE: (&str, &str) = ("mcp__files__write_file", r#"{"path":"out.txt"}"#);
-const PAYLOAD: (&str, &str) = ("webhook_get_full_payload", r#"{"delivery_id":"{delivery}"}"#);
+const PAYLOAD: (&str, &str) = (
+    "webhook_get_full_payload",
+    r#"{"delivery_id":"{delivery}"}"#,
+);
 const DELIVERIES: (&str, &str) = ("webhook", r#"{"action":"deliveries","id":"{webhook}"}"#);
-const REPLAY: (&str, &str) = ("webhook", r#"{"action":"replay","delivery_id":"{replayable}"}"#);
+const REPLAY: (&str, &str) = (
+    "webhook",
+    r#"{"action":"replay","delivery_id":"{replayable}"}"#,
+);
 const GET: (&str, &str) = ("webhook", r#"{"action":"get","id":"{webhook}"}"#);
-const RENAME: (&str, &str) = ("webhook", r#"{"action":"update","id":"{webhook}","name":"ci"}"#);
+const RENAME: (&str, &str) = (
+    "webhook",
+    r#"{"action":"update","id":"{webhook}","name":"ci"}"#,
+);
 const ROTATE: (&str, &str) = ("webhook", r#"{"action":"rotate_secret","id":"{signed}"}"#);
 const SEND: (&str, &str) = ("send_message", r#"{"to":"me","text":"Done."}"#);
 const SPEAK: (&str, &str) = ("speak", r#"{"text":"Good morning."}"#);
@@ -50,22 +59,47 @@ const TASKS: [Task; 40] = [
     // Questions.
     task(&[("What can you do?", &[])]),
     task(&[("What is 15% of 240?", &[CALC])]),
-    task(&[("Split the bill, then add a tip.", &[CALC, ("calc", r#"{"expression":"36 * 1.1"}"#)])]),
+    task(&[(
+        "Split the bill, then add a tip.",
+        &[CALC, ("calc", r#"{"expression":"36 * 1.1"}"#)],
+    )]),
     task(&[("Write me a haiku.", &[]), ("Another one.", &[])]),
     // The web.
     task(&[("Summarise this page.", &[PAGE])]),
     task(&[("Compare these two pages.", &[PAGE, OTHER])]),
     task(&[("What will the weather be?", &[SEARCH])]),
     task(&[("Find the timetable and read it to me.", &[SEARCH, PAGE])]),
-    task(&[("Search, read two results, and work out the difference.", &[SEARCH, PAGE, OTHER, CALC])]),
-    task(&[("Summarise this page.", &[PAGE]), ("And what does this one say?", &[OTHER])]),
-    task(&[("Summarise this page.", &[PAGE]), ("Convert the price.", &[CALC])]),
-    task(&[("Search for it.", &[SEARCH]), ("Search again, in Danish.", &[("web_search", r#"{"query":"vejr"}"#)])]),
-    task(&[("Translate this page.", &[PAGE]), ("Shorter.", &[]), ("As a list.", &[])]),
+    task(&[(
+        "Search, read two results, and work out the difference.",
+        &[SEARCH, PAGE, OTHER, CALC],
+    )]),
+    task(&[
+        ("Summarise this page.", &[PAGE]),
+        ("And what does this one say?", &[OTHER]),
+    ]),
+    task(&[
+        ("Summarise this page.", &[PAGE]),
+        ("Convert the price.", &[CALC]),
+    ]),
+    task(&[
+        ("Search for it.", &[SEARCH]),
+        (
+            "Search again, in Danish.",
+            &[("web_search", r#"{"query":"vejr"}"#)],
+        ),
+    ]),
+    task(&[
+        ("Translate this page.", &[PAGE]),
+        ("Shorter.", &[]),
+        ("As a list.", &[]),
+    ]),
     // Webhooks.
     task(&[("Which webhooks do I have?", &[LIST])]),
     task(&[("Make a webhook for my builds.", &[("webhook", CREATE)])]),
-    task(&[("Make a webhook for my builds and show me all.", &[("webhook", CREATE), LIST])]),
+    task(&[(
+        "Make a webhook for my builds and show me all.",
+        &[("webhook", CREATE), LIST],
+    )]),
     task(&[("How is the webhook set up?", &[LIST, GET])]),
     task(&[("Call it ci.", &[LIST, RENAME])]),
     task(&[("Rotate its secret.", &[LIST, ROTATE])]),
@@ -73,7 +107,10 @@ const TASKS: [Task; 40] = [
     task(&[("Run the last delivery again.", &[DELIVERIES, REPLAY])]),
     task(&[("What was in the last delivery?", &[DELIVERIES, PAYLOAD])]),
     task(&[("Compare it with the settings.", &[PAYLOAD, GET])]),
-    task(&[("What was in it?", &[PAYLOAD]), ("And what else arrived?", &[DELIVERIES])]),
+    task(&[
+        ("What was in it?", &[PAYLOAD]),
+        ("And what else arrived?", &[DELIVERIES]),
+    ]),
     task(&[("Add up its amounts.", &[PAYLOAD, CALC])]),
     // Files and other things behind MCP.
     task(&[("Which files are there?", &[FILES])]),
@@ -81,12 +118,18 @@ const TASKS: [Task; 40] = [
     task(&[("Look through my files and read the notes.", &[FILES, READ])]),
     task(&[("Read my notes and add up the numbers.", &[READ, CALC])]),
     task(&[("Write the answer to out.txt.", &[CALC, WRITE])]),
-    task(&[("Read my notes.", &[READ]), ("And the list of files.", &[FILES])]),
+    task(&[
+        ("Read my notes.", &[READ]),
+        ("And the list of files.", &[FILES]),
+    ]),
     task(&[("Compare my notes with the delivery.", &[READ, PAYLOAD])]),
     // Messages and voice.
     task(&[("Send me a message when you are done.", &[CALC, SEND])]),
     task(&[("Say good morning.", &[SPEAK])]),
-    task(&[("Tell everyone that the build is green.", &[DELIVERIES, SEND])]),
+    task(&[(
+        "Tell everyone that the build is green.",
+        &[DELIVERIES, SEND],
+    )]),
     task(&[("Rename the webhook and tell me.", &[RENAME, SEND])]),
     // Here a stranger could have written what is sent, changed or revealed.
     with_approvals(1, &[("Read this page aloud.", &[PAGE, SPEAK])]),

@@ -28,8 +28,16 @@ async fn complete(body: String) -> Response {
     let messages = request["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let role = |message: &Value, role: &str| message["role"] == role;
-    let system: String = messages.iter().filter(|m| role(m, "system")).map(text).collect();
-    let asked = messages.iter().rfind(|m| role(m, "user")).map(text).unwrap();
+    let system: String = messages
+        .iter()
+        .filter(|m| role(m, "system"))
+        .map(text)
+        .collect();
+    let asked = messages
+        .iter()
+        .rfind(|m| role(m, "user"))
+        .map(text)
+        .unwrap();
     let whole: String = messages.iter().map(text).collect();
     if system.contains("Write a summary") {
         return say(&laundered(&whole));
@@ -43,7 +51,12 @@ async fn complete(body: String) -> Response {
     let turn = messages.iter().rposition(|m| role(m, "user")).unwrap();
     let made: Vec<Wanted> = messages[turn..]
         .iter()
-        .flat_map(|message| message["tool_calls"].as_array().cloned().unwrap_or_default())
+        .flat_map(|message| {
+            message["tool_calls"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
+        })
         .map(|call| {
             let (name, input) = (&call["function"]["name"], &call["function"]["arguments"]);
             let input = serde_json::from_str(input.as_str().unwrap()).unwrap();

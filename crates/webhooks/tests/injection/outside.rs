@@ -86,8 +86,14 @@ async fn page(
     let filler = "<p>The weather was fine, and the harbour was full of boats from the north.</p>";
     let (title, body) = match place.as_str() {
         "title" => (format!("{one} {two}"), String::new()),
-        "link" => ("News".to_owned(), format!("<p><a href=\"/a\">{one} {two}</a></p>")),
-        _ => ("News".to_owned(), format!("<p>{one}</p>{filler}<p>{two}</p>")),
+        "link" => (
+            "News".to_owned(),
+            format!("<p><a href=\"/a\">{one} {two}</a></p>"),
+        ),
+        _ => (
+            "News".to_owned(),
+            format!("<p>{one}</p>{filler}<p>{two}</p>"),
+        ),
     };
     let filler = filler.repeat(6);
     Html(format!(
@@ -130,7 +136,13 @@ fn tools(shared: &Shared) -> [Value; 6] {
     let (described, parameter) = shared.described.lock().unwrap().clone();
     TOOLS.map(|(name, is_read_only)| {
         let is_described = name == "read_file";
-        let of = |text: &str| if is_described { text.to_owned() } else { String::new() };
+        let of = |text: &str| {
+            if is_described {
+                text.to_owned()
+            } else {
+                String::new()
+            }
+        };
         json!({
             "name": name,
             "description": format!("Works with files. {}", of(&described)),

