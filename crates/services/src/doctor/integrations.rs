@@ -38,7 +38,9 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
         ),
         None if pending > 0 => Check::bad(
             "mcp",
-            format!("{pending} tool(s) of MCP servers differ from what was approved and are not offered."),
+            format!(
+                "{pending} tool(s) of MCP servers differ from what was approved and are not offered."
+            ),
             "Look at the difference with mcp.list and approve it with mcp.approve.",
         ),
         None => {

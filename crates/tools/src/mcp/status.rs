@@ -30,7 +30,7 @@ pub struct McpStatus {
     pub problem: Option<String>,
 }
 
-/// What a model is told about a tool, and what the server says about its effects.
+/// The description and schema that models receive, and what the server says about effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolForm {
