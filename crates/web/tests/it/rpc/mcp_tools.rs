@@ -88,13 +88,14 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     let again = call("mcp.create", json!({ "name": "far", "url": url })).await;
     assert_eq!(again, Err("CONFLICT".to_owned()));
 
-    // The difference is shown with every character visible.
-    *far.0.lock().unwrap() = "Adds\u{202e}.".to_owned();
+    // A change takes the tool out and is shown.
+    *far.0.lock().unwrap() = "Deletes.".to_owned();
     let tested = call("mcp.test", name.clone()).await.unwrap();
     assert_eq!(tested["needs_approval"], true);
     let tool = &tested["tools"][0];
     assert_eq!(tool["review"], "changed");
     assert_eq!(tool["approved"]["description"], "Adds.");
+    assert_eq!(tool["offered"]["description"], "Deletes.");
     assert!(!is_offered(&owner).await);
     let doctor = call("system.doctor", json!({})).await.unwrap().to_string();
     assert!(doctor.contains("differ from what was approved"), "{doctor}");
