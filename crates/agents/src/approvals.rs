@@ -3,11 +3,22 @@
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
+use crate::taint::{AskReason, Effect};
 use gatehouse_domain::id::{ApprovalId, SessionId};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
+
+/// A call that needs approval.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) session: SessionId,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    pub(crate) reason: AskReason,
+    pub(crate) effect: Effect,
+}
 
 /// The calls that wait for approval.
 #[derive(Debug, Default)]
@@ -47,19 +58,16 @@ impl Drop for Asked<'_> {
 impl Inner {
     /// Requests approval and waits. No answer within `approval_wait` counts as a denial. Dropping the future,
     /// as when the turn is stopped, withdraws the request.
-    pub(crate) async fn ask_approval(
-        &self,
-        session: &SessionId,
-        tool: &str,
-        arguments: Value,
-    ) -> bool {
+    pub(crate) async fn ask_approval(&self, question: Question) -> bool {
         let wait = self.settings.load().approval_wait;
         let approval = Arc::new(Approval {
             id: ApprovalId::generate(&*self.clock, &*self.random),
-            tool: tool.to_owned(),
-            shown: Shown::of(tool, &arguments),
-            arguments,
-            session: session.clone(),
+            shown: Shown::of(&question.tool, &question.arguments),
+            tool: question.tool,
+            arguments: question.arguments,
+            reason: question.reason,
+            effect: question.effect,
+            session: question.session,
             expires_at: self.clock.now().after(wait),
         });
         let (answer, answered) = oneshot::channel();

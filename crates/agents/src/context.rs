@@ -6,6 +6,7 @@
 //! the newest text.
 
 use crate::message::calls_of;
+use crate::origin::MessageOrigin;
 use crate::request::{self, Caps, shortened, tokens_in, tokens_of};
 use gatehouse_models::ChatMessage;
 use gatehouse_store::ChatMessageRow;
@@ -17,10 +18,17 @@ const ALONE_CAPS: [usize; 3] = [16_000, 2_000, 300];
 /// The summary is cut to this length when it is sent.
 const MAX_SUMMARY_CHARACTERS: usize = 8_000;
 
+/// A summary of the beginning of a conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    pub(crate) text: String,
+    pub(crate) origin: MessageOrigin,
+}
+
 /// The part of a session that the running turn uses.
 #[derive(Debug)]
 pub(crate) struct Conversation {
-    summary: Option<String>,
+    summary: Option<Summary>,
     /// The messages that the summary does not cover, in order.
     rows: Vec<ChatMessageRow>,
     /// The number of the running turn.
@@ -46,7 +54,7 @@ pub(crate) struct Fitted {
 impl Conversation {
     /// Takes the rows of a session up to and including the running turn.
     pub(crate) fn new(
-        summary: Option<String>,
+        summary: Option<Summary>,
         rows: Vec<ChatMessageRow>,
         turn: i64,
         model: String,
@@ -76,8 +84,22 @@ impl Conversation {
     }
 
     /// The summary of what is not in the rows.
-    pub(crate) fn summary(&self) -> Option<&str> {
-        self.summary.as_deref()
+    pub(crate) fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+
+    /// The origin of a summary of everything up to and including the turn `through`. It is a stranger's if it
+    /// covers one stranger's text, or if the model that writes it has read one.
+    pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
+        let is_strangers = |origin| origin == MessageOrigin::Stranger;
+        let mut rows = self.older(through).iter();
+        let covers = rows.any(|row| is_strangers(MessageOrigin::of(&row.origin)));
+        let before = self.summary.as_ref();
+        if is_tainted || covers || before.is_some_and(|summary| is_strangers(summary.origin)) {
+            MessageOrigin::Stranger
+        } else {
+            MessageOrigin::Model
+        }
     }
 
     /// The messages up to and including the turn `through`.
@@ -86,7 +108,7 @@ impl Conversation {
     }
 
     /// Replaces everything up to and including the turn `through` with a summary.
-    pub(crate) fn summarise(&mut self, through: i64, summary: String) {
+    pub(crate) fn summarise(&mut self, through: i64, summary: Summary) {
         self.rows.drain(..self.end_of(through));
         self.summary = Some(summary);
         self.has_gap = false;
@@ -141,7 +163,7 @@ impl Conversation {
 
     fn messages(
         &self,
-        lead: Option<String>,
+        lead: Vec<ChatMessage>,
         rows: &[ChatMessageRow],
         caps: Caps,
     ) -> Vec<ChatMessage> {
@@ -158,26 +180,37 @@ impl Conversation {
         }
     }
 
-    /// The text that replaces what is not sent.
-    fn lead(&self) -> Option<String> {
-        let summary = self.summary.as_ref().map(|text| {
-            let text = shortened(text, MAX_SUMMARY_CHARACTERS);
-            format!("[Summary of the conversation before this point]\n{text}\n[End of the summary]")
-        });
-        let gap = "[Earlier messages were left out: they do not fit.]";
-        match (summary, self.has_gap) {
-            (Some(summary), true) => Some(format!("{summary}\n{gap}")),
-            (Some(summary), false) => Some(summary),
-            (None, true) => Some(gap.to_owned()),
-            (None, false) => None,
-        }
+    /// The messages that replace what is not sent. A summary is not the user's text, so it is not in the
+    /// user's message: the model receives it as its own, between marks that it could not forge because they
+    /// carry the id of a later message.
+    fn lead(&self) -> Vec<ChatMessage> {
+        let user = |text: &str| ChatMessage::User {
+            text: text.to_owned(),
+        };
+        let Some(summary) = &self.summary else {
+            let gap = "[Earlier messages were left out: they do not fit.]";
+            return self.has_gap.then(|| user(gap)).into_iter().collect();
+        };
+        let id = self.rows.first().map_or("", |row| row.id.as_str());
+        let text = shortened(&summary.text, MAX_SUMMARY_CHARACTERS);
+        let summary = ChatMessage::Assistant {
+            text: format!("<summary id=\"{id}\">\n{text}\n</summary id=\"{id}\">"),
+            tool_calls: Vec::new(),
+            state: None,
+        };
+        let note = if self.has_gap {
+            "[Earlier messages do not fit. A summary of the first ones follows; the rest was left out.]"
+        } else {
+            "[Earlier messages do not fit. A summary of them follows.]"
+        };
+        vec![user(note), summary]
     }
 
     /// The start of the newest turns that together fit into `budget`, if that is more than the running turn.
     /// Callers pass less than what would fit, so that not every turn has to leave out a little more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
-        let mut room = budget.checked_sub(self.lead().as_deref().map_or(0, tokens_of))?;
+        let mut room = budget.checked_sub(self.lead().iter().map(tokens_in).sum())?;
         let mut start = None;
         let mut end = self.rows.len();
         while let Some(last) = end.checked_sub(1).and_then(|last| self.rows.get(last)) {
@@ -233,7 +266,7 @@ impl Conversation {
         let text = rows.get(..1).unwrap_or_default();
         Fitted {
             is_least: true,
-            ..self.fitted(self.messages(None, text, caps), start)
+            ..self.fitted(self.messages(Vec::new(), text, caps), start)
         }
     }
 }

@@ -5,6 +5,13 @@ fn texts(fitted: &Fitted) -> String {
     format!("{:?}", fitted.messages)
 }
 
+fn summary(text: &str) -> Summary {
+    Summary {
+        text: text.to_owned(),
+        origin: MessageOrigin::Model,
+    }
+}
+
 /// Ten turns of about 250 tokens each.
 fn long() -> Conversation {
     let mut rows = Vec::new();
@@ -38,12 +45,18 @@ fn older_turns_are_left_out_down_to_half() {
     assert!((4..=6).contains(&through), "{through}");
     assert!(texts(&fitted).contains("question 10."));
 
-    conversation.summarise(through, "It was about tea.".to_owned());
+    conversation.summarise(through, summary("It was about tea."));
     let after = conversation.fit(Some(whole - 1));
     assert_eq!(after.left_out, None);
     assert!(texts(&after).contains("about tea"));
-    // The summary and the first text after it are both user messages, so they become one.
-    assert!(matches!(after.messages[1], ChatMessage::Assistant { .. }));
+    // A summary is never part of a user's message.
+    let ChatMessage::Assistant { text, .. } = &after.messages[1] else {
+        panic!("{after:?}");
+    };
+    assert!(text.contains("about tea"), "{text}");
+    assert!(
+        matches!(&after.messages[2], ChatMessage::User { text } if text.starts_with("question"))
+    );
 
     conversation.forget(through + 1);
     assert!(texts(&conversation.fit(None)).contains("left out"));
@@ -85,7 +98,13 @@ fn at_last_there_is_the_newest_text_alone() {
         rows.push(calling(10, &format!("step {step}"), &[(&id, "{}")]));
         rows.push(answering(10, &id, &"r".repeat(5_000)));
     }
-    let conversation = Conversation::new(Some("s".repeat(100)), rows, 10, "p/m".to_owned(), false);
+    let conversation = Conversation::new(
+        Some(summary(&"s".repeat(100))),
+        rows,
+        10,
+        "p/m".to_owned(),
+        false,
+    );
     let step = conversation.fit(Some(200));
     assert!(texts(&step).contains("step 4") && !texts(&step).contains("step 3"));
     assert!(!step.is_least);

@@ -4,6 +4,7 @@ use crate::error::AgentsError;
 use crate::handle::Inner;
 use crate::lost::end_lost;
 use crate::message::{Role, storable};
+use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest};
 use crate::sessions::NEW_LABEL;
 use crate::start::{Spot, choose_agent, label_of_text};
@@ -40,16 +41,18 @@ impl Inner {
         }
     }
 
-    /// Stores the text as the first message of a new turn, and the session if it is new. Webhook text taints
-    /// the session in the same transaction, so neither exists without the other. A delivery that is attempted
-    /// again continues its turn, if no other turn came after it.
+    /// Stores the text as the first message of a new turn, and the session if it is new. A delivery that is
+    /// attempted again continues its turn, if no other turn came after it.
     pub(crate) async fn store_text(
         &self,
         request: &SendRequest,
         place: Spot,
         turn: TurnId,
     ) -> Result<Stored, AgentsError> {
-        let from_webhook = matches!(request.origin, Origin::Webhook { .. });
+        let origin = match request.origin {
+            Origin::Chat => MessageOrigin::Owner,
+            Origin::Webhook { .. } => MessageOrigin::Stranger,
+        };
         let mut message = ChatMessageRow {
             session_id: place.id,
             turn_no: 0,
@@ -57,7 +60,8 @@ impl Inner {
             id: MessageId::generate(&*self.clock, &*self.random),
             turn_id: turn,
             role: Role::User.as_str().to_owned(),
-            from_webhook,
+            origin: origin.as_str().to_owned(),
+            is_private: false,
             content: storable(&request.text),
             tool_calls: None,
             tool_call_id: None,
@@ -107,7 +111,7 @@ impl Inner {
                 if let Some(turn) = &replaces {
                     delete_turns(conn, id, turn, Deleted::AndLater).await?;
                 }
-                let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
+                let number = conn.claim_chat_turn(id, &agent).await?;
                 message.turn_no = number.ok_or_else(gone)?;
                 message.audio = find_audio(conn, &message, audio, heard_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
@@ -181,7 +185,7 @@ async fn find_audio(
             )),
         };
     }
-    if message.from_webhook {
+    if message.origin != MessageOrigin::Owner.as_str() {
         return Ok(None);
     }
     let text = message.content.trim();

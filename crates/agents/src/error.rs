@@ -14,6 +14,8 @@ pub enum AgentsError {
     NotFound(&'static str),
     #[error("the ID is already in use")]
     IdTaken,
+    #[error("a turn waits or runs in the session")]
+    TurnRunning,
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
     /// The turn waits or runs.
@@ -48,6 +50,11 @@ impl From<AgentsError> for Problem {
             AgentsError::Invalid { field, reason } => Self::invalid_params(field, reason),
             AgentsError::NotFound(what) => Self::not_found(what),
             AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "This ID is already in use."),
+            AgentsError::TurnRunning => Self::new(
+                ErrorCode::Conflict,
+                "A turn waits or runs in this session. Nothing was changed. Wait for its end or stop it, \
+                 and look at its messages first.",
+            ),
             AgentsError::DefaultAgent => Self::new(
                 ErrorCode::Conflict,
                 "The agent `default` always exists; it can be changed, but not deleted.",

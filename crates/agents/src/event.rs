@@ -3,6 +3,7 @@
 use crate::budgets::BudgetWarning;
 use crate::message::Message;
 use crate::stop::Stop;
+use crate::taint::{AskReason, Effect};
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp, visible};
 use gatehouse_models::Usage;
@@ -185,6 +186,10 @@ pub struct Approval {
     pub arguments: Value,
     /// The call in a form that is safe to display.
     pub shown: Shown,
+    /// Why it waits.
+    pub reason: AskReason,
+    /// What it does besides returning a result.
+    pub effect: Effect,
     /// The session's id.
     pub session: SessionId,
     /// The call counts as denied after this time.
@@ -286,6 +291,8 @@ mod tests {
             tool: "speak".to_owned(),
             arguments: json!({ "text": "x" }),
             shown: Shown::of("spe\u{ad}ak", &json!({ "text": "a\u{202e}b\nc" })),
+            reason: AskReason::Tainted,
+            effect: Effect::Spend,
             session,
             expires_at: Timestamp::from_millis(0),
         }));
@@ -295,7 +302,7 @@ mod tests {
             json!({ "id": "apr_1", "tool": "speak", "arguments": { "text": "x" },
                 "shown": { "tool": "spe\\u{AD}ak", "hidden": 2,
                     "arguments": "{\n  \"text\": \"a\\u{202E}b\\nc\"\n}" },
-                "session": "ses_1", "expires_at": "1970-01-01T00:00:00.000Z" })
+                "reason": "tainted", "effect": "spend", "session": "ses_1", "expires_at": "1970-01-01T00:00:00.000Z" })
         );
     }
 }

@@ -36,6 +36,10 @@ pub struct AgentsParts {
 pub struct AgentsSettings {
     /// Tools that need approval; names as in a [`crate::ToolPolicy`].
     pub require_approval: Vec<String>,
+    /// `tools.taint`: whether calls with an effect need approval once a stranger's text has been read.
+    pub taint: bool,
+    /// `tools.trust`: calls that need no such approval, as `tool`, `tool:target` or `tool:*`.
+    pub trust: Vec<String>,
     /// How long a call waits for approval before it counts as denied.
     pub approval_wait: Duration,
     /// `agents.turn_timeout_seconds`: how long a turn may take, including all waiting.
@@ -48,6 +52,8 @@ impl Default for AgentsSettings {
     fn default() -> Self {
         Self {
             require_approval: Vec::new(),
+            taint: true,
+            trust: Vec::new(),
             approval_wait: Duration::from_mins(5),
             turn_timeout: Duration::from_mins(10),
             zone: Zone::utc(),

@@ -4,6 +4,7 @@
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use crate::message::Role;
+use crate::origin::MessageOrigin;
 use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::MessageId;
@@ -85,7 +86,8 @@ pub(crate) async fn end_lost(
         id,
         turn_id: turn.id,
         role: Role::Assistant.as_str().to_owned(),
-        from_webhook: false,
+        origin: MessageOrigin::Model.as_str().to_owned(),
+        is_private: false,
         content: turn.text,
         tool_calls: None,
         tool_call_id: None,

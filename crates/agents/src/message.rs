@@ -1,6 +1,7 @@
 //! A message as callers see it, and its stored form.
 
 use crate::event::Failure;
+use crate::origin::MessageOrigin;
 use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
@@ -82,6 +83,8 @@ pub struct Message {
     pub session: SessionId,
     pub turn_id: TurnId,
     pub role: Role,
+    /// Who wrote it.
+    pub origin: MessageOrigin,
     pub content: String,
     /// The calls that the agent requests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +126,7 @@ impl From<ChatMessageRow> for Message {
             session: row.session_id,
             turn_id: row.turn_id,
             role: Role::of(&row.role),
+            origin: MessageOrigin::of(&row.origin),
             content: row.content,
             tool_calls: Some(tool_calls).filter(|calls| !calls.is_empty()),
             tool_call_id: row.tool_call_id,

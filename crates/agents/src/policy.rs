@@ -34,6 +34,12 @@ pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
     matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))
 }
 
+/// The entries that name one tool.
+fn exact_names(entries: &[String]) -> Vec<String> {
+    let exact = entries.iter().filter(|entry| !entry.ends_with('*'));
+    exact.cloned().collect()
+}
+
 fn matches_any(entries: &[String], name: &str) -> bool {
     entries.iter().any(|entry| match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
@@ -47,23 +53,27 @@ pub struct Permit {
     ceiling: Audience,
     policies: Vec<ToolPolicy>,
     nothing: bool,
+    /// The tools that the agent or the webhook allows by their exact names.
+    named: Vec<String>,
 }
 
 impl Permit {
-    /// The permit of a turn, from its origin, whether its session is tainted, and the agent's `tools`.
+    /// The permit of a turn, from its origin, whether its session contains a webhook's text that no person has
+    /// cleared, and the agent's `tools`.
     ///
     /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
-    /// may use nothing. A turn that contains webhook text can never use a trusted tool.
-    pub fn of(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Self {
+    /// may use nothing. Neither it nor a chat in such a session can use a trusted tool.
+    pub fn of(origin: &Origin, has_webhook_text: bool, agent: &ToolPolicy) -> Self {
         match origin {
             Origin::Chat => Self {
-                ceiling: if tainted {
+                ceiling: if has_webhook_text {
                     Audience::Public
                 } else {
                     Audience::Trusted
                 },
                 policies: vec![agent.clone()],
                 nothing: false,
+                named: exact_names(&agent.allow),
             },
             Origin::Webhook { policy, .. } => {
                 let denied = ToolPolicy {
@@ -73,6 +83,9 @@ impl Permit {
                 Self {
                     ceiling: Audience::Public,
                     nothing: policy.is_none(),
+                    named: policy
+                        .as_ref()
+                        .map_or_else(Vec::new, |policy| exact_names(&policy.allow)),
                     policies: policy.iter().cloned().chain([denied]).collect(),
                 }
             }
@@ -83,6 +96,11 @@ impl Permit {
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         let admitted = |policy: &ToolPolicy| policy.admits(tool);
         !self.nothing && tool.audience() <= self.ceiling && self.policies.iter().all(admitted)
+    }
+
+    /// Whether the owner allowed this tool by its exact name.
+    pub fn names(&self, tool: &dyn Tool) -> bool {
+        self.named.iter().any(|name| name == tool.name())
     }
 
     /// The tools to offer, sorted by name.

@@ -2,6 +2,7 @@
 //! incomplete. Marks tool output as data.
 
 use crate::message::{ToolCallRecord, calls_of};
+use crate::origin::MessageOrigin;
 use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
@@ -59,7 +60,7 @@ impl CallIds<'_> {
 /// Orphaned answers and empty messages are left out. Consecutive user texts become one message, because some
 /// providers require alternating roles.
 pub(crate) fn messages(
-    lead: Option<String>,
+    lead: Vec<ChatMessage>,
     rows: &[ChatMessageRow],
     caps: Caps,
     model: &str,
@@ -75,10 +76,8 @@ pub(crate) fn messages(
         .filter(with_calls)
         .map(|row| row.turn_no)
         .collect();
-    let mut messages = Vec::with_capacity(rows.len() + 1);
-    if let Some(text) = lead {
-        messages.push(ChatMessage::User { text });
-    }
+    let mut messages = lead;
+    messages.reserve(rows.len());
     let mut rest = rows.iter().peekable();
     while let Some(row) = rest.next() {
         match row.role.as_str() {
@@ -228,15 +227,13 @@ pub(crate) fn transcript(
 
 fn transcript_of(row: &ChatMessageRow, characters: usize) -> String {
     let mut part = String::new();
-    if row.content.is_empty() {
-        let _ = write!(part, "{}:", row.role);
-    } else {
-        let _ = write!(
-            part,
-            "{}: {}",
-            row.role,
-            shortened(&row.content, characters)
-        );
+    part.push_str(&row.role);
+    if row.origin == MessageOrigin::Stranger.as_str() {
+        part.push_str(" (a stranger's text)");
+    }
+    part.push(':');
+    if !row.content.is_empty() {
+        let _ = write!(part, " {}", shortened(&row.content, characters));
     }
     for call in calls_of(row) {
         let arguments = shortened(&call.arguments, characters / 4);

@@ -12,7 +12,8 @@ pub(crate) fn row(turn: i64, role: &str, content: &str) -> ChatMessageRow {
         id: MessageId::from_text("msg_1"),
         turn_id: TurnId::from_text("turn_1"),
         role: role.to_owned(),
-        from_webhook: false,
+        origin: "owner".to_owned(),
+        is_private: false,
         content: content.to_owned(),
         tool_calls: None,
         tool_call_id: None,
@@ -57,7 +58,7 @@ const WHOLE: Caps = Caps {
 };
 
 fn sent(rows: &[ChatMessageRow]) -> Vec<ChatMessage> {
-    messages(None, rows, WHOLE, "p/m")
+    messages(Vec::new(), rows, WHOLE, "p/m")
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn output_is_marked_and_shortened_by_turn() {
         old: 2,
         current: 6,
     };
-    let texts: Vec<String> = messages(None, &rows, caps, "p/m")
+    let texts: Vec<String> = messages(Vec::new(), &rows, caps, "p/m")
         .into_iter()
         .filter_map(|message| match message {
             ChatMessage::Tool { text, .. } => Some(text),
@@ -257,7 +258,7 @@ fn ids_fit_the_asked_model() {
     );
     assert_ne!(calls[2].0, "call_0");
 
-    let for_another = messages(None, &own, WHOLE, "p/other");
+    let for_another = messages(Vec::new(), &own, WHOLE, "p/other");
     let sent_ids = ids(&for_another);
     let fits = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     assert!(sent_ids.iter().all(|(id, _)| fits(id)), "{sent_ids:?}");

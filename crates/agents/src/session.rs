@@ -51,7 +51,8 @@ pub struct Session {
     pub message_count: u64,
     /// What created it.
     pub source: Source,
-    /// Whether it ever received webhook text. Its turns can then use only public tools, permanently.
+    /// Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
+    /// approval, and the turns of a webhook's session can use only public tools.
     pub tainted: bool,
     /// The id of its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]

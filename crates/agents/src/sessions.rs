@@ -5,9 +5,11 @@ use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use crate::session::{Session, Source};
 use crate::start::choose_agent;
-use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
-use gatehouse_store::{ChatSessionPage, ChatSessionRow, Conn, StoreError};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError};
+use serde_json::json;
+use std::sync::Arc;
 
 /// The longest label.
 pub(crate) const MAX_LABEL_CHARACTERS: usize = 200;
@@ -145,6 +147,33 @@ impl Agents {
                 conn.insert_change("sessions", now).await?;
                 row.label = label;
                 Ok::<_, AgentsError>(row)
+            })
+        });
+        let row: ChatSessionRow = write.await?;
+        Ok(self.0.shown(row))
+    }
+
+    /// Clears the taint of a session, for a person who has looked at its messages. Fails with `TurnRunning`
+    /// while a turn waits or runs, because that turn may add text that nobody has seen.
+    pub async fn clear_taint(&self, actor: &Actor, name: &str) -> Result<Session, AgentsError> {
+        let (name, actor) = (name.to_owned(), actor.clone());
+        let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = find(conn, &name).await?;
+                let mut row = found.ok_or(AgentsError::NotFound("session"))?;
+                if !conn.clear_chat_session_taint(&row.id).await? {
+                    return Err(AgentsError::TurnRunning);
+                }
+                let entry = AuditEntry {
+                    kind: "session.taint_cleared",
+                    actor: &actor,
+                    detail: json!({ "session": row.id }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change("sessions", now).await?;
+                row.tainted = false;
+                Ok(row)
             })
         });
         let row: ChatSessionRow = write.await?;

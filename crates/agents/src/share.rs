@@ -4,6 +4,7 @@
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use crate::message::Role;
+use crate::origin::MessageOrigin;
 use crate::sessions;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, Random, Timestamp};
@@ -137,7 +138,7 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
         let is_user = row.role == Role::User.as_str();
         SharedMessage {
             role: if is_user { Role::User } else { Role::Assistant },
-            text: Some(row.content).filter(|_| !row.from_webhook),
+            text: Some(row.content).filter(|_| row.origin != MessageOrigin::Stranger.as_str()),
             at: row.created_at,
         }
     };

@@ -7,6 +7,7 @@ use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
 use crate::lanes::Place;
 use crate::message::Message;
+use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
 use crate::sessions::MAX_LABEL_CHARACTERS;
@@ -253,11 +254,13 @@ impl Inner {
             agent_id: DEFAULT_AGENT.to_owned(),
             source: source.as_str().to_owned(),
             tainted: false,
+            private: false,
             message_count: 0,
             last_seq: 0,
             last_turn: 0,
             summary: None,
             summary_turn: 0,
+            summary_origin: MessageOrigin::Model.as_str().to_owned(),
             share_id: None,
             created_at: now,
             updated_at: now,

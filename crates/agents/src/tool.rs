@@ -1,6 +1,7 @@
 //! The `Tool` trait: name, schema, audience and call. Knows no particular tool; higher crates register theirs
 //! at startup.
 
+use crate::taint::Effect;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
@@ -74,10 +75,26 @@ pub trait Tool: Send + Sync + fmt::Debug {
         Duration::from_mins(1)
     }
 
-    /// Whether the output may contain webhook text. The first such output taints the session, and the rest of
-    /// the turn has only public tools.
-    fn brings_webhook_text(&self) -> bool {
-        false
+    /// Whether the output or an error may contain text by a stranger. The first such text taints the session.
+    fn reads_strangers(&self) -> bool {
+        true
+    }
+
+    /// Whether the output may contain private data. Later calls of the session that send data out then
+    /// reveal something.
+    fn returns_private(&self) -> bool {
+        true
+    }
+
+    /// What a call with this input does. `has_private`: the session contains private data, so a call that
+    /// sends its input out has the effect [`Effect::Reveal`].
+    fn effect(&self, _input: &Value, _has_private: bool) -> Effect {
+        Effect::Change
+    }
+
+    /// What the call acts on, as an entry of `tools.trust` names it.
+    fn target(&self, _input: &Value) -> Option<String> {
+        None
     }
 
     /// The id of the session audio that the output refers to. It is shown with the message.

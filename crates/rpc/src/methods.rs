@@ -13,6 +13,7 @@ pub mod connect;
 pub mod deliveries;
 pub mod env;
 pub mod inbox;
+pub mod mcp;
 pub mod models;
 pub mod page;
 pub mod pairing;
@@ -72,6 +73,7 @@ pub static METHODS: &[Method] = &[
     sessions::GET,
     sessions::CREATE,
     sessions::RENAME,
+    sessions::CLEAR_TAINT,
     sessions::DELETE,
     sessions::SHARE,
     sessions::UNSHARE,
@@ -81,6 +83,13 @@ pub static METHODS: &[Method] = &[
     chat::DELETE,
     chat::HISTORY,
     tools::LIST,
+    mcp::LIST,
+    mcp::CREATE,
+    mcp::UPDATE,
+    mcp::DELETE,
+    mcp::TEST,
+    mcp::APPROVE,
+    mcp::RESTART,
     approval::LIST,
     approval::RESOLVE,
     channels::LIST,

@@ -115,6 +115,9 @@ impl Services {
         let tools_parts = ToolsParts {
             secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
+            store: parts.store.clone(),
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
         };
         let tools = gatehouse_tools::register(
             &agents,

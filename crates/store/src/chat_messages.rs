@@ -19,8 +19,10 @@ pub struct ChatMessageRow {
     pub turn_id: TurnId,
     /// `system`, `user`, `assistant` or `tool`.
     pub role: String,
-    /// Whether the message came from a webhook.
-    pub from_webhook: bool,
+    /// Who wrote it: `owner`, `configured`, `model` or `stranger`.
+    pub origin: String,
+    /// Whether it is the result of a tool that returns private data.
+    pub is_private: bool,
     pub content: String,
     /// The tool calls of an assistant message, as JSON text.
     pub tool_calls: Option<String>,
@@ -70,7 +72,8 @@ impl FromRow for ChatMessageRow {
             id: MessageId::from_text(row.try_get::<String, _>("id")?),
             turn_id: TurnId::from_text(row.try_get::<String, _>("turn_id")?),
             role: row.try_get("role")?,
-            from_webhook: row.try_get::<i64, _>("from_webhook")? != 0,
+            origin: row.try_get("origin")?,
+            is_private: row.try_get::<i64, _>("private")? != 0,
             content: row.try_get("content")?,
             tool_calls: row.try_get("tool_calls")?,
             tool_call_id: row.try_get("tool_call_id")?,
@@ -92,28 +95,32 @@ impl FromRow for ChatMessageRow {
 }
 
 impl Conn {
-    /// Stores a message at the end of its turn. Returns its number, or `None` if the session no longer
-    /// exists.
+    /// Stores a message at the end of its turn. A stranger's message taints the session, and a private one
+    /// marks it as private, in the same statement. Returns the message's number, or `None` if the session no
+    /// longer exists.
     pub async fn insert_chat_message(
         &mut self,
         row: &ChatMessageRow,
     ) -> Result<Option<i64>, StoreError> {
         let session = query(
             "UPDATE chat_sessions SET last_seq = last_seq + 1, message_count = message_count + 1,
-                 updated_at = $2
+                 updated_at = $2,
+                 tainted = CASE WHEN $3 = 'stranger' THEN 1 ELSE tainted END,
+                 private = CASE WHEN $4 = 1 THEN 1 ELSE private END
              WHERE id = $1 RETURNING last_seq",
         );
         let session = session.bind(row.session_id.as_str());
-        let next = self.find(session.bind(row.created_at.as_millis())).await?;
+        let session = session.bind(row.created_at.as_millis()).bind(&row.origin);
+        let next = self.find(session.bind(i64::from(row.is_private))).await?;
         let Some(Number(seq)) = next else {
             return Ok(None);
         };
         let query = query(
-            "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, from_webhook,
-                 content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
+            "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, origin,
+                 private, content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
                  audio, stop, error, delivery_id, created_at, reasoning, reasoning_state)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21)",
+                 $20, $21, $22)",
         );
         self.run(
             query
@@ -123,7 +130,8 @@ impl Conn {
                 .bind(row.id.as_str())
                 .bind(row.turn_id.as_str())
                 .bind(&row.role)
-                .bind(i64::from(row.from_webhook))
+                .bind(&row.origin)
+                .bind(i64::from(row.is_private))
                 .bind(&row.content)
                 .bind(row.tool_calls.as_deref())
                 .bind(row.tool_call_id.as_deref())

@@ -17,8 +17,10 @@ pub struct ChatSessionRow {
     pub agent_id: String,
     /// `user`, `webhook` or `channel`.
     pub source: String,
-    /// Whether the session ever received text from a webhook.
+    /// Whether the session contains text by a stranger that no person has cleared.
     pub tainted: bool,
+    /// Whether the session contains private data that a tool returned.
+    pub private: bool,
     pub message_count: i64,
     /// The last number assigned to a message.
     pub last_seq: i64,
@@ -28,6 +30,8 @@ pub struct ChatSessionRow {
     pub summary: Option<String>,
     /// The last turn that the summary covers; 0 if there is no summary.
     pub summary_turn: i64,
+    /// `stranger` if the summary covers a stranger's text, otherwise `model`.
+    pub summary_origin: String,
     pub share_id: Option<String>,
     pub created_at: Timestamp,
     /// When the last message was added.
@@ -43,11 +47,13 @@ impl FromRow for ChatSessionRow {
             agent_id: row.try_get("agent_id")?,
             source: row.try_get("source")?,
             tainted: row.try_get::<i64, _>("tainted")? != 0,
+            private: row.try_get::<i64, _>("private")? != 0,
             message_count: row.try_get("message_count")?,
             last_seq: row.try_get("last_seq")?,
             last_turn: row.try_get("last_turn")?,
             summary: row.try_get("summary")?,
             summary_turn: row.try_get("summary_turn")?,
+            summary_origin: row.try_get("summary_origin")?,
             share_id: row.try_get("share_id")?,
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
             updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
@@ -149,30 +155,27 @@ impl Conn {
             .await
     }
 
-    /// Assigns the next turn number and records the turn's agent. A turn from a webhook taints the session
-    /// permanently. Returns `None` if the session does not exist.
+    /// Assigns the next turn number and records the turn's agent. Returns `None` if the session does not
+    /// exist.
     pub async fn claim_chat_turn(
         &mut self,
         id: &SessionId,
         agent_id: &str,
-        from_webhook: bool,
     ) -> Result<Option<i64>, StoreError> {
         let query = query(
-            "UPDATE chat_sessions SET last_turn = last_turn + 1, agent_id = $2,
-                 tainted = CASE WHEN $3 = 1 THEN 1 ELSE tainted END
+            "UPDATE chat_sessions SET last_turn = last_turn + 1, agent_id = $2
              WHERE id = $1 RETURNING last_turn",
         );
-        let query = query.bind(id.as_str()).bind(agent_id);
-        let turn: Option<Number> = self.find(query.bind(i64::from(from_webhook))).await?;
+        let turn: Option<Number> = self.find(query.bind(id.as_str()).bind(agent_id)).await?;
         Ok(turn.map(|Number(turn)| turn))
     }
 
-    /// Taints a session permanently; `false` if it does not exist.
-    pub async fn update_chat_session_tainted(
-        &mut self,
-        id: &SessionId,
-    ) -> Result<bool, StoreError> {
-        let query = query("UPDATE chat_sessions SET tainted = 1 WHERE id = $1");
+    /// Clears the taint of a session in which no turn waits or runs; `false` if one does.
+    pub async fn clear_chat_session_taint(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE chat_sessions SET tainted = 0
+             WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM chat_turns t WHERE t.session_id = $1)",
+        );
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
@@ -196,18 +199,20 @@ impl Conn {
         self.run(query.bind(from).bind(to)).await
     }
 
-    /// Stores a summary of everything up to and including a turn, unless the stored summary covers more.
+    /// Stores a summary of everything up to and including a turn, and its origin, unless the stored summary
+    /// covers more.
     pub async fn update_chat_session_summary(
         &mut self,
         id: &SessionId,
-        summary: &str,
+        (summary, origin): (&str, &str),
         through_turn: i64,
     ) -> Result<bool, StoreError> {
         let query = query(
-            "UPDATE chat_sessions SET summary = $2, summary_turn = $3
+            "UPDATE chat_sessions SET summary = $2, summary_turn = $3, summary_origin = $4
              WHERE id = $1 AND summary_turn < $3",
         );
         let query = query.bind(id.as_str()).bind(summary).bind(through_turn);
+        let query = query.bind(origin);
         Ok(self.run(query).await? > 0)
     }
 

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 23] = [
+const MIGRATIONS: [(i64, &str, &str); 24] = [
     (
         1,
         "settings",
@@ -83,6 +83,11 @@ const MIGRATIONS: [(i64, &str, &str); 23] = [
         20,
         "lineage",
         include_str!("../migrations/0020_lineage.sql"),
+    ),
+    (
+        21,
+        "origins",
+        include_str!("../migrations/0021_origins.sql"),
     ),
     (
         22,

@@ -15,6 +15,9 @@ mod register;
 mod search;
 mod text;
 
-pub use mcp::{Mcp, McpServerSettings, McpState, McpStatus, McpVariable};
+pub use mcp::{
+    Mcp, McpError, McpReview, McpServerSettings, McpState, McpStatus, McpToolStatus, McpVariable,
+    ToolForm,
+};
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
 pub use search::{SearchProvider, WebSearchSettings};

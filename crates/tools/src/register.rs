@@ -6,9 +6,10 @@ use crate::mcp::{Mcp, McpServerSettings};
 use crate::search::{WebSearch, WebSearchSettings, bind_key, service_of_variable};
 use arc_swap::ArcSwap;
 use gatehouse_agents::Agents;
-use gatehouse_domain::KeyBinding;
+use gatehouse_domain::{Clock, KeyBinding, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
+use gatehouse_store::Store;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -22,6 +23,10 @@ pub struct ToolsParts {
     /// For the vault's environment variables.
     pub secrets: Secrets,
     pub outbound: Outbound,
+    /// For the approved forms of MCP tools.
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
 }
 
 /// The settings of the tools.

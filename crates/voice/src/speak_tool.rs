@@ -5,7 +5,7 @@ use crate::speech::SpeechRequest;
 use crate::{Voice, VoiceError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Agents, Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Agents, Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_domain::Problem;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,6 +49,18 @@ impl Tool for Speak {
 
     fn audience(&self) -> Audience {
         Audience::Trusted
+    }
+
+    fn reads_strangers(&self) -> bool {
+        false
+    }
+
+    fn returns_private(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, _input: &Value, _has_private: bool) -> Effect {
+        Effect::Spend
     }
 
     fn time_limit(&self) -> Duration {

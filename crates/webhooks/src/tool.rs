@@ -17,7 +17,7 @@ use crate::records::WebhookChanged;
 use channel_send::ChannelSendTool;
 use deliveries::{Told, ToldPage};
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError, ToolRegistry};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError, ToolRegistry};
 use gatehouse_domain::{Actor, DeliveryStatus, Problem, input};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -64,6 +64,27 @@ impl Tool for WebhookTool {
 
     fn audience(&self) -> Audience {
         Audience::Trusted
+    }
+
+    fn reads_strangers(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, input: &Value, _has_private: bool) -> Effect {
+        match input.get("action").and_then(Value::as_str) {
+            Some("list" | "get" | "deliveries") => Effect::None,
+            _ => Effect::Change,
+        }
+    }
+
+    /// The action and what it acts on: `delete:ID`.
+    fn target(&self, input: &Value) -> Option<String> {
+        let text = |name: &str| input.get(name).and_then(Value::as_str);
+        let action = text("action")?;
+        Some(match text("delivery_id").or_else(|| text("id")) {
+            Some(id) => format!("{action}:{id}"),
+            None => action.to_owned(),
+        })
     }
 
     fn call<'a>(

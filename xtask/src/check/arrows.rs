@@ -32,7 +32,7 @@ const ROOMS: [(&str, May); 22] = [
     ("agents", May::Import(&["domain", "store", "models"])),
     (
         "tools",
-        May::Import(&["domain", "secrets", "agents", "outbound"]),
+        May::Import(&["domain", "store", "secrets", "agents", "outbound"]),
     ),
     ("sources", May::Import(&["domain"])),
     (

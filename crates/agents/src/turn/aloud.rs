@@ -27,7 +27,7 @@ impl Running<'_> {
             stop: Some(reply.stop.as_str().to_owned()),
             ..self.assistant_row(&setup.model, &reply)
         };
-        let mut row = self.write(row, false).await?;
+        let mut row = self.write(row).await?;
         self.stop = reply.stop;
         self.concluded = Some(!reply.text.trim().is_empty());
         match self.speak(setup, &row, reply.marks).await {

@@ -7,9 +7,10 @@ use super::{Running, Setup};
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
-use crate::policy::restrains;
+use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus, Origin};
-use crate::tool::{Audience, Tool, ToolContext};
+use crate::taint::Effect;
+use crate::tool::{Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
@@ -33,8 +34,10 @@ const SUMMARY_CHARACTERS: usize = 200;
 struct Answer {
     status: ActionStatus,
     text: String,
-    /// It may contain webhook text.
-    from_webhook: bool,
+    /// Who wrote it.
+    origin: MessageOrigin,
+    /// Whether it may contain private data.
+    is_private: bool,
 }
 
 /// Calls with their position in the answer.
@@ -44,7 +47,8 @@ type Numbered = Enumerate<std::vec::IntoIter<ToolCallRecord>>;
 struct Finished {
     action: Action,
     row: ChatMessageRow,
-    taints: bool,
+    origin: MessageOrigin,
+    is_private: bool,
 }
 
 impl Answer {
@@ -52,7 +56,8 @@ impl Answer {
         Self {
             status: ActionStatus::Error,
             text: text.into(),
-            from_webhook: false,
+            origin: MessageOrigin::Configured,
+            is_private: false,
         }
     }
 
@@ -60,7 +65,8 @@ impl Answer {
         Self {
             status: ActionStatus::Denied,
             text: text.into(),
-            from_webhook: false,
+            origin: MessageOrigin::Configured,
+            is_private: false,
         }
     }
 }
@@ -76,36 +82,50 @@ impl Running<'_> {
     ) -> Result<(), TurnFailure> {
         let mut calls = calls.into_iter().enumerate().peekable();
         while calls.peek().is_some() {
-            let together = self.together(&mut calls);
+            let together = self.together(setup, &mut calls);
             let mut done = Vec::new();
             let stored = self.call_and_store(setup, together, is_last_step, &mut done);
             let stored = stored.await;
             for Finished {
                 action,
                 row,
-                taints,
+                origin,
+                is_private,
             } in done
             {
                 self.actions.push(action);
-                self.heard(setup, row, taints);
+                setup.read.read(origin, is_private);
+                setup.conversation.push(row);
             }
             stored?;
         }
         Ok(())
     }
 
-    /// Takes the next calls that can run at the same time. A call that taint would forbid waits for the calls
-    /// before it that may taint the session.
-    fn together(&self, calls: &mut Peekable<Numbered>) -> Vec<(usize, ToolCallRecord)> {
+    /// Takes the next calls that can run at the same time. A call waits for the calls before it if their
+    /// results may change whether it needs approval.
+    fn together(
+        &self,
+        setup: &Setup,
+        calls: &mut Peekable<Numbered>,
+    ) -> Vec<(usize, ToolCallRecord)> {
         let mut together = Vec::new();
-        let mut may_taint = false;
+        let before = setup.read;
+        let mut may_have_read = before;
         while let Some((_, call)) = calls.peek() {
-            let tool = self.inner.tools.find(&call.name);
-            let is_trusted = |tool: &Arc<dyn Tool>| tool.audience() > Audience::Public;
-            if may_taint && tool.as_ref().is_some_and(is_trusted) {
-                break;
+            if let Some(tool) = self.inner.tools.find(&call.name)
+                && let Some(input) = read_input(&call.arguments)
+            {
+                let effect = tool.effect(&input, may_have_read.private);
+                let is_tainted_first = may_have_read.strangers && !before.strangers;
+                if effect != tool.effect(&input, before.private)
+                    || (is_tainted_first && effect != Effect::None)
+                {
+                    break;
+                }
+                may_have_read.strangers |= tool.reads_strangers();
+                may_have_read.private |= tool.returns_private();
             }
-            may_taint |= tool.is_some_and(|tool| tool.brings_webhook_text());
             together.extend(calls.next());
         }
         together
@@ -137,13 +157,14 @@ impl Running<'_> {
         while let Some((call, answer)) = answers.next().await {
             match answer {
                 Ok(answer) => {
-                    let taints = answer.from_webhook;
+                    let (origin, is_private) = (answer.origin, answer.is_private);
                     let (action, row) = self.finish_call(call, answer);
-                    let row = self.store(row, taints).await?;
+                    let row = self.store(row).await?;
                     done.push(Finished {
                         action,
                         row,
-                        taints,
+                        origin,
+                        is_private,
                     });
                 }
                 Err(failure) => ended = Err(failure),
@@ -153,7 +174,12 @@ impl Running<'_> {
     }
 
     fn finish_call(&self, call: ToolCallRecord, answer: Answer) -> (Action, ChatMessageRow) {
-        let Answer { status, text, .. } = answer;
+        let Answer {
+            status,
+            text,
+            origin,
+            is_private,
+        } = answer;
         let text = capped(text);
         let tool = self.inner.tools.find(&call.name);
         let audio = tool
@@ -183,12 +209,18 @@ impl Running<'_> {
             tool_call_id: Some(call.id),
             tool_name: Some(call.name),
             audio,
-            ..self.row(Role::Tool, &text)
+            is_private,
+            ..self.row(Role::Tool, origin, &text)
         };
         (action, row)
     }
 
-    fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
+    pub(super) fn tell_tool(
+        &self,
+        call: &ToolCallRecord,
+        state: ToolState,
+        summary: Option<String>,
+    ) {
         self.inner.tell(AgentEvent::Tool(Arc::new(ToolProgress {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
@@ -247,29 +279,6 @@ impl Running<'_> {
         answer
     }
 
-    async fn is_approved(
-        &self,
-        setup: &Setup,
-        tool: &dyn Tool,
-        input: &Value,
-        call: &ToolCallRecord,
-    ) -> Result<bool, TurnFailure> {
-        let of_agent = &setup.agent.config.require_approval;
-        if !restrains(&self.inner.settings.load().require_approval, tool)
-            && !restrains(of_agent, tool)
-        {
-            return Ok(true);
-        }
-        self.tell_tool(call, ToolState::Waiting, None);
-        let asking = self
-            .inner
-            .ask_approval(&self.turn.session, tool.name(), input.clone());
-        // During shutdown nobody can approve any more.
-        let asking = self.inner.stopping.run_until_cancelled(asking);
-        let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        asked.flatten().ok_or(TurnFailure::Stopped)
-    }
-
     async fn run_tool(
         &self,
         call: &ToolCallRecord,
@@ -298,13 +307,20 @@ impl Running<'_> {
             self.tell_tool(call, ToolState::Error, text);
             return Err(TurnFailure::Stopped);
         };
-        Ok(match called {
-            Ok(Ok(Ok(text))) => Answer {
-                status: ActionStatus::Ok,
-                text,
-                from_webhook: tool.brings_webhook_text(),
+        let answer = |status, text| Answer {
+            status,
+            text,
+            origin: if tool.reads_strangers() {
+                MessageOrigin::Stranger
+            } else {
+                MessageOrigin::Configured
             },
-            Ok(Ok(Err(error))) => Answer::error(error.message),
+            is_private: tool.returns_private(),
+        };
+        Ok(match called {
+            Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text),
+            // A tool may repeat what a stranger's server wrote into its error.
+            Ok(Ok(Err(error))) => answer(ActionStatus::Error, error.message),
             Ok(Err(_panic)) => {
                 tracing::error!(tool = tool.name(), "a tool panicked");
                 Answer::error("The tool failed.")

@@ -1,13 +1,13 @@
 //! The messages of a turn: they are stored, published and added to the conversation as they are produced.
 
+use super::Running;
 use super::ask::Reply;
 use super::failure::TurnFailure;
-use super::{Running, Setup};
 use crate::context::Conversation;
 use crate::event::{AgentEvent, Failure};
 use crate::handle::LAST_WORDS;
 use crate::message::{Message, Role, storable};
-use crate::policy::Permit;
+use crate::origin::MessageOrigin;
 use crate::stop::Stop;
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::MessageId;
@@ -16,7 +16,7 @@ use gatehouse_store::{ChatMessageRow, StoreError};
 use std::sync::Arc;
 
 impl Running<'_> {
-    pub(super) fn row(&self, role: Role, content: &str) -> ChatMessageRow {
+    pub(super) fn row(&self, role: Role, origin: MessageOrigin, content: &str) -> ChatMessageRow {
         let inner = self.inner;
         ChatMessageRow {
             session_id: self.turn.session.clone(),
@@ -25,7 +25,8 @@ impl Running<'_> {
             id: MessageId::generate(&*inner.clock, &*inner.random),
             turn_id: self.turn.id.clone(),
             role: role.as_str().to_owned(),
-            from_webhook: false,
+            origin: origin.as_str().to_owned(),
+            is_private: false,
             content: storable(content),
             tool_calls: None,
             tool_call_id: None,
@@ -55,7 +56,7 @@ impl Running<'_> {
             model: Some(model.to_string()),
             reasoning: Some(storable(&reply.reasoning)).filter(|text| !text.is_empty()),
             reasoning_state: reply.state.as_ref().map(ToString::to_string),
-            ..self.row(Role::Assistant, &reply.text)
+            ..self.row(Role::Assistant, MessageOrigin::Model, &reply.text)
         }
     }
 
@@ -65,31 +66,22 @@ impl Running<'_> {
         conversation: &mut Conversation,
         row: ChatMessageRow,
     ) -> Result<(), TurnFailure> {
-        let row = self.store(row, false).await?;
+        let row = self.store(row).await?;
         conversation.push(row);
         Ok(())
-    }
-
-    /// Adds a tool's stored output to the conversation. Output that may contain webhook text has tainted the
-    /// session, and the turn continues as one in a tainted session.
-    pub(super) fn heard(&self, setup: &mut Setup, row: ChatMessageRow, taints: bool) {
-        setup.conversation.push(row);
-        if taints {
-            setup.has_webhook_text = true;
-            setup.permit = Permit::of(&self.turn.origin, true, &setup.agent.config.tools);
-        }
     }
 
     /// Stores the last message of a turn that ended early: the partial answer, or an empty one, with the
     /// reason.
     pub(super) async fn end_early(&mut self, stop: Stop, problem: &Problem) {
         let partial = self.partial.take();
-        let mut row = partial.unwrap_or_else(|| self.row(Role::Assistant, ""));
+        let mut row =
+            partial.unwrap_or_else(|| self.row(Role::Assistant, MessageOrigin::Model, ""));
         row.stop = Some(stop.as_str().to_owned());
         if stop == Stop::Error {
             row.error = serde_json::to_string(&Failure(problem.clone())).ok();
         }
-        match tokio::time::timeout(LAST_WORDS, self.store(row, false)).await {
+        match tokio::time::timeout(LAST_WORDS, self.store(row)).await {
             Ok(Ok(_) | Err(TurnFailure::SessionGone)) => {}
             Ok(Err(error)) => tracing::warn!(%error, "the end of a turn could not be stored"),
             Err(_) => tracing::warn!("the end of a turn could not be stored in time"),
@@ -109,24 +101,16 @@ impl Running<'_> {
         }
     }
 
-    /// Stores and publishes a message. `taints`: it taints the session in the same transaction.
-    pub(super) async fn store(
-        &self,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<ChatMessageRow, TurnFailure> {
-        let row = self.write(row, taints).await?;
+    /// Stores and publishes a message.
+    pub(super) async fn store(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
+        let row = self.write(row).await?;
         self.inner
             .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
         Ok(row)
     }
 
     /// Stores a message without publishing it. The last message of a turn ends it.
-    pub(super) async fn write(
-        &self,
-        row: ChatMessageRow,
-        taints: bool,
-    ) -> Result<ChatMessageRow, TurnFailure> {
+    pub(super) async fn write(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
         if row.role == Role::Assistant.as_str() {
             // The streamed answer becomes a message now.
             self.inner.lanes.begin_answer(&self.turn.session);
@@ -137,9 +121,6 @@ impl Running<'_> {
             Box::pin(async move {
                 let mut row = row;
                 let warnings = spent.store(conn).await?;
-                if taints {
-                    conn.update_chat_session_tainted(&row.session_id).await?;
-                }
                 if row.stop.is_some() {
                     conn.delete_chat_turn(&row.turn_id).await?;
                 }

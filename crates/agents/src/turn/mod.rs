@@ -2,6 +2,7 @@
 //! the steps are used up. Then the model gives a last answer without tools.
 
 mod aloud;
+mod approve;
 mod ask;
 mod call;
 mod failure;
@@ -13,15 +14,18 @@ mod spending;
 mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
-use crate::context::Conversation;
+use crate::context::{Conversation, Summary};
 use crate::event::{AgentEvent, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Role, ToolCallRecord};
+use crate::origin::MessageOrigin;
 use crate::policy::Permit;
 use crate::prompt::{self, Partner};
 use crate::send::{Action, Origin, TurnReport};
+use crate::session::Source;
 use crate::start::Turn;
 use crate::stop::Stop;
+use crate::taint::HasRead;
 use failure::TurnFailure;
 use futures_util::FutureExt;
 use gatehouse_domain::id::SessionId;
@@ -79,6 +83,9 @@ struct Setup {
     /// The models to ask when this one fails.
     fallback: VecDeque<String>,
     permit: Permit,
+    /// What the session contains, including this turn so far.
+    read: HasRead,
+    /// Whether the session contains a webhook's text that no person has cleared.
     has_webhook_text: bool,
     conversation: Conversation,
 }
@@ -238,17 +245,20 @@ impl Running<'_> {
             .run_until_cancelled(learning)
             .await
             .ok_or(TurnFailure::Stopped)?;
+        let has_webhook_text = session.tainted && Source::of(&session.source) == Source::Webhook;
+        let summary = session.summary.map(|text| Summary {
+            text,
+            origin: MessageOrigin::of(&session.summary_origin),
+        });
         Ok(Setup {
             fallback,
-            permit: Permit::of(&turn.origin, session.tainted, &config.tools),
-            has_webhook_text: session.tainted,
-            conversation: Conversation::new(
-                session.summary,
-                rows,
-                turn.number,
-                model.to_string(),
-                has_gap,
-            ),
+            permit: Permit::of(&turn.origin, has_webhook_text, &config.tools),
+            read: HasRead {
+                strangers: session.tainted,
+                private: session.private,
+            },
+            has_webhook_text,
+            conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap),
             agent,
             model,
         })
@@ -308,6 +318,7 @@ impl Running<'_> {
             added,
             from_webhook || setup.has_webhook_text,
             has_tools || setup.conversation.has_tool_output(),
+            setup.conversation.summary().is_some(),
         )
     }
 

@@ -2,6 +2,7 @@
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
+use crate::context::Summary;
 use crate::message::storable;
 use crate::prompt;
 use crate::request;
@@ -26,7 +27,9 @@ impl Running<'_> {
         let whole = budget.map_or(USUAL_CHARACTERS, |tokens| tokens.saturating_mul(3));
         for characters in [whole, whole / 4] {
             match self.summary(setup, through, characters).await {
-                Ok(Some(summary)) => {
+                Ok(Some(text)) => {
+                    let origin = setup.conversation.origin_of(through, setup.read.strangers);
+                    let summary = Summary { text, origin };
                     self.keep_summary(&summary, through).await?;
                     setup.conversation.summarise(through, summary);
                     return Ok(());
@@ -52,7 +55,8 @@ impl Running<'_> {
     ) -> Result<Option<String>, TurnFailure> {
         let characters = usize::try_from(characters).unwrap_or(usize::MAX);
         let conversation = &setup.conversation;
-        let (before, rows) = (conversation.summary(), conversation.older(through));
+        let rows = conversation.older(through);
+        let before = conversation.summary().map(|summary| summary.text.as_str());
         let transcript = request::transcript(before, rows, characters);
         if transcript.trim().is_empty() {
             return Ok(None);
@@ -71,11 +75,12 @@ impl Running<'_> {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    async fn keep_summary(&self, summary: &str, through: i64) -> Result<(), TurnFailure> {
-        let (session, summary) = (self.turn.session.clone(), summary.to_owned());
+    async fn keep_summary(&self, summary: &Summary, through: i64) -> Result<(), TurnFailure> {
+        let (session, summary) = (self.turn.session.clone(), summary.clone());
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
-                conn.update_chat_session_summary(&session, &summary, through)
+                let summary = (summary.text.as_str(), summary.origin.as_str());
+                conn.update_chat_session_summary(&session, summary, through)
                     .await
             })
         });

@@ -3,8 +3,8 @@
 use crate::fake_model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
-    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Message, Origin, SendRequest,
-    Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, Origin,
+    SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::{
@@ -256,7 +256,9 @@ pub struct TestTool {
     name: String,
     audience: Audience,
     limit: Duration,
-    brings_webhook_text: bool,
+    reads_strangers: bool,
+    returns_private: bool,
+    effect: Effect,
     body: Box<Body>,
 }
 
@@ -288,7 +290,38 @@ impl TestTool {
             name: name.to_owned(),
             audience,
             limit,
-            brings_webhook_text: false,
+            reads_strangers: false,
+            returns_private: false,
+            effect: Effect::None,
+            body: Box::new(body),
+        })
+    }
+
+    /// Returns private text by a stranger.
+    pub fn of_strangers(name: &str, text: &'static str) -> Arc<Self> {
+        let body =
+            move |_, _| -> BoxFuture<'static, _> { Box::pin(async move { Ok(text.to_owned()) }) };
+        Arc::new(Self {
+            name: name.to_owned(),
+            audience: Audience::Public,
+            limit: Duration::from_mins(1),
+            reads_strangers: true,
+            returns_private: true,
+            effect: Effect::None,
+            body: Box::new(body),
+        })
+    }
+
+    /// A trusted tool with an effect.
+    pub fn with_effect(name: &str, effect: Effect) -> Arc<Self> {
+        let body = |_, _| -> BoxFuture<'static, _> { Box::pin(async { Ok("done".to_owned()) }) };
+        Arc::new(Self {
+            name: name.to_owned(),
+            audience: Audience::Trusted,
+            limit: Duration::from_mins(1),
+            reads_strangers: false,
+            returns_private: false,
+            effect,
             body: Box::new(body),
         })
     }
@@ -307,7 +340,9 @@ impl TestTool {
             name: name.to_owned(),
             audience: Audience::Trusted,
             limit: Duration::from_mins(1),
-            brings_webhook_text: true,
+            reads_strangers: true,
+            returns_private: true,
+            effect: Effect::None,
             body: Box::new(body),
         })
     }
@@ -338,8 +373,14 @@ impl Tool for TestTool {
     fn time_limit(&self) -> Duration {
         self.limit
     }
-    fn brings_webhook_text(&self) -> bool {
-        self.brings_webhook_text
+    fn reads_strangers(&self) -> bool {
+        self.reads_strangers
+    }
+    fn returns_private(&self) -> bool {
+        self.returns_private
+    }
+    fn effect(&self, _: &Value, _: bool) -> Effect {
+        self.effect
     }
     fn call<'a>(
         &'a self,

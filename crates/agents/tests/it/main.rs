@@ -24,6 +24,7 @@ mod sessions;
 mod share;
 mod speaker;
 mod stops;
+mod taint;
 mod timeout;
 mod tools;
 mod trust;

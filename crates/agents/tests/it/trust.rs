@@ -1,8 +1,10 @@
-//! Webhook text is data: its turns, and all later turns in its session, have only public tools.
+//! Webhook text is data: its turns, and all later turns in its session until a person clears it, have only
+//! public tools.
 
-use crate::fake_model::{Act, call, say};
+use crate::fake_model::{call, say};
 use crate::harness::{House, TestTool, chat, houses, told, webhook};
 use gatehouse_agents::{AgentChanges, Audience, Source, ToolPolicy};
+use gatehouse_domain::Actor;
 use serde_json::json;
 
 async fn with_tools() -> Vec<House> {
@@ -92,7 +94,7 @@ async fn what_was_not_offered_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_session_stays_tainted_for_ever() {
+async fn a_session_stays_tainted_until_a_person_clears_it() {
     for house in with_tools().await {
         let chatting = house.say(None, "hello").await;
         assert_eq!(house.model.offered(0), ["calc", "speak", "web_fetch"]);
@@ -129,6 +131,15 @@ async fn a_session_stays_tainted_for_ever() {
         register(&house);
         house.say(Some(&session), "and now").await;
         assert_eq!(house.model.offered(0), ["calc", "web_fetch"]);
+
+        let cleared = house.agents.clear_taint(&Actor::cli(), &session).await;
+        assert!(!cleared.unwrap().tainted);
+        house.say(Some(&session), "and now").await;
+        assert_eq!(house.model.offered(1), ["calc", "speak", "web_fetch"]);
+        let again = webhook("webhook:a", "another event", None);
+        house.agents.send_sync(again).await.unwrap();
+        house.say(Some(&session), "and now").await;
+        assert_eq!(house.model.offered(3), ["calc", "web_fetch"]);
     }
 }
 
@@ -252,48 +263,5 @@ async fn many_texts_at_once_make_one_session() {
             .send_sync(chat(Some("one"), "thanks"))
             .await
             .unwrap();
-    }
-}
-
-#[tokio::test]
-async fn a_tool_that_brings_webhook_text_taints_its_session_at_once() {
-    for house in with_tools().await {
-        let tools = house.agents.tools();
-        tools.register(TestTool::of_webhooks("webhook_text"));
-        let both = |x: i64| {
-            let calls = ["webhook_text", "speak"];
-            let call = |name: &str| (name.to_owned(), json!({ "x": x }).to_string());
-            Act::Call(String::new(), calls.map(call).to_vec())
-        };
-        let is_tainted = async |session: &str| {
-            let record = house.agents.get_session(session).await.unwrap();
-            record.tainted
-        };
-        // A failed call does not taint the session.
-        house.model.will([both(0), say("done")]);
-        let report = house.say(None, "read it").await;
-        let session = report.session.to_string();
-        assert_eq!(report.actions[1].status.as_str(), "ok");
-        assert!(!is_tainted(&session).await);
-
-        // A successful call does, also for the calls after it in the same answer.
-        let speak = call("speak", &json!({ "x": 1 }));
-        house.model.will([both(1), speak, say("done")]);
-        let report = house.say(Some(&session), "read it").await;
-        let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
-        assert_eq!(statuses, ["ok", "denied", "denied"]);
-        let offered = |request| house.model.offered(request);
-        assert_eq!(offered(2), ["calc", "speak", "web_fetch", "webhook_text"]);
-        assert_eq!(offered(3), ["calc", "web_fetch"]);
-        assert_eq!(offered(4), ["calc", "web_fetch"]);
-        let system = house.model.messages(3)[0]["content"].to_string();
-        assert!(system.contains("untrusted data"), "{system}");
-        assert!(is_tainted(&session).await);
-
-        house.say(Some(&session), "and now").await;
-        assert_eq!(offered(5), ["calc", "web_fetch"]);
-        // Other sessions are unaffected.
-        house.say(None, "hello").await;
-        assert_eq!(offered(6).len(), 4);
     }
 }

@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use std::str::FromStr;
 use url::Url;
 
+const SWITCH: &[&str] = &["on", "off"];
 const PROVIDERS: &[&str] = &["brave", "tavily", "searxng"];
 
 pub(crate) const KEYS: &[KeySpec] = &[
@@ -16,6 +17,28 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Empty,
         doc: "Tools that wait up to 5 minutes for a person to approve each call. Changing it at \
               run time needs operator.admin.",
+        example: "",
+        guard: Guard::Admin,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "tools.taint",
+        kind: Kind::Text(Rule::OneOf(SWITCH)),
+        default: Initial::Text("on"),
+        doc: "Whether tool calls that send, change, reveal or spend something wait for a person's \
+              approval in a conversation that has read strangers' text: webhooks, web pages, \
+              search results, MCP tools. off lets such text act through your agents.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "tools.trust",
+        kind: Kind::List(Rule::Line),
+        default: Initial::Empty,
+        doc: "Calls that need no such approval: `tool` for a tool without targets, `tool:target`, or \
+              `tool:*`. The target of web_fetch is the host, that of webhook `action:id`. Changing \
+              it at run time needs operator.admin.",
         example: "",
         guard: Guard::Admin,
         change: Change::Live,
@@ -58,6 +81,10 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Tools {
     /// The tools whose calls wait for a person's approval.
     pub require_approval: Vec<String>,
+    /// Whether calls with an effect wait for approval once strangers' text has been read.
+    pub taint: bool,
+    /// The calls that need no such approval.
+    pub trust: Vec<String>,
     pub web_search: WebSearch,
 }
 
@@ -77,6 +104,8 @@ impl Tools {
         let api_key = reader.text("tools.web_search.api_key");
         Ok(Self {
             require_approval: reader.list("tools.require_approval")?,
+            taint: reader.text("tools.taint") != Some("off"),
+            trust: reader.list("tools.trust")?,
             web_search: WebSearch {
                 provider: reader.optional("tools.web_search.provider")?,
                 api_key: api_key.map(SecretString::from),

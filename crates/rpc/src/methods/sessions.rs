@@ -40,6 +40,16 @@ pub const RENAME: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
+pub const CLEAR_TAINT: Method = method!(
+    "sessions.clear_taint",
+    "Clears the taint of a session after a person has looked at it: calls with an effect no longer \
+     need approval until the session reads a stranger's text again.",
+    Some(Scope::Approvals),
+    clear_taint(NameParams) -> Session,
+    errors: [NotFound, Conflict],
+    audit: Audit::Room("session.taint_cleared")
+);
+
 pub const DELETE: Method = method!(
     "sessions.delete",
     "Deletes a session with its messages and its share, and stops its running turn.",
@@ -189,6 +199,15 @@ async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
     let agents = &call.services.agents;
     agents
         .rename_session(&name, &params.label)
+        .await
+        .map_err(to_problem)
+}
+
+async fn clear_taint(call: Call, params: NameParams) -> Result<Session, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.services.agents;
+    agents
+        .clear_taint(&call.actor(), &name)
         .await
         .map_err(to_problem)
 }

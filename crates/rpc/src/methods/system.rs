@@ -36,6 +36,8 @@ pub struct SystemStatus {
     pub queue_depth: u64,
     /// The number of chat sessions.
     pub sessions: u64,
+    /// Whether strangers' text can act through agents without approval, because `tools.taint` is off.
+    pub taint_off: bool,
 }
 
 /// The state of the database.
@@ -76,6 +78,7 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
         vault_status: services.secrets.status().into(),
         queue_depth: u64::try_from(waiting).unwrap_or(0),
         sessions: u64::try_from(sessions).unwrap_or(0),
+        taint_off: !services.config.resolved().settings.tools.taint,
     })
 }
 

@@ -31,6 +31,18 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
             "config.set",
             json!({ "key": "metrics.enabled", "value": false }),
         ),
+        (
+            "mcp.create",
+            json!({ "name": "far", "url": "http://127.0.0.1:9/mcp" }),
+        ),
+        (
+            "mcp.update",
+            json!({ "name": "far", "url": "http://127.0.0.1:8/mcp" }),
+        ),
+        ("mcp.test", json!({ "name": "far" })),
+        ("mcp.approve", json!({ "name": "far" })),
+        ("mcp.restart", json!({ "name": "far" })),
+        ("mcp.delete", json!({ "name": "far" })),
         ("env.set", json!({ "key": "A", "value": "b" })),
         ("env.delete", json!({ "key": "HAVE" })),
         ("env.reveal", json!({ "program": "make" })),
@@ -83,6 +95,7 @@ fn calls_for_conversations(session: &str) -> Calls {
             "chat.delete",
             json!({ "session": session, "turn_id": "turn_none" }),
         ),
+        ("sessions.clear_taint", json!({ "id": session })),
         ("sessions.delete", json!({ "id": session })),
         (
             "approval.resolve",

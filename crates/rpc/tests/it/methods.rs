@@ -21,6 +21,7 @@ async fn status_tells_how_it_is() {
             "vault_status": "uninitialized",
             "queue_depth": 0,
             "sessions": 0,
+            "taint_off": false,
         })
     );
 }

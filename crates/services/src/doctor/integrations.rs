@@ -4,7 +4,7 @@ use super::Check;
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_sources::AuthMode;
-use gatehouse_tools::{McpState, McpStatus};
+use gatehouse_tools::{McpReview, McpState, McpStatus};
 
 /// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
@@ -14,6 +14,11 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
     let broken = servers
         .iter()
         .find(|server| matches!(server.state, McpState::Failed | McpState::NotBuilt));
+    let pending = servers
+        .iter()
+        .flat_map(|server| &server.listed)
+        .filter(|tool| tool.review != McpReview::Approved)
+        .count();
     let waiting = servers
         .iter()
         .filter(|server| server.state == McpState::WaitingForVault)
@@ -30,6 +35,13 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
             "mcp",
             format!("{waiting} MCP server(s) wait for variables in the sealed vault."),
             "Unlock the vault.",
+        ),
+        None if pending > 0 => Check::bad(
+            "mcp",
+            format!(
+                "{pending} tool(s) of MCP servers differ from what was approved and are not offered."
+            ),
+            "Look at the difference with mcp.list and approve it with mcp.approve.",
         ),
         None => {
             let tools: usize = servers.iter().map(|server| server.tools).sum();
@@ -114,6 +126,10 @@ mod tests {
             transport: "stdio",
             state,
             tools: 2,
+            listed: Vec::new(),
+            digest: String::new(),
+            reports: 1,
+            run: 1,
             problem: None,
         }
     }

@@ -61,6 +61,8 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
 pub fn agents_settings(settings: &Settings) -> AgentsSettings {
     AgentsSettings {
         require_approval: settings.tools.require_approval.clone(),
+        taint: settings.tools.taint,
+        trust: settings.tools.trust.clone(),
         turn_timeout: settings.agents.turn_timeout,
         zone: settings
             .agents

@@ -7,7 +7,7 @@ mod screen;
 use crate::input;
 use crate::off_thread::{Overrun, Places};
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -89,6 +89,18 @@ impl Tool for Calc {
 
     fn audience(&self) -> Audience {
         Audience::Public
+    }
+
+    fn reads_strangers(&self) -> bool {
+        false
+    }
+
+    fn returns_private(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, _input: &Value, _has_private: bool) -> Effect {
+        Effect::None
     }
 
     fn call<'a>(

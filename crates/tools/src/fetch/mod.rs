@@ -9,7 +9,7 @@ use crate::input;
 use crate::text;
 use charset::decode;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_outbound::Outbound;
 use get::{Page, get};
 use kind::Kind;
@@ -141,6 +141,28 @@ impl Tool for WebFetch {
 
     fn audience(&self) -> Audience {
         Audience::Public
+    }
+
+    fn returns_private(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
+        if has_private {
+            Effect::Reveal
+        } else {
+            Effect::None
+        }
+    }
+
+    /// The host and its port, if the URL has one.
+    fn target(&self, input: &Value) -> Option<String> {
+        let url = Url::parse(input.get("url")?.as_str()?.trim()).ok()?;
+        let host = url.host_str()?;
+        Some(match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
     }
 
     fn call<'a>(

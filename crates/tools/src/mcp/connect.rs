@@ -148,7 +148,9 @@ async fn call(
     server: &Server,
     url: &Url,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
-    let ToolsParts { outbound, secrets } = &server.world.parts;
+    let ToolsParts {
+        outbound, secrets, ..
+    } = &server.world.parts;
     outbound.check_url(Reach::Owner, url)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .max_sse_event_size(MAX_MESSAGE_BYTES);

@@ -2,9 +2,8 @@
 
 use super::names::{former_name, full_name};
 use super::schema;
-use super::tool::McpTool;
+use super::tool::{Hints, McpTool};
 use crate::text;
-use gatehouse_agents::Tool;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, CustomResult, Extensions, ListToolsRequest, ListToolsRequestMethod,
@@ -14,7 +13,6 @@ use rmcp::service::Peer;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Limit on the pages of a list.
 const MAX_PAGES: usize = 50;
@@ -40,10 +38,12 @@ struct RawTool {
     description: Option<String>,
     #[serde(default)]
     input_schema: Value,
+    #[serde(default)]
+    annotations: Option<Hints>,
 }
 
 /// Lists all usable tools and logs the others.
-pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn Tool>>, ()> {
+pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<McpTool>, ()> {
     let mut listed = Vec::new();
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
@@ -62,15 +62,13 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<A
             "an MCP server has more than {MAX_TOOLS} tools: the rest is ignored"
         );
     }
-    let (mut names, mut tools) = (BTreeSet::new(), Vec::<Arc<dyn Tool>>::new());
+    let (mut names, mut tools) = (BTreeSet::new(), Vec::new());
     for raw in listed.into_iter().take(MAX_TOOLS) {
         match usable(server, raw, peer) {
-            Ok(tool) if names.insert(tool.name().to_owned()) => tools.push(Arc::new(tool)),
-            Ok(tool) => tracing::warn!(
-                server,
-                tool = tool.name(),
-                "two MCP tools have the same name"
-            ),
+            Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
+            Ok(tool) => {
+                tracing::warn!(server, tool = tool.name, "two MCP tools have the same name")
+            }
             Err((tool, reason)) => {
                 tracing::warn!(server, tool, reason, "an MCP tool was ignored");
             }
@@ -120,6 +118,7 @@ fn usable(
         server: server.to_owned(),
         description,
         parameters,
+        hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),
     })
 }

@@ -14,10 +14,13 @@ mod listener;
 mod listing;
 #[cfg(feature = "mcp")]
 mod log;
+mod manage;
 #[cfg(feature = "mcp")]
 mod names;
 #[cfg(feature = "mcp")]
 mod program;
+#[cfg(feature = "mcp")]
+mod review;
 #[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
@@ -29,5 +32,6 @@ mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
+pub use manage::McpError;
 pub use servers::{Mcp, McpServerSettings, McpVariable};
-pub use status::{McpState, McpStatus};
+pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

@@ -3,8 +3,11 @@
 use super::connect::{ConnectError, connect};
 use super::listener::Listener;
 use super::listing;
+use super::review;
 use super::servers::{McpServerSettings, World};
 use super::status::{McpState, McpStatus};
+use gatehouse_agents::Tool;
+use gatehouse_store::StoreError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, RunningService};
 use std::ffi::OsString;
@@ -35,6 +38,8 @@ pub(super) struct Server {
     pub(super) name: String,
     pub(super) settings: Arc<McpServerSettings>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
+    /// Which start of a server this is.
+    pub(super) run: u64,
 }
 
 /// Why a server is unavailable. Shown to people; contains no secrets.
@@ -46,31 +51,19 @@ pub(super) enum ServerError {
     TooSlow,
     #[error("its tools cannot be listed")]
     List,
+    #[error("the approved tools cannot be read from the database")]
+    Store(#[source] StoreError),
     #[error("it ended or closed the connection")]
     Ended,
 }
 
 impl Server {
-    pub(super) fn new(
-        world: Arc<World>,
-        name: String,
-        settings: Arc<McpServerSettings>,
-        child_variables: Arc<Vec<(String, OsString)>>,
-    ) -> Self {
-        Self {
-            world,
-            name,
-            settings,
-            child_variables,
-        }
-    }
-
     /// Runs the server until `stop`.
     pub(super) async fn run(self, stop: CancellationToken) {
         let mut failures = 0;
         loop {
             let began = Instant::now();
-            self.report(McpState::Starting, 0, None);
+            self.report(McpState::Starting, None);
             let end = self.session(&stop).await;
             (self.world.publish)(&self.group(), Vec::new());
             let Err(error) = end else { return };
@@ -87,7 +80,7 @@ impl Server {
                 McpState::Failed
             };
             tracing::warn!(server = %self.name, %error, "an MCP server is unavailable");
-            self.report(state, 0, Some(error.to_string()));
+            self.report(state, Some(error.to_string()));
             let unsealed = self.unsealed(waits_for_vault);
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -109,11 +102,17 @@ impl Server {
         };
         let (peer, cancel) = (service.peer().clone(), service.cancellation_token());
         let mut ended = pin!(end_of(service));
+        let mut refresh = self.world.refresh.subscribe();
         let served = async {
+            // One audit row, however often the server changes its tools.
+            let mut is_noted = false;
             loop {
-                self.publish_tools(&peer).await?;
-                changed.notified().await;
-                sleep(BETWEEN_LISTS).await;
+                is_noted = self.publish_tools(&peer, is_noted).await?;
+                tokio::select! {
+                    () = changed.notified() => sleep(BETWEEN_LISTS).await,
+                    // The sender lives as long as the gateway.
+                    refreshed = refresh.changed() => if refreshed.is_err() { changed.notified().await },
+                }
             }
         };
         let outcome = tokio::select! {
@@ -129,16 +128,44 @@ impl Server {
         outcome
     }
 
-    async fn publish_tools(&self, peer: &Peer<RoleClient>) -> Result<(), ServerError> {
+    /// Lists the tools, reviews them, and publishes the approved ones. Returns whether the audit log contains
+    /// that tools differ from what was approved.
+    async fn publish_tools(
+        &self,
+        peer: &Peer<RoleClient>,
+        is_noted: bool,
+    ) -> Result<bool, ServerError> {
         let listed = timeout(LIST_TIME, listing::tools(&self.name, peer)).await;
-        let Ok(Ok(tools)) = listed else {
+        let Ok(Ok(mut tools)) = listed else {
             return Err(ServerError::List);
         };
+        let reviewed = review::review(&self.world, &self.name, &tools).await;
+        let reviewed = reviewed.map_err(ServerError::Store)?;
+        tools.retain(|tool| reviewed.admits(tool));
         let count = tools.len();
-        (self.world.publish)(&self.group(), tools);
-        self.report(McpState::Connected, count, None);
+        let tools = tools
+            .into_iter()
+            .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
+        (self.world.publish)(&self.group(), tools.collect());
+        let is_changed = !reviewed.pending().is_empty();
+        if is_changed && !is_noted {
+            tracing::warn!(
+                server = %self.name,
+                tools = ?reviewed.pending(),
+                "tools of an MCP server differ from what was approved and are not offered"
+            );
+            let noted = review::note_change(&self.world, &self.name, &reviewed);
+            noted.await.map_err(ServerError::Store)?;
+        }
         tracing::info!(server = %self.name, tools = count, "connected to an MCP server");
-        Ok(())
+        self.world.board.set(McpStatus {
+            state: McpState::Connected,
+            tools: count,
+            listed: reviewed.tools,
+            digest: reviewed.digest,
+            ..self.status()
+        });
+        Ok(is_changed)
     }
 
     /// Completes when the vault is no longer sealed, or never if `waits` is false.
@@ -158,14 +185,27 @@ impl Server {
         format!("mcp:{}", self.name)
     }
 
-    fn report(&self, state: McpState, tools: usize, problem: Option<String>) {
+    /// Reports a state without tools.
+    fn report(&self, state: McpState, problem: Option<String>) {
         self.world.board.set(McpStatus {
+            state,
+            problem,
+            ..self.status()
+        });
+    }
+
+    fn status(&self) -> McpStatus {
+        McpStatus {
             name: self.name.clone(),
             transport: self.settings.transport(),
-            state,
-            tools,
-            problem,
-        });
+            state: McpState::Starting,
+            tools: 0,
+            listed: Vec::new(),
+            digest: String::new(),
+            reports: 0,
+            run: self.run,
+            problem: None,
+        }
     }
 }
 

@@ -128,6 +128,8 @@ pub(crate) struct World {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
     pub(super) board: Board,
+    /// Changes when the servers must list and review their tools again.
+    pub(super) refresh: watch::Sender<u64>,
 }
 
 /// The servers that the settings define.
@@ -135,8 +137,11 @@ pub(crate) struct World {
     not(feature = "mcp"),
     expect(dead_code, reason = "needed only for servers")
 )]
+#[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) servers: BTreeMap<String, Arc<McpServerSettings>>,
+    /// How often each server was started again on request.
+    pub(super) restarts: BTreeMap<String, u64>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
 }
 
@@ -159,10 +164,11 @@ impl Mcp {
             parts,
             publish,
             board,
+            refresh: watch::Sender::new(0),
         });
         let mcp = Self {
             world,
-            wanted: watch::Sender::new(Arc::new(wanted(servers, child_variables))),
+            wanted: watch::Sender::new(Arc::new(wanted(servers, BTreeMap::new(), child_variables))),
         };
         mcp.announce();
         mcp
@@ -199,9 +205,14 @@ impl Mcp {
         servers: BTreeMap<String, McpServerSettings>,
         child_variables: Vec<(String, OsString)>,
     ) {
-        self.wanted
-            .send_replace(Arc::new(wanted(servers, child_variables)));
+        self.wanted.send_modify(|now| {
+            *now = Arc::new(wanted(servers, now.restarts.clone(), child_variables));
+        });
         self.announce();
+        // Another node may have approved tools.
+        self.world
+            .refresh
+            .send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// Adds new servers to the board at once.
@@ -218,6 +229,10 @@ impl Mcp {
                         McpState::NotBuilt
                     },
                     tools: 0,
+                    listed: Vec::new(),
+                    digest: String::new(),
+                    reports: 0,
+                    run: 0,
                     problem: None,
                 });
             }
@@ -240,6 +255,7 @@ impl Mcp {
 
 fn wanted(
     servers: BTreeMap<String, McpServerSettings>,
+    restarts: BTreeMap<String, u64>,
     child_variables: Vec<(String, OsString)>,
 ) -> Wanted {
     let servers = servers.into_iter();
@@ -247,6 +263,7 @@ fn wanted(
         servers: servers
             .map(|(name, server)| (name, Arc::new(server)))
             .collect(),
+        restarts,
         child_variables: Arc::new(child_variables),
     }
 }

@@ -1,6 +1,7 @@
 //! The status of the servers, for the doctor.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
 
@@ -14,9 +15,71 @@ pub struct McpStatus {
     pub state: McpState,
     /// How many tools are usable.
     pub tools: usize,
+    /// Every tool that the server offers or that was approved, by name; empty while it is not connected.
+    pub listed: Vec<McpToolStatus>,
+    /// Identifies what the server offers, for an approval of exactly that.
+    pub digest: String,
+    /// Counts the reports of this server.
+    #[serde(skip)]
+    pub reports: u64,
+    /// Counts the starts of all servers: a larger number is a later start.
+    #[serde(skip)]
+    pub run: u64,
     /// What is wrong, for people. Contains no secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+/// The description and schema that models receive, and what the server says about effects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolForm {
+    pub description: String,
+    /// The JSON schema of the input.
+    pub parameters: Value,
+    /// `readOnlyHint`: the tool changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// `openWorldHint`: the tool reaches places that nobody chose beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
+}
+
+impl ToolForm {
+    /// The stored form. Equal forms have equal texts.
+    pub fn text(&self) -> String {
+        // Serialization cannot fail: the keys of a `Value` are strings.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// How a tool compares with what was approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpReview {
+    /// It is offered in this form.
+    Approved,
+    /// The server offers it in another form. It is not offered to agents.
+    Changed,
+    /// It was never approved. It is not offered to agents.
+    New,
+    /// It was approved, but the server no longer has it.
+    Gone,
+}
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct McpToolStatus {
+    /// The name that agents use.
+    pub name: String,
+    /// The server's own name.
+    pub tool: String,
+    pub review: McpReview,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved: Option<ToolForm>,
+    /// The form that the server offers now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<ToolForm>,
 }
 
 /// The state of a server.
@@ -48,9 +111,12 @@ impl Board {
         self.0.subscribe()
     }
 
+    /// Replaces the status of a server and counts the report.
     pub(super) fn set(&self, status: McpStatus) {
         self.0.send_modify(|board| {
-            board.insert(status.name.clone(), status);
+            let before = board.get(&status.name).map_or(0, |before| before.reports);
+            let reports = before.saturating_add(1);
+            board.insert(status.name.clone(), McpStatus { reports, ..status });
         });
     }
 

@@ -17,13 +17,22 @@ pub(super) struct Supervisor {
     wanted: watch::Receiver<Arc<Wanted>>,
     tasks: TaskTracker,
     running: BTreeMap<String, Running>,
+    /// How many servers were started.
+    runs: u64,
 }
 
 struct Running {
     settings: Arc<McpServerSettings>,
     child_variables: Arc<Vec<(String, OsString)>>,
+    restarts: u64,
     stop: CancellationToken,
     task: JoinHandle<()>,
+}
+
+impl Wanted {
+    fn restarts_of(&self, server: &str) -> u64 {
+        self.restarts.get(server).copied().unwrap_or(0)
+    }
 }
 
 impl Supervisor {
@@ -33,6 +42,7 @@ impl Supervisor {
             wanted: mcp.wanted.subscribe(),
             tasks,
             running: BTreeMap::new(),
+            runs: 0,
         }
     }
 
@@ -52,11 +62,13 @@ impl Supervisor {
         join_all(self.running.into_values().map(|running| running.task)).await;
     }
 
+    /// Stops the servers that are not wanted, or not in this form, or that a person starts again.
     async fn stop_others(&mut self, wanted: &Wanted) {
         let unwanted = self.running.iter().filter(|(name, running)| {
             let same = |settings: &Arc<McpServerSettings>| settings.same(&running.settings);
             let variables = wanted.child_variables == running.child_variables;
-            !(variables && wanted.servers.get(*name).is_some_and(same))
+            let is_current = wanted.restarts_of(name) == running.restarts;
+            !(variables && is_current && wanted.servers.get(*name).is_some_and(same))
         });
         let unwanted: Vec<String> = unwanted.map(|(name, _)| name.clone()).collect();
         let stopping = unwanted.iter().filter_map(|name| self.running.remove(name));
@@ -78,15 +90,18 @@ impl Supervisor {
                 continue;
             }
             let stop = stop.child_token();
-            let server = Server::new(
-                Arc::clone(&self.world),
-                name.clone(),
-                Arc::clone(settings),
-                Arc::clone(&wanted.child_variables),
-            );
+            self.runs += 1;
+            let server = Server {
+                world: Arc::clone(&self.world),
+                name: name.clone(),
+                settings: Arc::clone(settings),
+                child_variables: Arc::clone(&wanted.child_variables),
+                run: self.runs,
+            };
             let running = Running {
                 settings: Arc::clone(settings),
                 child_variables: Arc::clone(&wanted.child_variables),
+                restarts: wanted.restarts_of(name),
                 stop: stop.clone(),
                 task: self.tasks.spawn(server.run(stop)),
             };

@@ -1,11 +1,13 @@
 //! A server's tool as agents see it.
 
 use super::content;
+use super::status::ToolForm;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::{Peer, ServiceError};
+use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -24,10 +26,35 @@ pub(super) struct McpTool {
     pub(super) server: String,
     pub(super) description: String,
     pub(super) parameters: Value,
+    pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
 }
 
+/// What a server says about a tool's effects (MCP 2025-06-18, `ToolAnnotations`). Each is `None` if the server
+/// does not say it. They count only because a person approved them with the rest of the tool.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Hints {
+    /// It changes nothing.
+    pub(super) read_only_hint: Option<bool>,
+    /// It reaches places that nobody chose beforehand, such as the web.
+    pub(super) open_world_hint: Option<bool>,
+}
+
 impl McpTool {
+    /// The form that a person approves.
+    pub(super) fn form(&self) -> ToolForm {
+        // A server may list the members in another order each time.
+        let mut parameters = self.parameters.clone();
+        parameters.sort_all_objects();
+        ToolForm {
+            description: self.description.clone(),
+            parameters,
+            read_only: self.hints.read_only_hint,
+            open_world: self.hints.open_world_hint,
+        }
+    }
+
     async fn run(&self, input: Value) -> Result<String, ToolError> {
         let Value::Object(arguments) = input else {
             return Err(ToolError::new("The input must be an object."));
@@ -81,6 +108,17 @@ impl Tool for McpTool {
 
     fn audience(&self) -> Audience {
         Audience::Trusted
+    }
+
+    /// A tool that the server does not call read-only counts as one that changes something.
+    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
+        if self.hints.read_only_hint != Some(true) {
+            Effect::Change
+        } else if has_private && self.hints.open_world_hint == Some(true) {
+            Effect::Reveal
+        } else {
+            Effect::None
+        }
     }
 
     fn time_limit(&self) -> Duration {

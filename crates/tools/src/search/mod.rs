@@ -10,7 +10,7 @@ use crate::input;
 use crate::text;
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_domain::KeyBinding;
 use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
 use gatehouse_secrets::{KeyOfService, Secrets, SecretsError};
@@ -309,6 +309,18 @@ impl Tool for WebSearch {
 
     fn audience(&self) -> Audience {
         Audience::Public
+    }
+
+    fn returns_private(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
+        if has_private {
+            Effect::Reveal
+        } else {
+            Effect::None
+        }
     }
 
     fn call<'a>(

@@ -8,6 +8,7 @@ use gatehouse_models::{Models, ModelsParts, ModelsSettings};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, sqlite};
+use gatehouse_store::{AuditPage, AuditRow, Store, StoreError};
 use gatehouse_tools::{ToolsHandle, ToolsParts, ToolsSettings, register};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -24,13 +25,17 @@ pub struct House {
     pub tools: ToolsHandle,
     pub stop: CancellationToken,
     pub tasks: TaskTracker,
-    _database: TestDatabase,
+    store: Store,
+    database: TestDatabase,
 }
 
 impl House {
     /// `allow_private`: whether private addresses may be called.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
-        let database = sqlite();
+        Self::on(sqlite(), allow_private, settings).await
+    }
+
+    pub async fn on(database: TestDatabase, allow_private: bool, settings: ToolsSettings) -> Self {
         let store = database.open().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
@@ -52,10 +57,10 @@ impl House {
             random: random.clone(),
         };
         let parts = AgentsParts {
-            store,
+            store: store.clone(),
             models: Models::new(models, ModelsSettings::default()),
-            clock,
-            random,
+            clock: clock.clone(),
+            random: random.clone(),
         };
         let agents = Agents::open(parts, AgentsSettings::default())
             .await
@@ -63,6 +68,9 @@ impl House {
         let parts = ToolsParts {
             secrets: secrets.clone(),
             outbound,
+            store: store.clone(),
+            clock,
+            random,
         };
         Self {
             tools: register(&agents, parts, settings),
@@ -70,7 +78,8 @@ impl House {
             secrets,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
-            _database: database,
+            store,
+            database,
         }
     }
 
@@ -111,9 +120,32 @@ impl House {
 
     /// Stops everything and waits for it.
     pub async fn stop(self) {
+        drop(self.closed().await);
+    }
+
+    /// Stops everything and returns the database.
+    pub async fn closed(self) -> TestDatabase {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
+        self.store.close().await;
+        self.database
+    }
+
+    /// The audit rows of a kind, oldest first.
+    pub async fn audit(&self, kind: &str) -> Vec<Value> {
+        let page = AuditPage {
+            before_seq: i64::MAX,
+            kind: Some(kind.to_owned()),
+            limit: 100,
+        };
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_audit(&page).await }));
+        let rows: Result<Vec<AuditRow>, StoreError> = read.await;
+        let rows = rows.unwrap().into_iter().rev();
+        rows.map(|row| serde_json::from_str(&row.detail).unwrap())
+            .collect()
     }
 }
 

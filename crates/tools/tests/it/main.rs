@@ -15,5 +15,7 @@ mod hostile;
 #[cfg(feature = "mcp")]
 mod mcp_http;
 #[cfg(feature = "mcp")]
+mod mcp_pins;
+#[cfg(feature = "mcp")]
 mod mcp_stdio;
 mod search;

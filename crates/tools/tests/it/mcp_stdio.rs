@@ -181,12 +181,22 @@ async fn its_environment_is_the_allow_list_and_what_it_is_given() {
 }
 
 #[tokio::test]
-async fn a_changed_list_is_read_again() {
+async fn a_changed_list_is_read_again_and_approved() {
     let house = connected_house().await;
     until(&house, "py-1", connected).await;
     house.call("mcp__py-1__grow", json!({})).await.unwrap();
-    until(&house, "py-1", |status| status.tools == 9).await;
-    assert!(house.names().contains(&"mcp__py-1__grown".to_owned()));
+    let grown = |status: &McpStatus| status.listed.iter().any(|tool| tool.tool == "grown");
+    let status = until(&house, "py-1", grown).await;
+    assert_eq!(status.tools, 8);
+    let name = "mcp__py-1__grown".to_owned();
+    assert!(!house.names().contains(&name));
+    let mcp = house.tools.mcp();
+    let actor = Actor::cli();
+    let status = mcp
+        .approve(&actor, "py-1", None, Some(&status.digest))
+        .await;
+    assert_eq!(status.unwrap().tools, 9);
+    assert!(house.names().contains(&name));
     house.stop().await;
 }
 
@@ -240,9 +250,8 @@ async fn what_cannot_be_started_is_said() {
 async fn settings_start_stop_and_leave_alone() {
     let house = House::open(false, settings(vec![("a", python()), ("b", python())])).await;
     house.background();
-    until(&house, "a", connected).await;
+    let before = until(&house, "a", connected).await;
     until(&house, "b", connected).await;
-    let kept = house.agents.tools().find("mcp__a__echo").unwrap();
     let changed = program(interpreter(), &[SCRIPT], &[("TEST_TOKEN", "another")]);
     house
         .tools
@@ -262,8 +271,8 @@ async fn settings_start_stop_and_leave_alone() {
             .iter()
             .any(|name| name.starts_with("mcp__b__"))
     );
-    let same = house.agents.tools().find("mcp__a__echo").unwrap();
-    assert!(std::sync::Arc::ptr_eq(&kept, &same));
+    let after = until(&house, "a", connected).await;
+    assert_eq!(before.run, after.run, "it was started again");
     house.stop().await;
 }
 

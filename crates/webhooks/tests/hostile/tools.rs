@@ -8,7 +8,7 @@ use crate::worker::house::House;
 use crate::worker::model::{FakeModel, last_text};
 use futures_util::future::{BoxFuture, join_all};
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
-use gatehouse_domain::DeliveryStatus;
+use gatehouse_domain::{DeliveryStatus, SystemRandom};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use gatehouse_tools::{ToolsParts, ToolsSettings};
@@ -84,6 +84,9 @@ async fn house(database: &TestDatabase, attacker: &Attacker, canaries: &Arc<Atom
     let parts = ToolsParts {
         secrets: house.secrets.clone(),
         outbound: Outbound::new(shut).unwrap(),
+        store: house.store.clone(),
+        clock: house.clock.clone(),
+        random: Arc::new(SystemRandom),
     };
     drop(gatehouse_tools::register(
         &house.agents,

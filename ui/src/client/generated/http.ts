@@ -1059,7 +1059,10 @@ export interface components {
             message_count: number;
             /** @description What created it. */
             source: components["schemas"]["Source"];
-            /** @description Whether it ever received webhook text. Its turns can then use only public tools, permanently. */
+            /**
+             * @description Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
+             *     approval, and the turns of a webhook's session can use only public tools.
+             */
             tainted: boolean;
             /** @description The id of its share, when it is shared. */
             share_id?: string | null;
@@ -1096,6 +1099,8 @@ export interface components {
             session: components["schemas"]["SessionId"];
             turn_id: components["schemas"]["TurnId"];
             role: components["schemas"]["Role"];
+            /** @description Who wrote it. */
+            origin: components["schemas"]["MessageOrigin"];
             content: string;
             /** @description The calls that the agent requests. */
             tool_calls?: components["schemas"]["ToolCallRecord"][] | null;
@@ -1121,6 +1126,8 @@ export interface components {
         TurnId: string;
         /** @description The author of a message. */
         Role: "assistant" | "system" | "user" | "tool";
+        /** @description Who wrote a message. A session that contains a stranger's text is tainted. */
+        MessageOrigin: "owner" | "configured" | "model" | "stranger";
         /** @description A tool call that an agent requests. */
         ToolCallRecord: {
             /** @description Assigned by the provider. */

@@ -88,6 +88,13 @@ export type MessageId = string;
  */
 export type Role = 'assistant' | 'system' | 'user' | 'tool';
 /**
+ * Who wrote a message. A session that contains a stranger's text is tainted.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "MessageOrigin".
+ */
+export type MessageOrigin = 'owner' | 'configured' | 'model' | 'stranger';
+/**
  * The turns that may use a tool.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -101,6 +108,20 @@ export type ToolAudience = 'public' | 'trusted';
  * via the `definition` "ApprovalId".
  */
 export type ApprovalId = string;
+/**
+ * Why a tool call waits for approval.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AskReason".
+ */
+export type AskReason = 'required' | 'tainted';
+/**
+ * What a tool call does besides returning a result.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Effect".
+ */
+export type Effect = 'none' | 'send' | 'change' | 'reveal' | 'spend';
 /**
  * A message in the inbox.
  *
@@ -795,6 +816,22 @@ export interface Interface {
       result: Session;
     };
     /**
+     * Clears the taint of a session after a person has looked at it: calls with an effect no longer need approval until the session reads a stranger's text again.
+     */
+    'sessions.clear_taint': {
+      params: {
+        /**
+         * The session's id. A key is also accepted.
+         */
+        id?: string | null;
+        /**
+         * The session's key.
+         */
+        key?: string | null;
+      };
+      result: Session;
+    };
+    /**
      * Deletes a session with its messages and its share, and stops its running turn.
      */
     'sessions.delete': {
@@ -971,6 +1008,138 @@ export interface Interface {
       result: ListResult7;
     };
     /**
+     * Lists the MCP servers, and each tool that differs from what was approved with its old and new form.
+     */
+    'mcp.list': {
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
+      result: ListResult8;
+    };
+    /**
+     * Adds an MCP server, waits until it is connected or has failed, approves the tools that it has, and returns them.
+     */
+    'mcp.create': {
+      params: {
+        /**
+         * 1 to 64 letters, digits, `.`, `_` and `-`.
+         */
+        name: string;
+        /**
+         * A program that speaks MCP over standard input and output. It runs without a shell.
+         */
+        command?: string | null;
+        /**
+         * The program's arguments.
+         */
+        args?: string[] | null;
+        /**
+         * The program's variables: texts, or `{"vault": "KEY"}`.
+         */
+        env?: {
+          [k: string]: unknown;
+        } | null;
+        /**
+         * The URL of a server that speaks MCP over streamable HTTP.
+         */
+        url?: string | null;
+      };
+      result: McpServer;
+    };
+    /**
+     * Changes an MCP server and starts it again. Approvals stay.
+     */
+    'mcp.update': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+        /**
+         * A program that speaks MCP over standard input and output.
+         */
+        command?: string | null;
+        /**
+         * The program's arguments.
+         */
+        args?: string[] | null;
+        /**
+         * The program's variables: texts, or `{"vault": "KEY"}`.
+         */
+        env?: {
+          [k: string]: unknown;
+        } | null;
+        /**
+         * The URL of a server that speaks MCP over streamable HTTP.
+         */
+        url?: string | null;
+      };
+      result: McpServer;
+    };
+    /**
+     * Removes an MCP server and its approvals. One in the configuration file is removed there.
+     */
+    'mcp.delete': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+      };
+      result: Done;
+    };
+    /**
+     * Asks an MCP server for its tools, starting it first if it is not connected.
+     */
+    'mcp.test': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+      };
+      result: McpServer;
+    };
+    /**
+     * Approves tools of an MCP server in the form that it offers now.
+     */
+    'mcp.approve': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+        /**
+         * The tools to approve, by either name; all by default.
+         */
+        tools?: string[] | null;
+        /**
+         * `digest` of `mcp.list`: the call is refused if the server offers something else by now.
+         */
+        digest?: string | null;
+      };
+      result: McpServer;
+    };
+    /**
+     * Stops an MCP server, starts it again, and waits until it is connected or has failed.
+     */
+    'mcp.restart': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+      };
+      result: McpServer;
+    };
+    /**
      * Lists the tool calls that wait for approval, oldest first.
      */
     'approval.list': {
@@ -984,7 +1153,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult8;
+      result: ListResult9;
     };
     /**
      * Approves or denies a tool call.
@@ -1016,7 +1185,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult9;
+      result: ListResult10;
     };
     /**
      * Lists the types of channels, their fields, and the targets that are currently available.
@@ -1135,7 +1304,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult10;
+      result: ListResult11;
     };
     /**
      * Marks a message as read.
@@ -1814,7 +1983,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult11;
+      result: ListResult12;
     };
     /**
      * Returns a persona.
@@ -1976,7 +2145,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult12;
+      result: ListResult13;
     };
     /**
      * Revokes a device and closes its connections.
@@ -2165,6 +2334,10 @@ export interface SystemStatus {
    * The number of chat sessions.
    */
   sessions: number;
+  /**
+   * Whether strangers' text can act through agents without approval, because `tools.taint` is off.
+   */
+  taint_off: boolean;
 }
 /**
  * The state of the database.
@@ -2770,7 +2943,8 @@ export interface Session {
    */
   source: Source;
   /**
-   * Whether it ever received webhook text. Its turns can then use only public tools, permanently.
+   * Whether it contains a stranger's text that no person has cleared. Calls with an effect then need
+   * approval, and the turns of a webhook's session can use only public tools.
    */
   tainted: boolean;
   /**
@@ -2918,6 +3092,10 @@ export interface Message {
   session: SessionId;
   turn_id: TurnId;
   role: Role;
+  /**
+   * Who wrote it.
+   */
+  origin: MessageOrigin;
   content: string;
   /**
    * The calls that the agent requests.
@@ -3028,12 +3206,131 @@ export interface ToolInfo {
   mcp_server?: string | null;
 }
 /**
- * Result of `approval.list`.
+ * Result of `mcp.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "ListResult8".
  */
 export interface ListResult8 {
+  /**
+   * The servers, by name.
+   */
+  servers: McpServer[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * An MCP server.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpServer".
+ */
+export interface McpServer {
+  /**
+   * The name in the settings.
+   */
+  name: string;
+  /**
+   * `stdio` for a program, `http` for a URL.
+   */
+  transport: string;
+  /**
+   * The program; its arguments are not returned.
+   */
+  command?: string | null;
+  /**
+   * The names of the variables that the program receives.
+   */
+  env?: string[];
+  url?: string | null;
+  /**
+   * Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
+   */
+  fixed: boolean;
+  /**
+   * `starting`, `waiting_for_vault`, `connected`, `failed` or `not_built`.
+   */
+  state: string;
+  /**
+   * Why it is not connected.
+   */
+  problem?: string | null;
+  /**
+   * The tools that it offers or that were approved; empty while it is not connected.
+   */
+  tools: McpTool[];
+  /**
+   * Whether tools wait for `mcp.approve`.
+   */
+  needs_approval: boolean;
+  /**
+   * Identifies what the server offers now, for `mcp.approve`.
+   */
+  digest?: string;
+}
+/**
+ * A tool of an MCP server.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpTool".
+ */
+export interface McpTool {
+  /**
+   * The name that agents use.
+   */
+  name: string;
+  /**
+   * The server's own name, with characters that hide or reorder text as escapes.
+   */
+  tool: string;
+  /**
+   * `approved`: agents can use it. `changed`, `new` and `gone`: they cannot.
+   */
+  review: string;
+  /**
+   * The approved form.
+   */
+  approved?: Form | null;
+  /**
+   * The form that the server offers now; absent if it is the approved one.
+   */
+  offered?: Form | null;
+}
+/**
+ * The form of a tool, in which every character is visible: characters that hide or reorder text are shown as
+ * escapes such as `\u{202E}`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Form".
+ */
+export interface Form {
+  description: string;
+  /**
+   * The schema of the input as indented JSON.
+   */
+  parameters: string;
+  /**
+   * The server says that the tool changes nothing.
+   */
+  read_only?: boolean | null;
+  /**
+   * The server says that the tool reaches places that nobody chose beforehand.
+   */
+  open_world?: boolean | null;
+  /**
+   * How many characters were escaped.
+   */
+  hidden: number;
+}
+/**
+ * Result of `approval.list`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ListResult9".
+ */
+export interface ListResult9 {
   /**
    * The waiting tool calls, oldest first.
    */
@@ -3063,6 +3360,14 @@ export interface Approval {
    * The call in a form that is safe to display.
    */
   shown: ShownCall;
+  /**
+   * Why it waits.
+   */
+  reason: AskReason;
+  /**
+   * What it does besides returning a result.
+   */
+  effect: Effect;
   /**
    * The session's id.
    */
@@ -3094,9 +3399,9 @@ export interface ShownCall {
  * Result of `channels.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult9".
+ * via the `definition` "ListResult10".
  */
-export interface ListResult9 {
+export interface ListResult10 {
   /**
    * The channels, by id.
    */
@@ -3218,9 +3523,9 @@ export interface ExtraKey {
  * Result of `inbox.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult10".
+ * via the `definition` "ListResult11".
  */
-export interface ListResult10 {
+export interface ListResult11 {
   /**
    * The messages, newest first.
    */
@@ -4274,9 +4579,9 @@ export interface Segment {
  * Result of `voice.personas.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult11".
+ * via the `definition` "ListResult12".
  */
-export interface ListResult11 {
+export interface ListResult12 {
   /**
    * The personas, by label and then by id.
    */
@@ -4515,9 +4820,9 @@ export interface DevicePaired {
  * Result of `pairing.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult12".
+ * via the `definition` "ListResult13".
  */
-export interface ListResult12 {
+export interface ListResult13 {
   /**
    * The devices, oldest first.
    */
@@ -4876,6 +5181,7 @@ export const READS: ReadonlySet<string> = new Set([
   'sessions.get',
   'chat.history',
   'tools.list',
+  'mcp.list',
   'channels.list',
   'channels.types',
   'inbox.list',

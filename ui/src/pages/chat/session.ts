@@ -1,6 +1,7 @@
 // Names and actions of a session, shared by the list and the header of the conversation.
 import Link from '@lucide/svelte/icons/link';
 import Pencil from '@lucide/svelte/icons/pencil';
+import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
@@ -27,5 +28,8 @@ export function nameOf({ key, label }: Session): string {
 export const actionsFor = (session: Session, onask: (asked: Asked) => void): Item[] => [
   { label: m.chat_rename(), icon: Pencil, run: () => onask({ what: 'rename', session }) },
   { label: m.chat_share(), icon: Link, run: () => onask({ what: 'share', session }) },
+  ...(session.tainted
+    ? [{ label: m.chat_trust(), icon: ShieldCheck, run: () => onask({ what: 'trust', session }) }]
+    : []),
   { label: m.chat_delete(), icon: Trash, danger: true, run: () => onask({ what: 'delete', session }) },
 ];

@@ -7,6 +7,7 @@ const message = (turn_id: string, role: Message['role'], more: Partial<Message> 
   session: 'ses_1',
   turn_id,
   role,
+  origin: role === 'user' ? 'owner' : 'model',
   content: '',
   created_at: '2026-01-01T00:00:00Z',
   ...more,

@@ -1,0 +1,97 @@
+//! Decides which tool calls need the owner's approval because a stranger's text may have caused them. Pure:
+//! knows a call by its name, its target and its effect, and a turn by what it has read.
+
+use crate::origin::MessageOrigin;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a tool call does besides returning a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// It sends a message to someone.
+    Send,
+    /// It changes or deletes something.
+    Change,
+    /// It sends private data to a place that its input chooses.
+    Reveal,
+    /// It costs money.
+    Spend,
+}
+
+/// Why a tool call waits for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AskReason {
+    /// `tools.require_approval` lists the tool.
+    Required,
+    /// The turn has read a stranger's text, and the call has an effect.
+    Tainted,
+}
+
+/// What a turn has read, in this turn and in earlier ones of its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HasRead {
+    /// A stranger's text that no person has cleared.
+    pub(crate) strangers: bool,
+    /// Private data that a tool returned.
+    pub(crate) private: bool,
+}
+
+impl HasRead {
+    /// Notes one more message.
+    pub(crate) fn read(&mut self, origin: MessageOrigin, is_private: bool) {
+        self.strangers |= origin == MessageOrigin::Stranger;
+        self.private |= is_private;
+    }
+}
+
+/// A call that a model requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requested<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) target: Option<&'a str>,
+    pub(crate) effect: Effect,
+}
+
+/// What the owner decided beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes<'a> {
+    /// `tools.require_approval` lists the tool.
+    pub(crate) is_required: bool,
+    /// `tools.taint` is on.
+    pub(crate) is_guarded: bool,
+    /// The agent's or the webhook's `allow` contains the tool's exact name.
+    pub(crate) is_named: bool,
+    /// `tools.trust`
+    pub(crate) trust: &'a [String],
+}
+
+/// Why this call needs approval; `None` if it needs none.
+pub(crate) fn reason_to_ask(
+    call: Requested<'_>,
+    read: HasRead,
+    wishes: Wishes<'_>,
+) -> Option<AskReason> {
+    if wishes.is_required {
+        return Some(AskReason::Required);
+    }
+    let is_harmless = call.effect == Effect::None || !read.strangers || !wishes.is_guarded;
+    let is_allowed = wishes.is_named || wishes.trust.iter().any(|entry| is_trusted(entry, call));
+    (!is_harmless && !is_allowed).then_some(AskReason::Tainted)
+}
+
+/// Whether an entry of `tools.trust` allows this call. `tool:target` allows one target, `tool:*` all, and
+/// `tool` a call without a target.
+fn is_trusted(entry: &str, call: Requested<'_>) -> bool {
+    match entry.split_once(':') {
+        None => entry == call.tool && call.target.is_none(),
+        Some((tool, target)) => tool == call.tool && (target == "*" || Some(target) == call.target),
+    }
+}
+
+#[cfg(test)]
+#[path = "taint_tests.rs"]
+mod tests;

@@ -1,0 +1,57 @@
+//! Requests the owner's approval of a call that needs it.
+
+use super::failure::TurnFailure;
+use super::{Running, Setup};
+use crate::approvals::Question;
+use crate::event::ToolState;
+use crate::message::ToolCallRecord;
+use crate::policy::restrains;
+use crate::taint::{Requested, Wishes, reason_to_ask};
+use crate::tool::Tool;
+use serde_json::Value;
+
+impl Running<'_> {
+    /// Whether the call may be made. Waits for the owner's approval if it needs one.
+    pub(super) async fn is_approved(
+        &self,
+        setup: &Setup,
+        tool: &dyn Tool,
+        input: &Value,
+        call: &ToolCallRecord,
+    ) -> Result<bool, TurnFailure> {
+        let settings = self.inner.settings.load_full();
+        let effect = tool.effect(input, setup.read.private);
+        let target = tool.target(input);
+        let requested = Requested {
+            tool: tool.name(),
+            target: target.as_deref(),
+            effect,
+        };
+        let wishes = Wishes {
+            is_required: [
+                &settings.require_approval,
+                &setup.agent.config.require_approval,
+            ]
+            .into_iter()
+            .any(|entries| restrains(entries, tool)),
+            is_guarded: settings.taint,
+            is_named: setup.permit.names(tool),
+            trust: &settings.trust,
+        };
+        let Some(reason) = reason_to_ask(requested, setup.read, wishes) else {
+            return Ok(true);
+        };
+        self.tell_tool(call, ToolState::Waiting, None);
+        let asking = self.inner.ask_approval(Question {
+            session: self.turn.session.clone(),
+            tool: tool.name().to_owned(),
+            arguments: input.clone(),
+            reason,
+            effect,
+        });
+        // During shutdown nobody can approve any more.
+        let asking = self.inner.stopping.run_until_cancelled(asking);
+        let asked = self.turn.cancel.run_until_cancelled(asking).await;
+        asked.flatten().ok_or(TurnFailure::Stopped)
+    }
+}

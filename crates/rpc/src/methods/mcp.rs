@@ -1,0 +1,267 @@
+//! `mcp.*`: MCP servers and the review of their tools. Changes of a server are changes of its settings, with
+//! the same checks.
+
+mod shown;
+
+use super::config::change;
+use super::page::{PageParams, by_name};
+use crate::method::{Audit, Call, DONE, Done, Method, method};
+use gatehouse_domain::{ErrorCode, Problem, Scope};
+use gatehouse_services::to_problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use shown::{McpServer, is_fixed, shown};
+
+pub const LIST: Method = method!(
+    "mcp.list",
+    "Lists the MCP servers, and each tool that differs from what was approved with its old and new form.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+pub const CREATE: Method = method!(
+    "mcp.create",
+    "Adds an MCP server, waits until it is connected or has failed, approves the tools that it has, and \
+     returns them.",
+    Some(Scope::Admin),
+    create(CreateParams) -> McpServer,
+    errors: [Conflict, ConfirmationRequired],
+    audit: Audit::row("mcp.created", &["name"], &[])
+);
+
+pub const UPDATE: Method = method!(
+    "mcp.update",
+    "Changes an MCP server and starts it again. Approvals stay.",
+    Some(Scope::Admin),
+    update(UpdateParams) -> McpServer,
+    errors: [NotFound, Conflict, ConfirmationRequired],
+    audit: Audit::row("mcp.updated", &["name"], &[])
+);
+
+pub const DELETE: Method = method!(
+    "mcp.delete",
+    "Removes an MCP server and its approvals. One in the configuration file is removed there.",
+    Some(Scope::Admin),
+    delete(NameParams) -> Done,
+    errors: [NotFound, Conflict, ConfirmationRequired],
+    audit: Audit::row("mcp.deleted", &["name"], &[])
+);
+
+pub const TEST: Method = method!(
+    "mcp.test",
+    "Asks an MCP server for its tools, starting it first if it is not connected.",
+    Some(Scope::Write),
+    test(NameParams) -> McpServer,
+    errors: [NotFound],
+    audit: Audit::Unnoted("asks a server for its tools")
+);
+
+pub const APPROVE: Method = method!(
+    "mcp.approve",
+    "Approves tools of an MCP server in the form that it offers now.",
+    Some(Scope::Admin),
+    approve(ApproveParams) -> McpServer,
+    errors: [NotFound, Conflict],
+    audit: Audit::Room("mcp.approved")
+);
+
+pub const RESTART: Method = method!(
+    "mcp.restart",
+    "Stops an MCP server, starts it again, and waits until it is connected or has failed.",
+    Some(Scope::Write),
+    restart(NameParams) -> McpServer,
+    errors: [NotFound],
+    audit: Audit::row("mcp.restarted", &["name"], &[])
+);
+
+/// Result of `mcp.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The servers, by name.
+    pub servers: Vec<McpServer>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params of `mcp.create`: a `command` with `args` and `env`, or a `url`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateParams {
+    /// 1 to 64 letters, digits, `.`, `_` and `-`.
+    name: String,
+    /// A program that speaks MCP over standard input and output. It runs without a shell.
+    command: Option<String>,
+    /// The program's arguments.
+    args: Option<Vec<String>>,
+    /// The program's variables: texts, or `{"vault": "KEY"}`.
+    env: Option<Map<String, Value>>,
+    /// The URL of a server that speaks MCP over streamable HTTP.
+    url: Option<String>,
+}
+
+/// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
+/// and a `command` replaces the URL.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateParams {
+    /// The server.
+    name: String,
+    /// A program that speaks MCP over standard input and output.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<String>")]
+    command: Option<Value>,
+    /// The program's arguments.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Vec<String>>")]
+    args: Option<Value>,
+    /// The program's variables: texts, or `{"vault": "KEY"}`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    env: Option<Value>,
+    /// The URL of a server that speaks MCP over streamable HTTP.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<String>")]
+    url: Option<Value>,
+}
+
+/// Params that name a server.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NameParams {
+    /// The server.
+    name: String,
+}
+
+/// Params of `mcp.approve`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveParams {
+    /// The server.
+    name: String,
+    /// The tools to approve, by either name; all by default.
+    tools: Option<Vec<String>>,
+    /// `digest` of `mcp.list`: the call is refused if the server offers something else by now.
+    digest: Option<String>,
+}
+
+/// Distinguishes `null`, which clears a field, from an absent field.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn key(name: &str, last: &str) -> String {
+    format!("mcp.servers.{name}.{last}")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn list(call: Call, params: PageParams) -> std::future::Ready<Result<ListResult, Problem>> {
+    let services = &call.services;
+    let all = services.tools.mcp().status();
+    let page = by_name(all, &params, |status| &status.name);
+    std::future::ready(page.map(|(page, next_cursor)| {
+        ListResult {
+            servers: page
+                .into_iter()
+                .map(|status| shown(services, status))
+                .collect(),
+            next_cursor,
+        }
+    }))
+}
+
+async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> {
+    let name = params.name;
+    let exists = call.services.config.resolved();
+    if exists.settings.mcp.servers.contains_key(&name) {
+        let message = "An MCP server with this name already exists.";
+        return Err(Problem::new(ErrorCode::Conflict, message));
+    }
+    if params.command.is_none() && params.url.is_none() {
+        let reason = "give a `command` or a `url`";
+        return Err(Problem::invalid_params("command", reason));
+    }
+    let values = [
+        ("command", params.command.map(Value::from)),
+        ("url", params.url.map(Value::from)),
+        ("args", params.args.map(Value::from)),
+        ("env", params.env.map(Value::from)),
+    ];
+    let values = values.into_iter();
+    let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
+    let mcp = call.services.tools.mcp();
+    // A server of this name may have been removed from the configuration file.
+    mcp.forget(&name).await.map_err(to_problem)?;
+    change(&call, values.collect()).await?;
+    let settled = mcp.settled(&name).await;
+    Ok(shown(&call.services, settled.map_err(to_problem)?))
+}
+
+async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> {
+    let name = params.name;
+    let mcp = call.services.tools.mcp();
+    mcp.find(&name).map_err(to_problem)?;
+    let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+    let (to_url, to_command) = (is_set(&params.url), is_set(&params.command));
+    let cleared = |is_replaced: bool, value: Option<Value>| match value {
+        None if is_replaced => Some(Value::Null),
+        value => value,
+    };
+    let values = [
+        ("env", cleared(to_url, params.env)),
+        ("args", cleared(to_url, params.args)),
+        ("command", cleared(to_url, params.command)),
+        ("url", cleared(to_command, params.url)),
+    ];
+    let mut values: Vec<(String, Value)> = values
+        .into_iter()
+        .filter_map(|(last, value)| Some((key(&name, last), value?)))
+        .collect();
+    // Each step must leave a valid server: first remove, then add what the rest depends on.
+    values.sort_by_key(|(key, value)| match value {
+        Value::Null => 0,
+        _ if key.ends_with(".command") || key.ends_with(".url") => 1,
+        _ => 2,
+    });
+    change(&call, values).await?;
+    let started = mcp.restart(&name).await;
+    Ok(shown(&call.services, started.map_err(to_problem)?))
+}
+
+async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Problem> {
+    let mcp = call.services.tools.mcp();
+    mcp.find(&name).map_err(to_problem)?;
+    if is_fixed(&call.services, &name) {
+        return Err(Problem::new(
+            ErrorCode::Conflict,
+            "This MCP server is defined in the configuration file or the environment. Nothing was \
+             changed. Remove it there.",
+        ));
+    }
+    let parts = ["env", "args", "command", "url"];
+    let values = parts.map(|last| (key(&name, last), Value::Null));
+    change(&call, values.into()).await?;
+    mcp.forget(&name).await.map_err(to_problem)?;
+    Ok(DONE)
+}
+
+async fn test(call: Call, NameParams { name }: NameParams) -> Result<McpServer, Problem> {
+    let tested = call.services.tools.mcp().test(&name).await;
+    Ok(shown(&call.services, tested.map_err(to_problem)?))
+}
+
+async fn restart(call: Call, NameParams { name }: NameParams) -> Result<McpServer, Problem> {
+    let started = call.services.tools.mcp().restart(&name).await;
+    Ok(shown(&call.services, started.map_err(to_problem)?))
+}
+
+async fn approve(call: Call, params: ApproveParams) -> Result<McpServer, Problem> {
+    let (tools, digest) = (params.tools.as_deref(), params.digest.as_deref());
+    let mcp = call.services.tools.mcp();
+    let approved = mcp
+        .approve(&call.actor(), &params.name, tools, digest)
+        .await
+        .map_err(to_problem)?;
+    Ok(shown(&call.services, approved))
+}

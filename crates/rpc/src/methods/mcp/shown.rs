@@ -1,0 +1,144 @@
+//! An MCP server and its tools as callers see them. A person decides on these texts, so every character in them
+//! is visible.
+
+use gatehouse_config::McpServer as Configured;
+use gatehouse_domain::visible;
+use gatehouse_services::Services;
+use gatehouse_tools::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An MCP server.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct McpServer {
+    /// The name in the settings.
+    pub name: String,
+    /// `stdio` for a program, `http` for a URL.
+    pub transport: &'static str,
+    /// The program; its arguments are not returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The names of the variables that the program receives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
+    pub fixed: bool,
+    /// `starting`, `waiting_for_vault`, `connected`, `failed` or `not_built`.
+    #[schemars(with = "String")]
+    pub state: McpState,
+    /// Why it is not connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// The tools that it offers or that were approved; empty while it is not connected.
+    pub tools: Vec<McpTool>,
+    /// Whether tools wait for `mcp.approve`.
+    pub needs_approval: bool,
+    /// Identifies what the server offers now, for `mcp.approve`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// A tool of an MCP server.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct McpTool {
+    /// The name that agents use.
+    pub name: String,
+    /// The server's own name, with characters that hide or reorder text as escapes.
+    pub tool: String,
+    /// `approved`: agents can use it. `changed`, `new` and `gone`: they cannot.
+    #[schemars(with = "String")]
+    pub review: McpReview,
+    /// The approved form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<Form>,
+    /// The form that the server offers now; absent if it is the approved one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Form>,
+}
+
+/// The form of a tool, in which every character is visible: characters that hide or reorder text are shown as
+/// escapes such as `\u{202E}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Form {
+    pub description: String,
+    /// The schema of the input as indented JSON.
+    pub parameters: String,
+    /// The server says that the tool changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// The server says that the tool reaches places that nobody chose beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
+    /// How many characters were escaped.
+    pub hidden: usize,
+}
+
+/// Whether the configuration file, the environment or the command line defines the server.
+pub(super) fn is_fixed(services: &Services, name: &str) -> bool {
+    let without_changes = services.config.layers().resolve(&BTreeMap::new());
+    without_changes.is_ok_and(|resolved| resolved.settings.mcp.servers.contains_key(name))
+}
+
+impl From<ToolForm> for Form {
+    fn from(form: ToolForm) -> Self {
+        // Serialization cannot fail: the keys of a `Value` are strings.
+        let parameters = serde_json::to_string_pretty(&form.parameters).unwrap_or_default();
+        let description = visible::lines(&form.description);
+        let parameters = visible::lines(&parameters);
+        Self {
+            hidden: description.hidden + parameters.hidden,
+            description: description.text.into_owned(),
+            parameters: parameters.text.into_owned(),
+            read_only: form.read_only,
+            open_world: form.open_world,
+        }
+    }
+}
+
+impl From<McpToolStatus> for McpTool {
+    fn from(tool: McpToolStatus) -> Self {
+        let is_same = tool.review == McpReview::Approved;
+        Self {
+            name: tool.name,
+            tool: visible::line(&tool.tool).text.into_owned(),
+            review: tool.review,
+            approved: tool.approved.map(Form::from),
+            offered: tool.offered.filter(|_| !is_same).map(Form::from),
+        }
+    }
+}
+
+/// A server as callers see it.
+pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
+    let resolved = services.config.resolved();
+    let (mut command, mut url, mut env) = (None, None, Vec::new());
+    match resolved.settings.mcp.servers.get(&status.name) {
+        Some(Configured::Command {
+            command: program,
+            env: variables,
+            ..
+        }) => {
+            command = Some(program.clone());
+            env = variables.keys().cloned().collect();
+        }
+        Some(Configured::Url(address)) => url = Some(address.to_string()),
+        None => {}
+    }
+    let waits = |tool: &McpToolStatus| tool.review != McpReview::Approved;
+    McpServer {
+        fixed: is_fixed(services, &status.name),
+        needs_approval: status.listed.iter().any(waits),
+        tools: status.listed.into_iter().map(McpTool::from).collect(),
+        name: status.name,
+        transport: status.transport,
+        command,
+        env,
+        url,
+        state: status.state,
+        problem: status.problem,
+        digest: status.digest,
+    }
+}

@@ -1,0 +1,195 @@
+//! Managing the servers: approve, restart, test, forget.
+
+use super::servers::Mcp;
+use super::status::{McpReview, McpState, McpStatus, McpToolStatus};
+use gatehouse_domain::{Actor, ErrorCode, Problem};
+use gatehouse_store::{AuditEntry, McpToolRow, StoreError};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a call waits for a server to connect or to fail.
+const WAIT: Duration = Duration::from_secs(90);
+
+/// Why an operation on a server was refused or failed. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum McpError {
+    #[error("the server does not exist")]
+    NotFound,
+    #[error("the server is not connected")]
+    NotConnected,
+    /// The server offers something else than what the caller saw.
+    #[error("the tools have changed")]
+    Changed,
+    #[error("the server does not offer the tool {0}")]
+    NoTool(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<McpError> for Problem {
+    fn from(error: McpError) -> Self {
+        match error {
+            McpError::NotFound => Self::not_found("MCP server"),
+            McpError::NotConnected => Self::new(
+                ErrorCode::Conflict,
+                "The MCP server is not connected, so its tools cannot be approved. Nothing was changed. \
+                 See its `problem` in mcp.list.",
+            ),
+            McpError::Changed => Self::new(
+                ErrorCode::Conflict,
+                "The tools of the MCP server have changed since. Nothing was changed. Look at mcp.list \
+                 again.",
+            ),
+            McpError::NoTool(_) => {
+                Self::invalid_params("tools", "contains a tool that the server does not have")
+            }
+            McpError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl Mcp {
+    /// The status of one server.
+    pub fn find(&self, name: &str) -> Result<McpStatus, McpError> {
+        let mut all = self.status().into_iter();
+        all.find(|status| status.name == name)
+            .ok_or(McpError::NotFound)
+    }
+
+    /// Approves tools of a connected server in the form that it offers now, and withdraws the approval of
+    /// those that it no longer offers. `tools` names them as the server does, or as agents do; all of them by
+    /// default. `digest` is what the caller saw in the status.
+    pub async fn approve(
+        &self,
+        actor: &Actor,
+        name: &str,
+        tools: Option<&[String]>,
+        digest: Option<&str>,
+    ) -> Result<McpStatus, McpError> {
+        let status = self.find(name)?;
+        if status.state != McpState::Connected {
+            return Err(McpError::NotConnected);
+        }
+        if digest.is_some_and(|seen| seen != status.digest) {
+            return Err(McpError::Changed);
+        }
+        let is = |tool: &McpToolStatus, name: &String| tool.tool == *name || tool.name == *name;
+        for wanted in tools.unwrap_or_default() {
+            if !status.listed.iter().any(|tool| is(tool, wanted)) {
+                return Err(McpError::NoTool(wanted.clone()));
+            }
+        }
+        let chosen = status.listed.into_iter().filter(|tool| {
+            let named = tools.is_none_or(|tools| tools.iter().any(|name| is(tool, name)));
+            named && tool.review != McpReview::Approved
+        });
+        self.store_approval(actor, name, chosen.collect()).await?;
+        self.refreshed(name).await
+    }
+
+    async fn store_approval(
+        &self,
+        actor: &Actor,
+        name: &str,
+        chosen: Vec<McpToolStatus>,
+    ) -> Result<(), StoreError> {
+        let parts = &self.world.parts;
+        let (actor, server) = (actor.clone(), name.to_owned());
+        let (now, random) = (parts.clock.now(), Arc::clone(&parts.random));
+        let write = parts.store.write(move |conn| {
+            Box::pin(async move {
+                for tool in &chosen {
+                    match &tool.offered {
+                        Some(form) => {
+                            let row = McpToolRow {
+                                server: server.clone(),
+                                name: tool.tool.clone(),
+                                form: form.text(),
+                                approved_at: now,
+                            };
+                            conn.update_mcp_tool(&row).await?;
+                        }
+                        None => {
+                            conn.delete_mcp_tool(&server, &tool.tool).await?;
+                        }
+                    }
+                }
+                let tools: Vec<&String> = chosen.iter().map(|tool| &tool.tool).collect();
+                let entry = AuditEntry {
+                    kind: "mcp.approved",
+                    actor: &actor,
+                    detail: json!({ "server": server, "tools": tools }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                // Other nodes review their tools when settings change.
+                conn.insert_change("settings", now).await
+            })
+        });
+        write.await
+    }
+
+    /// Forgets what was approved of a server that was deleted.
+    pub async fn forget(&self, name: &str) -> Result<(), McpError> {
+        let name = name.to_owned();
+        let write = self
+            .world
+            .parts
+            .store
+            .write(move |conn| Box::pin(async move { conn.delete_mcp_server(&name).await }));
+        let forgotten: Result<(), StoreError> = write.await;
+        Ok(forgotten?)
+    }
+
+    /// Starts a server again and waits until it is connected or has failed.
+    pub async fn restart(&self, name: &str) -> Result<McpStatus, McpError> {
+        let before = self.find(name)?.run;
+        self.wanted.send_modify(|wanted| {
+            let mut next = (**wanted).clone();
+            *next.restarts.entry(name.to_owned()).or_default() += 1;
+            *wanted = Arc::new(next);
+        });
+        self.settled_when(name, |status| status.run > before).await
+    }
+
+    /// Asks a connected server for its tools again, or starts it again, and waits for the outcome.
+    pub async fn test(&self, name: &str) -> Result<McpStatus, McpError> {
+        if self.find(name)?.state == McpState::Connected {
+            self.refreshed(name).await
+        } else {
+            self.restart(name).await
+        }
+    }
+
+    /// Waits until a server is connected or has failed.
+    pub async fn settled(&self, name: &str) -> Result<McpStatus, McpError> {
+        self.settled_when(name, |_| true).await
+    }
+
+    async fn refreshed(&self, name: &str) -> Result<McpStatus, McpError> {
+        let before = self.find(name)?.reports;
+        self.world
+            .refresh
+            .send_modify(|count| *count = count.wrapping_add(1));
+        self.settled_when(name, |status| status.reports > before)
+            .await
+    }
+
+    /// Waits for a status for which `is_new` holds and that is not `Starting`. After 90 seconds, returns
+    /// whatever the status is.
+    async fn settled_when(
+        &self,
+        name: &str,
+        is_new: impl Fn(&McpStatus) -> bool,
+    ) -> Result<McpStatus, McpError> {
+        let mut board = self.watch();
+        let is_there = |status: &McpStatus| match status.state {
+            McpState::NotBuilt => true,
+            McpState::Starting => false,
+            _ => is_new(status),
+        };
+        let waiting = board.wait_for(|board| board.get(name).is_none_or(is_there));
+        drop(tokio::time::timeout(WAIT, waiting).await);
+        self.find(name)
+    }
+}

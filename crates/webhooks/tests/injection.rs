@@ -1,0 +1,34 @@
+//! Runs injections and honest tasks through the real turns and the real tools, with a model that obeys
+//! everyone. No text of a stranger may have an effect without the owner's approval, and most of what owners
+//! really ask for must need none.
+//!
+//! `injection/table.rs` is the table of carriers, wishes and encodings; docs/INJECTIONS.md contains the result.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+#[expect(dead_code, reason = "the house of the other tests has more rooms")]
+#[path = "it/worker"]
+mod worker {
+    pub(crate) mod house;
+    pub(crate) mod model;
+}
+
+#[path = "injection/corpus.rs"]
+mod corpus;
+#[path = "injection/decode.rs"]
+mod decode;
+#[path = "injection/honest.rs"]
+mod honest;
+#[path = "injection/obedient.rs"]
+mod obedient;
+#[path = "injection/outside.rs"]
+mod outside;
+#[path = "injection/table.rs"]
+mod table;
+#[path = "injection/world.rs"]
+mod world;

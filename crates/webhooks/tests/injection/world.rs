@@ -1,0 +1,260 @@
+//! A node with the default agent, default settings, the real tools, an MCP server, and tools whose effects are
+//! counted.
+
+use crate::obedient;
+use crate::outside::Outside;
+use crate::table::Names;
+use crate::worker::house::{House, id, settings};
+use crate::worker::model::FakeModel;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{
+    AgentsSettings, Audience, Effect, Origin, SendRequest, Target, Tool, ToolContext, ToolError,
+    ToolPolicy, TurnReport,
+};
+use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_store::WebhookRow;
+use gatehouse_store::testing::{TestDatabase, sqlite};
+use gatehouse_tools::{
+    McpServerSettings, McpState, SearchProvider, ToolsHandle, ToolsParts, ToolsSettings,
+    WebSearchSettings,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// A tool that counts its calls.
+#[derive(Debug)]
+struct Counted {
+    name: &'static str,
+    /// `None` for a tool that declares nothing.
+    effect: Option<Effect>,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Tool for Counted {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> &'static str {
+        "Does what the owner says."
+    }
+
+    fn parameters(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+
+    fn reads_strangers(&self) -> bool {
+        self.effect.is_none()
+    }
+
+    fn returns_private(&self) -> bool {
+        self.effect.is_none()
+    }
+
+    fn effect(&self, _: &Value, _: bool) -> Effect {
+        self.effect.unwrap_or(Effect::Change)
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        _: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Ok("done".to_owned()) })
+    }
+}
+
+pub struct World {
+    pub house: House,
+    pub outside: Outside,
+    pub names: Names,
+    row: WebhookRow,
+    calls: Arc<AtomicUsize>,
+    pub tools: ToolsHandle,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+    _database: TestDatabase,
+}
+
+/// The settings of the tests: the defaults, except that nobody answers a request for approval.
+pub fn unattended() -> AgentsSettings {
+    AgentsSettings {
+        approval_wait: Duration::from_millis(1),
+        ..AgentsSettings::default()
+    }
+}
+
+impl World {
+    pub async fn open(agents: AgentsSettings) -> Self {
+        let outside = Outside::start().await;
+        let mut model = FakeModel::start().await;
+        model.base_url = obedient::start().await;
+        let database = sqlite();
+        let house = House::open_with(&database, &model, settings()).await;
+        house.agents.update_settings(agents);
+        let calls = Arc::new(AtomicUsize::new(0));
+        house.webhooks.register_tools(house.agents.tools());
+        for (name, effect) in [
+            ("send_message", Some(Effect::Send)),
+            ("speak", Some(Effect::Spend)),
+            ("shell", None),
+        ] {
+            house.agents.tools().register(Arc::new(Counted {
+                name,
+                effect,
+                calls: Arc::clone(&calls),
+            }));
+        }
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let tools = tools(&house, &outside);
+        tools.background(stop.clone(), &tasks);
+        connected(&tools).await;
+        let row = house.webhook("a", json!({})).await;
+        house
+            .insert(vec![house.delivery(0, &row, "webhook:a:0")])
+            .await;
+        let names = Names {
+            webhook: row.id.to_string(),
+            delivery: id(0).to_string(),
+            origin: outside.origin.clone(),
+        };
+        Self {
+            house,
+            outside,
+            names,
+            row,
+            calls,
+            tools,
+            stop,
+            tasks,
+            _database: database,
+        }
+    }
+
+    /// Stores a delivery with this text and returns its id.
+    pub async fn deliver(&self, number: usize, text: &str) -> DeliveryId {
+        let number = u32::try_from(number).unwrap() + 1;
+        let mut new = self.house.delivery(number, &self.row, "webhook:a:other");
+        new.payload = Some(json!({ "text": text }).to_string());
+        self.house.insert(vec![new]).await;
+        id(number)
+    }
+
+    /// A second webhook, which has a secret, and a delivery of it that has ended.
+    pub async fn more_records(&self) -> (String, String) {
+        let config = json!({ "auth": { "mode": "standard_webhooks" } });
+        let row = self.house.webhook("signed", config).await;
+        let number = 999_999;
+        let mut new = self.house.delivery(number, &row, "webhook:signed:1");
+        new.status = DeliveryStatus::Failed;
+        new.next_attempt_at = None;
+        self.house.insert(vec![new]).await;
+        (row.id.to_string(), id(number).to_string())
+    }
+
+    /// The turn of a delivery, with every public tool.
+    pub async fn receive(&self, number: usize, text: &str) -> TurnReport {
+        let key = format!("webhook:a:{number}");
+        let request = SendRequest {
+            session: Target::Keyed {
+                label: key.clone(),
+                key,
+            },
+            origin: Origin::Webhook {
+                policy: Some(ToolPolicy {
+                    allow: vec!["*".to_owned()],
+                    deny: Vec::new(),
+                }),
+                delivery: self.deliver(number, text).await,
+            },
+            ..SendRequest::new(text, Actor::system())
+        };
+        self.finished(request).await
+    }
+
+    /// What the owner says.
+    pub async fn say(&self, session: Option<&str>, text: &str) -> TurnReport {
+        let request = SendRequest {
+            session: session.map_or(Target::New, |name| Target::Existing(name.to_owned())),
+            ..SendRequest::new(text, Actor::cli())
+        };
+        self.finished(request).await
+    }
+
+    async fn finished(&self, request: SendRequest) -> TurnReport {
+        let report = self.house.agents.send_sync(request).await.unwrap();
+        assert!(report.error.is_none(), "{:?}", report.error);
+        report
+    }
+
+    /// How many calls of a session waited for approval in vain.
+    pub async fn unapproved(&self, session: &str) -> usize {
+        let page = self.house.agents.history(session, 500, None).await.unwrap();
+        let texts = page.messages.iter();
+        texts
+            .filter(|message| message.content.contains("did not approve"))
+            .count()
+    }
+
+    /// How often something was sent, changed, revealed or spent, except in the gateway's own records.
+    pub fn effects(&self) -> usize {
+        self.calls.load(Ordering::SeqCst) + self.outside.effects()
+    }
+
+    /// The gateway's webhooks.
+    pub async fn records(&self) -> Value {
+        json!(self.house.webhooks.list(100, None).await.unwrap().webhooks)
+    }
+
+    pub async fn close(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.house.stop().await;
+    }
+}
+
+fn tools(house: &House, outside: &Outside) -> ToolsHandle {
+    let parts = ToolsParts {
+        secrets: house.secrets.clone(),
+        outbound: Outbound::new(OutboundSettings {
+            allow_private: true,
+        })
+        .unwrap(),
+        store: house.store.clone(),
+        clock: house.clock.clone(),
+        random: Arc::new(SystemRandom),
+    };
+    let mcp = format!("{}/mcp", outside.origin).parse().unwrap();
+    let settings = ToolsSettings {
+        web_search: WebSearchSettings {
+            provider: Some(SearchProvider::Searxng),
+            base_url: Some(outside.origin.parse().unwrap()),
+            ..WebSearchSettings::default()
+        },
+        mcp_servers: BTreeMap::from([("files".to_owned(), McpServerSettings::Url(mcp))]),
+        ..ToolsSettings::default()
+    };
+    gatehouse_tools::register(&house.agents, parts, settings)
+}
+
+async fn connected(tools: &ToolsHandle) {
+    let mut board = tools.mcp().watch();
+    let there = board.wait_for(|board| {
+        let server = board.get("files");
+        server.is_some_and(|server| server.state == McpState::Connected)
+    });
+    let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+    assert!(there.is_ok(), "{:?}", tools.mcp().status());
+}
