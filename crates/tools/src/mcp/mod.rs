@@ -17,6 +17,7 @@ mod log;
 #[cfg(feature = "mcp")]
 mod names;
 #[cfg(feature = "mcp")]
+mod oversized;
 mod program;
 #[cfg(feature = "mcp")]
 mod schema;
