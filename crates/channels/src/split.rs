@@ -128,12 +128,21 @@ fn next_part<'t, 'b>(
             reopened: None,
         };
     }
-    let end = at + cut(rest, limit.less(added));
+    let mut end = at + cut(rest, limit.less(added));
+    // A part must not end right after the line that opens a block.
+    if let Some(block) = blocks.iter().find(|it| it.start == at && end <= it.body) {
+        let head = text.get(at..block.body).unwrap_or_default();
+        let taken = added.saturating_add(limit.weigh(head));
+        if taken <= limit.max() / 4 * 3 {
+            let body = text.get(block.body..).unwrap_or_default();
+            end = block.body + cut(body, limit.less(taken));
+        }
+    }
     let Some(block) = blocks.iter().find(|it| it.start < end && end < it.end) else {
         return part(end, "", None);
     };
     let whole = text.get(block.start..block.end).unwrap_or_default();
-    if block.start > at && (limit.weigh(whole) <= limit.max() || end < block.body) {
+    if block.start > at && (limit.weigh(whole) <= limit.max() || end <= block.body) {
         return part(block.start, "", None);
     }
     if end < block.body {

@@ -27,5 +27,7 @@ export const keys = {
   voice: ['voice'],
   personas: ['personas'],
   config: ['config'],
+  usage: ['usage'],
+  budgets: ['budgets'],
   system: ['system'],
 } as const;

@@ -12,6 +12,7 @@ export const live = $state<{ state: SocketState; since: number | null }>({ state
 /** Query keys by the `what` of `records.changed`. */
 const RECORDS: Record<string, readonly string[]> = {
   agents: keys.agents,
+  budgets: keys.budgets,
   channels: keys.channels,
   config: keys.config,
   deliveries: keys.deliveries,

@@ -18,6 +18,7 @@ mod manage;
 #[cfg(feature = "mcp")]
 mod names;
 #[cfg(feature = "mcp")]
+mod oversized;
 mod program;
 #[cfg(feature = "mcp")]
 mod review;

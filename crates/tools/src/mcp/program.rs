@@ -4,6 +4,7 @@
 //! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
 //! the program is reaped, because until then the group id cannot be reused.
 
+use super::oversized::Limited;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::sleep;
 
-/// The largest message accepted from a program. Longer ones are dropped.
+/// The largest message accepted from a program. A longer answer becomes an error of its call.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// How long the program may take to exit after each request.
 const GRACE: Duration = Duration::from_secs(2);
@@ -24,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A running program. Dropping it kills its process group.
 pub(super) struct Program {
-    transport: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    transport: AsyncRwTransport<RoleClient, Limited<ChildStdout>, ChildStdin>,
     child: Child,
     /// The process group it leads; `None` once terminated.
     group: Option<Pid>,
@@ -47,6 +48,7 @@ impl Program {
         let group = child
             .id()
             .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let stdout = Limited::new(stdout, MAX_MESSAGE_BYTES);
         let transport = AsyncRwTransport::new(stdout, stdin);
         let program = Self {
             transport: transport.with_max_line_length(MAX_MESSAGE_BYTES),

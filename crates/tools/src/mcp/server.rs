@@ -65,11 +65,14 @@ impl Server {
             let began = Instant::now();
             self.report(McpState::Starting, None);
             let end = self.session(&stop).await;
-            (self.world.publish)(&self.group(), Vec::new());
-            let Err(error) = end else { return };
-            if stop.is_cancelled() {
-                return;
-            }
+            let error = match end {
+                Err(error) if !stop.is_cancelled() => error,
+                _ => {
+                    (self.world.publish)(&self.group(), Vec::new());
+                    return;
+                }
+            };
+            // Its tools stay known and report that it is restarting.
             if began.elapsed() >= HEALTHY {
                 failures = 0;
             }
@@ -120,7 +123,6 @@ impl Server {
             () = &mut ended => return Err(ServerError::Ended),
             error = served => error,
         };
-        (self.world.publish)(&self.group(), Vec::new());
         cancel.cancel();
         if timeout(CLOSE_TIME, ended).await.is_err() {
             tracing::warn!(server = %self.name, "an MCP server did not end in time");

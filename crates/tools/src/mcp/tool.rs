@@ -60,6 +60,9 @@ impl McpTool {
             return Err(ToolError::new("The input must be an object."));
         };
         let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
+        if self.peer.is_transport_closed() {
+            return Err(self.failed("is restarting; try again in a moment"));
+        }
         // Dropping the call tells the server that it is cancelled.
         let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
         match answer {
@@ -71,6 +74,9 @@ impl McpTool {
                 self.server,
                 crate::text::one_line(&error.message, 1000)
             ))),
+            Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
+                Err(self.failed("is restarting; try again in a moment"))
+            }
             Ok(Err(error)) => {
                 tracing::debug!(server = %self.server, %error, "a call of an MCP tool failed");
                 Err(self.failed("is unavailable or returned an invalid response"))

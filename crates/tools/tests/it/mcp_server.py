@@ -24,6 +24,7 @@ tools = [
     {"name": "", "inputSchema": {"type": "object"}},
     {"name": "echo", "description": "A second one.", "inputSchema": {"type": "object"}},
     {"name": "large", "inputSchema": {"type": "object"}},
+    {"name": "huge", "inputSchema": {"type": "object"}},
     {"name": "fail", "inputSchema": {"type": "object"}},
     {"name": "refuse", "inputSchema": {"type": "object"}},
     {"name": "mixed", "inputSchema": {"type": "object"}},
@@ -54,6 +55,8 @@ def call(name, arguments):
         return text(json.dumps(dict(os.environ), sort_keys=True))
     if name == "large":
         return text("x" * 200000)
+    if name == "huge":
+        return text("x" * (5 << 20))
     if name == "fail":
         return {"content": [{"type": "text", "text": "it is broken"}], "isError": True}
     if name == "mixed":

@@ -106,7 +106,7 @@ async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
     let status = until(&house, "py-1", connected).await;
     assert_eq!(
         (status.tools, status.transport, status.problem),
-        (8, "stdio", None)
+        (9, "stdio", None)
     );
     let names: Vec<String> = house
         .names()
@@ -119,6 +119,7 @@ async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
         "environment",
         "fail",
         "grow",
+        "huge",
         "large",
         "mixed",
         "refuse",
@@ -145,6 +146,8 @@ async fn calls_and_what_comes_back() {
     assert_eq!(said.as_deref(), Ok("you said: hé"));
     let mixed = call("mixed", json!({})).await.unwrap();
     assert_eq!(mixed, "a[31mb\n[image image/png, 3 bytes]\ninside");
+    let huge = call("huge", json!({})).await.unwrap_err().message;
+    assert!(huge.contains("larger than 4 MiB"), "{huge}");
     let large = call("large", json!({})).await.unwrap();
     assert_eq!(large.len(), 100_000 + "\n[cut]".len());
     assert_eq!(
@@ -187,7 +190,7 @@ async fn a_changed_list_is_read_again_and_approved() {
     house.call("mcp__py-1__grow", json!({})).await.unwrap();
     let grown = |status: &McpStatus| status.listed.iter().any(|tool| tool.tool == "grown");
     let status = until(&house, "py-1", grown).await;
-    assert_eq!(status.tools, 8);
+    assert_eq!(status.tools, 9);
     let name = "mcp__py-1__grown".to_owned();
     assert!(!house.names().contains(&name));
     let mcp = house.tools.mcp();
@@ -195,20 +198,25 @@ async fn a_changed_list_is_read_again_and_approved() {
     let status = mcp
         .approve(&actor, "py-1", None, Some(&status.digest))
         .await;
-    assert_eq!(status.unwrap().tools, 9);
+    assert_eq!(status.unwrap().tools, 10);
     assert!(house.names().contains(&name));
     house.stop().await;
 }
 
 #[tokio::test]
-async fn a_server_that_dies_loses_its_tools_and_comes_back() {
+async fn a_server_that_dies_is_restarting_and_comes_back() {
     let house = connected_house().await;
     until(&house, "py-1", connected).await;
     let old = house.agents.tools().find("mcp__py-1__echo").unwrap();
     assert!(house.call("mcp__py-1__die", json!({})).await.is_err());
     let failed = until(&house, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
-    assert!(!house.names().iter().any(|name| name.starts_with("mcp__")));
+    // Its tools stay known, with a reason.
+    assert!(house.names().iter().any(|name| name == "mcp__py-1__echo"));
+    let refusal = house
+        .refusal("mcp__py-1__echo", json!({"text": "now"}))
+        .await;
+    assert!(refusal.contains("is restarting"), "{refusal}");
     drop(old);
     until(&house, "py-1", connected).await;
     let said = house
@@ -364,7 +372,7 @@ async fn tools_whose_names_are_alike_are_told_apart() {
     house.background();
     for server in ["x", "x.y", "x_y"] {
         let status = until(&house, server, connected).await;
-        assert_eq!(status.tools, 10, "{server}");
+        assert_eq!(status.tools, 11, "{server}");
     }
     let mut said = Vec::new();
     let names = house.names().into_iter();

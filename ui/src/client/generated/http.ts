@@ -1146,9 +1146,19 @@ export interface components {
             input_tokens: number;
             /**
              * Format: uint64
-             * @description Tokens that were written.
+             * @description Tokens that were written, including those of reasoning.
              */
             output_tokens: number;
+            /**
+             * Format: uint64
+             * @description Input tokens that the provider read from its cache.
+             */
+            cached_tokens?: number;
+            /**
+             * Format: uint64
+             * @description Output tokens of reasoning.
+             */
+            reasoning_tokens?: number;
         };
         /** @description Why an answer ended. */
         Stop: "end" | "length" | "refused" | "filtered" | "tool_limit" | "aborted" | "error" | "interrupted";
@@ -1763,7 +1773,7 @@ export interface components {
             /** @description A message for people. */
             error: string;
             /** @enum {string} */
-            code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE";
+            code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE" | "BUDGET_EXHAUSTED";
             field?: string;
             reason?: string;
             retry_after_seconds?: number;

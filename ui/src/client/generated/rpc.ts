@@ -32,7 +32,7 @@ export type VaultStatus = 'uninitialized' | 'sealed' | 'unsealed' | 'disabled';
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "SettingKind".
  */
-export type SettingKind = 'flag' | 'whole' | 'number' | 'text' | 'list' | 'variables';
+export type SettingKind = 'flag' | 'whole' | 'number' | 'text' | 'list' | 'variables' | 'headers' | 'models';
 /**
  * How a change takes effect.
  *
@@ -45,6 +45,20 @@ export type SettingChange = 'live' | 'restart' | 'elsewhere' | 'never';
  * via the `definition` "Timestamp".
  */
 export type Timestamp = string;
+/**
+ * What sums are grouped by.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "UsageBy".
+ */
+export type UsageBy = 'day' | 'agent' | 'model' | 'webhook' | 'key';
+/**
+ * How long a budget counts: a calendar day or month in UTC.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BudgetPeriod".
+ */
+export type BudgetPeriod = 'day' | 'month';
 /**
  * A chat session.
  *
@@ -290,6 +304,7 @@ export type DeviceId = string;
  */
 export type Records =
   | 'agents'
+  | 'budgets'
   | 'channels'
   | 'config'
   | 'deliveries'
@@ -615,6 +630,67 @@ export interface Interface {
         cursor?: string | null;
       };
       result: ListResult4;
+    };
+    /**
+     * Sums the tokens and the cost of model calls by UTC day, agent, model, webhook or API key.
+     */
+    'usage.stats': {
+      params: {
+        /**
+         * What each row is about. Use that has none, such as that of no webhook, is left out.
+         */
+        by: UsageBy;
+        /**
+         * The first UTC day is the one that contains this moment; the beginning of the records by default.
+         */
+        from?: Timestamp | null;
+        /**
+         * The last UTC day is the one that contains this moment; today by default.
+         */
+        until?: Timestamp | null;
+      };
+      result: UsageStats;
+    };
+    /**
+     * Lists the budgets with what is used of them in the current period.
+     */
+    'budgets.list': {
+      params: {};
+      result: BudgetList;
+    };
+    /**
+     * Limits the tokens or the cost of model calls per UTC day or month. What was already used counts.
+     */
+    'budgets.set': {
+      params: {
+        /**
+         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+         */
+        scope: string;
+        period: BudgetPeriod;
+        /**
+         * The limit of input and output tokens together.
+         */
+        tokens?: number | null;
+        /**
+         * The limit in the unit of the prices.
+         */
+        cost?: number | null;
+      };
+      result: Budget;
+    };
+    /**
+     * Deletes a budget.
+     */
+    'budgets.delete': {
+      params: {
+        /**
+         * `all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`.
+         */
+        scope: string;
+        period: BudgetPeriod;
+      };
+      result: Done;
     };
     /**
      * Lists the agents, ordered by ID.
@@ -2173,6 +2249,7 @@ export interface Interface {
     'channel.message': InboxMessage;
     'approval.requested': Approval;
     'approval.resolved': Resolved;
+    'budget.warning': BudgetWarning;
     'voice.persona': PersonaEvent;
     'voice.settings': VoiceSettingsParams;
   };
@@ -2819,9 +2896,138 @@ export interface ModelInfo {
    */
   name: string;
   /**
-   * The context window in tokens (input and output), if known.
+   * The context window in tokens, input and output together.
    */
   context?: number | null;
+  /**
+   * The longest answer in tokens.
+   */
+  max_output?: number | null;
+  /**
+   * Whether the model can call tools.
+   */
+  tools?: boolean | null;
+  /**
+   * Whether the model reads images.
+   */
+  vision?: boolean | null;
+  /**
+   * Whether the model reasons before it answers.
+   */
+  reasoning?: boolean | null;
+  /**
+   * The price of a million tokens that the model reads.
+   */
+  price_in?: number | null;
+  /**
+   * The price of a million tokens that the model writes.
+   */
+  price_out?: number | null;
+  /**
+   * The price of a million tokens that the provider reads from its cache.
+   */
+  price_cached?: number | null;
+}
+/**
+ * The result of `usage.stats`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "UsageStats".
+ */
+export interface UsageStats {
+  rows: UsageStat[];
+}
+/**
+ * The use of one day, agent, model, webhook or API key.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "UsageStat".
+ */
+export interface UsageStat {
+  /**
+   * The UTC day, such as `2026-01-31`.
+   */
+  day?: string | null;
+  /**
+   * The agent's ID.
+   */
+  agent?: string | null;
+  /**
+   * `provider/model`.
+   */
+  model?: string | null;
+  /**
+   * The webhook's ID.
+   */
+  webhook?: string | null;
+  /**
+   * The ID of the API key.
+   */
+  key?: string | null;
+  /**
+   * Tokens that models read, including cached ones.
+   */
+  input_tokens: number;
+  /**
+   * Tokens that models wrote, including those of reasoning.
+   */
+  output_tokens: number;
+  /**
+   * Input tokens that the provider read from its cache.
+   */
+  cached_tokens: number;
+  /**
+   * Output tokens of reasoning.
+   */
+  reasoning_tokens: number;
+  /**
+   * In the unit of the prices. Contains only calls of models with prices; absent without any.
+   */
+  cost?: number | null;
+  turns: number;
+}
+/**
+ * The result of `budgets.list`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BudgetList".
+ */
+export interface BudgetList {
+  budgets: Budget[];
+}
+/**
+ * A budget and what is used of it in the current period.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Budget".
+ */
+export interface Budget {
+  scope: string;
+  period: BudgetPeriod;
+  /**
+   * The limit of input and output tokens together.
+   */
+  tokens?: number | null;
+  /**
+   * The limit in the unit of the prices.
+   */
+  cost?: number | null;
+  /**
+   * Input and output tokens in the current period.
+   */
+  used_tokens: number;
+  /**
+   * Cost in the current period, in the unit of the prices. Models without prices cost nothing.
+   */
+  used_cost: number;
+  /**
+   * When the current period ends.
+   */
+  resets_at: Timestamp;
+  /**
+   * Whether no call to a model is made for this scope until then.
+   */
+  exhausted: boolean;
 }
 /**
  * Result of `agents.list`.
@@ -3054,9 +3260,17 @@ export interface Usage {
    */
   input_tokens: number;
   /**
-   * Tokens that were written.
+   * Tokens that were written, including those of reasoning.
    */
   output_tokens: number;
+  /**
+   * Input tokens that the provider read from its cache.
+   */
+  cached_tokens?: number;
+  /**
+   * Output tokens of reasoning.
+   */
+  reasoning_tokens?: number;
 }
 /**
  * Result of `chat.history`.
@@ -4184,6 +4398,10 @@ export interface Delivery {
   started_at?: Timestamp | null;
   finished_at?: Timestamp | null;
   /**
+   * When a channel accepted the text: the payload, or the agent's answer.
+   */
+  delivered_at?: Timestamp | null;
+  /**
    * Duration of the final attempt.
    */
   duration_ms?: number | null;
@@ -5047,6 +5265,10 @@ export interface DeliveryChange {
   started_at?: Timestamp | null;
   finished_at?: Timestamp | null;
   /**
+   * When a channel accepted the text: the payload, or the agent's answer.
+   */
+  delivered_at?: Timestamp | null;
+  /**
    * Duration of the final attempt.
    */
   duration_ms?: number | null;
@@ -5092,6 +5314,40 @@ export interface Resolved {
    */
   id: ApprovalId;
   allowed: boolean;
+}
+/**
+ * A budget of which 80 % or more is used. Sent once for each period.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BudgetWarning".
+ */
+export interface BudgetWarning {
+  scope: string;
+  period: BudgetPeriod;
+  /**
+   * The limit of input and output tokens together.
+   */
+  tokens?: number | null;
+  /**
+   * The limit in the unit of the prices.
+   */
+  cost?: number | null;
+  /**
+   * Input and output tokens in the current period.
+   */
+  used_tokens: number;
+  /**
+   * Cost in the current period, in the unit of the prices. Models without prices cost nothing.
+   */
+  used_cost: number;
+  /**
+   * When the current period ends.
+   */
+  resets_at: Timestamp;
+  /**
+   * Whether no call to a model is made for this scope until then.
+   */
+  exhausted: boolean;
 }
 /**
  * A persona after a change.
@@ -5175,6 +5431,8 @@ export const READS: ReadonlySet<string> = new Set([
   'ssh_keys.list',
   'providers.list',
   'models.list',
+  'usage.stats',
+  'budgets.list',
   'agents.list',
   'agents.get',
   'sessions.list',

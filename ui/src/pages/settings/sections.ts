@@ -4,6 +4,7 @@ import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
 import Braces from '@lucide/svelte/icons/braces';
 import Brain from '@lucide/svelte/icons/brain';
+import ChartColumn from '@lucide/svelte/icons/chart-column';
 import FileKey from '@lucide/svelte/icons/file-key';
 import Info from '@lucide/svelte/icons/info';
 import Mic from '@lucide/svelte/icons/mic';
@@ -36,6 +37,7 @@ export const SECTIONS: readonly Section[] = [
   { path: 'webhooks', label: m.settings_webhooks, icon: Webhook, load: () => import('./webhooks/Webhooks.svelte') },
   { path: 'voice', label: m.settings_voice, icon: Mic, load: () => import('./voice/Voice.svelte'), voice: true },
   { path: 'providers', label: m.settings_providers, icon: Brain, load: () => import('./providers/Providers.svelte') },
+  { path: 'usage', label: m.settings_usage, icon: ChartColumn, load: () => import('./usage/Usage.svelte') },
   { path: 'agents', label: m.settings_agents, icon: Bot, load: () => import('./agents/Agents.svelte') },
   { path: 'channels', label: m.settings_channels, icon: Send, load: () => import('./channels/Channels.svelte') },
   { path: 'inbox', label: m.settings_inbox, icon: Bell, load: () => import('./inbox/Inbox.svelte') },

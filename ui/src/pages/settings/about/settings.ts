@@ -20,6 +20,8 @@ const DESCRIBED: Record<SettingKind, Kind> = {
   text: 'text',
   list: 'list',
   variables: 'object',
+  headers: 'object',
+  models: 'object',
 };
 
 /** The type in the gateway's description; text until it is loaded. */

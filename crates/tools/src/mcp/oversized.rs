@@ -1,0 +1,221 @@
+//! Answers calls whose answer is too large. The MCP library discards such a message, and the call would wait until its
+//! time limit.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// How much is read at once.
+const READ_BYTES: usize = 8 * 1024;
+/// The longest kept text of a member: a name or an ID.
+const MAX_TOKEN_BYTES: usize = 256;
+
+/// Lines of JSON-RPC messages. A line over the limit becomes an error response to the same call, or is left out if it
+/// is not a response.
+pub(super) struct Limited<R> {
+    inner: R,
+    max_bytes: usize,
+    line: Vec<u8>,
+    /// Set while the rest of a line over the limit is read.
+    scan: Option<Scan>,
+    ready: Vec<u8>,
+    /// How much of `ready` was delivered.
+    delivered: usize,
+}
+
+impl<R> Limited<R> {
+    pub(super) const fn new(inner: R, max_bytes: usize) -> Self {
+        Self {
+            inner,
+            max_bytes,
+            line: Vec::new(),
+            scan: None,
+            ready: Vec::new(),
+            delivered: 0,
+        }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if let Some(scan) = &mut self.scan {
+                scan.feed(piece);
+            } else if self.line.len() + piece.len() > self.max_bytes {
+                let mut scan = Scan::default();
+                scan.feed(&std::mem::take(&mut self.line));
+                scan.feed(piece);
+                self.scan = Some(scan);
+            } else {
+                self.line.extend_from_slice(piece);
+            }
+            if piece.ends_with(b"\n") {
+                match self.scan.take() {
+                    Some(scan) => self.ready.extend(scan.refusal(self.max_bytes)),
+                    None => self.ready.append(&mut self.line),
+                }
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            let rest = this.ready.get(this.delivered..).unwrap_or_default();
+            if !rest.is_empty() {
+                let count = rest.len().min(into.remaining());
+                into.put_slice(rest.get(..count).unwrap_or_default());
+                this.delivered += count;
+                return Poll::Ready(Ok(()));
+            }
+            this.ready.clear();
+            this.delivered = 0;
+            let mut bytes = [0; READ_BYTES];
+            let mut read = ReadBuf::new(&mut bytes);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            if read.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            this.take_in(read.filled());
+        }
+    }
+}
+
+/// Finds the ID of a JSON-RPC message without storing the message.
+#[derive(Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// The name or scalar at the top level that is being read.
+    token: Vec<u8>,
+    is_id: bool,
+    id: Option<Vec<u8>>,
+    has_method: bool,
+}
+
+impl Scan {
+    fn feed(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.step(*byte);
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            self.keep(byte);
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                self.keep(byte);
+            }
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.end_member();
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if self.depth == 1 => {
+                self.is_id = self.token == b"\"id\"";
+                self.has_method |= self.token == b"\"method\"";
+                self.token.clear();
+            }
+            b',' if self.depth == 1 => self.end_member(),
+            byte if byte.is_ascii_whitespace() => {}
+            byte => self.keep(byte),
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.depth == 1 && self.token.len() < MAX_TOKEN_BYTES {
+            self.token.push(byte);
+        }
+    }
+
+    fn end_member(&mut self) {
+        let token = std::mem::take(&mut self.token);
+        if std::mem::take(&mut self.is_id) {
+            self.id = Some(token);
+        }
+    }
+
+    /// The error response to the call, as a line.
+    fn refusal(self, max_bytes: usize) -> Vec<u8> {
+        let id = self.id.filter(|_| !self.has_method);
+        let id: Option<serde_json::Value> = id.and_then(|id| serde_json::from_slice(&id).ok());
+        let Some(id) = id.filter(|id| id.is_number() || id.is_string()) else {
+            return Vec::new();
+        };
+        let message = format!("The answer is larger than {} MiB.", max_bytes >> 20);
+        let error = serde_json::json!({ "code": -32000, "message": message });
+        let response = serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error });
+        format!("{response}\n").into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+
+    async fn read(text: &str, max_bytes: usize) -> String {
+        let mut limited = Limited::new(text.as_bytes(), max_bytes);
+        let mut out = String::new();
+        limited.read_to_string(&mut out).await.unwrap();
+        out
+    }
+
+    #[tokio::test]
+    async fn lines_within_the_limit_pass_unchanged() {
+        let text = "{\"id\":1}\n\n{\"id\":2,\"result\":{}}\n";
+        assert_eq!(read(text, 24).await, text);
+    }
+
+    #[tokio::test]
+    async fn a_longer_answer_becomes_an_error_of_its_call() {
+        let long = "x".repeat(20_000);
+        for (message, id) in [
+            (
+                format!(r#"{{"id":7,"result":{{"id":9,"t":"{long}"}}}}"#),
+                "7",
+            ),
+            (
+                format!(r#"{{"result":["\"id\":3",{{"a":"{long}\\"}}], "id" : "a,b" }}"#),
+                "\"a,b\"",
+            ),
+        ] {
+            let out = read(&format!("{message}\n{{\"id\":1}}\n"), 1 << 10).await;
+            let lines: Vec<&str> = out.lines().collect();
+            assert!(lines[0].contains(&format!("\"id\":{id}")), "{out}");
+            assert!(lines[0].contains("\"error\""), "{out}");
+            assert_eq!(lines[1], "{\"id\":1}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_answer_is_left_out() {
+        let long = "x".repeat(5000);
+        for message in [
+            format!(r#"{{"id":1,"method":"ping","params":"{long}"}}"#),
+            format!(r#"{{"method":"notify","params":"{long}"}}"#),
+            format!(r#"[{{"id":1,"result":"{long}"}}]"#),
+            long.clone(),
+        ] {
+            assert_eq!(read(&format!("{message}\nend\n"), 100).await, "end\n");
+        }
+    }
+}

@@ -1,0 +1,13 @@
+// UTC days of the usage chart.
+
+/** How many days the page shows. */
+export const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The last `DAYS` UTC days, oldest first, such as `2026-01-31`. */
+export const daysUntil = (now_ms: number): string[] =>
+  Array.from({ length: DAYS }, (_, at) => new Date(now_ms - (DAYS - 1 - at) * DAY_MS).toISOString().slice(0, 10));
+
+/** An amount in the unit of the prices, without a currency. */
+export const money = (value: number): string =>
+  value.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
