@@ -67,7 +67,7 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<M
         match usable(server, raw, peer) {
             Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
             Ok(tool) => {
-                tracing::warn!(server, tool = tool.name, "two MCP tools have the same name")
+                tracing::warn!(server, tool = tool.name, "two MCP tools have the same name");
             }
             Err((tool, reason)) => {
                 tracing::warn!(server, tool, reason, "an MCP tool was ignored");

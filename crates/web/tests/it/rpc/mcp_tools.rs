@@ -109,7 +109,7 @@ async fn a_server_is_created_approved_changed_and_deleted() {
     let restarted = call("mcp.restart", name.clone()).await.unwrap();
     assert_eq!(restarted["state"], "connected");
     // Another address of the same server keeps what was approved.
-    let other = url.replace("/mcp", "/mcp?b");
+    let other = url.replace("127.0.0.1", "localhost");
     let updated = call("mcp.update", json!({ "name": "far", "url": other })).await;
     let updated = updated.unwrap();
     assert_eq!(
