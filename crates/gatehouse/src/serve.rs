@@ -87,17 +87,16 @@ impl App {
         } else {
             "http"
         };
-        match listener.local_addr() {
+        let address = match listener.local_addr() {
             Ok(address) => {
                 say(&format!("Listening on {scheme}://{address}"));
-                // Browsers bind passkeys to a host name, so an IP address has none.
-                if address.ip().is_loopback() {
-                    let port = address.port();
-                    say(&format!("Open {scheme}://localhost:{port} in a browser"));
-                }
+                Some(address)
             }
-            Err(error) => tracing::warn!(%error, "cannot determine the listening address"),
-        }
+            Err(error) => {
+                tracing::warn!(%error, "cannot determine the listening address");
+                None
+            }
+        };
         let services = self.services();
         tracing::info!(
             version = services.build.version,
@@ -109,6 +108,11 @@ impl App {
         let mut said = code.borrow_and_update().clone();
         if let Some(code) = &said {
             say_code(code);
+        }
+        // Browsers bind passkeys to a host name, so an IP address has none.
+        if let Some(address) = address.filter(|address| address.ip().is_loopback()) {
+            let port = address.port();
+            say(&format!("Open {scheme}://localhost:{port} in a browser"));
         }
         tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
             while code.changed().await.is_ok() {

@@ -95,7 +95,8 @@ impl Family for Openai {
 /// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers know only the old
 /// one.
 fn limit_name(base_url: &Url, is_other: bool) -> &'static str {
-    if (base_url.host_str() == Some("api.openai.com")) != is_other {
+    let is_openai = base_url.host_str() == Some("api.openai.com");
+    if is_openai ^ is_other {
         "max_completion_tokens"
     } else {
         "max_tokens"

@@ -57,7 +57,7 @@ mod tests {
                     let fill = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
                         INSERT INTO heap SELECT hex(zeroblob(2000)) FROM n";
                     conn.run(query(fill)).await?;
-                    let full = conn.number(query("PRAGMA page_count")).await?;
+                    let pages = conn.number(query("PRAGMA page_count")).await?;
                     conn.run(query("DELETE FROM heap")).await?;
                     let mut released = 0;
                     loop {
@@ -67,7 +67,7 @@ mod tests {
                         }
                     }
                     let left = conn.number(query("PRAGMA page_count")).await?;
-                    Ok::<_, crate::StoreError>((full, released, left))
+                    Ok::<_, crate::StoreError>((pages, released, left))
                 })
             })
             .await

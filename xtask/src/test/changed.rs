@@ -49,7 +49,9 @@ impl Affected {
         let (mut page, mut browser) = (false, false);
         for path in paths {
             match path.split('/').collect::<Vec<_>>()[..] {
-                ["crates", BINARY, ..] => changed.insert(BINARY.to_owned()),
+                ["crates", BINARY, ..] | ["docs", "generated", ..] => {
+                    changed.insert(BINARY.to_owned())
+                }
                 ["crates", name, ..] => changed.insert(format!("gatehouse-{name}")),
                 ["bench", ..] => changed.insert("gatehouse-bench".to_owned()),
                 ["xtask", ..] => changed.insert("xtask".to_owned()),
@@ -62,7 +64,6 @@ impl Affected {
                     browser = true;
                     false
                 }
-                ["docs", "generated", ..] => changed.insert(BINARY.to_owned()),
                 _ if RULES_ONLY.iter().any(|known| path.starts_with(known)) => false,
                 // Manifests, the lock file, settings of tools, data of tests.
                 _ => return Self::everything(),

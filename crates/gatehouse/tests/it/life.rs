@@ -23,10 +23,11 @@ async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing
         (health.status, health.body["status"].as_str()),
         (StatusCode::OK, Some("ok"))
     );
+    let port = server.url.rsplit(':').next().unwrap().to_owned();
     assert_eq!(
         server.stop(),
-        "",
-        "standard output carries two lines and nothing else"
+        format!("Open http://localhost:{port} in a browser\n"),
+        "standard output carries three lines and nothing else"
     );
     for name in ["gatehouse.db-wal", "gatehouse.db-shm"] {
         let left = place.data_dir().join(name);
@@ -132,6 +133,7 @@ async fn the_vault_is_sealed_after_a_restart_and_a_login_unseals_it() {
     assert_eq!(login.status, StatusCode::OK);
     assert_eq!(server.vault_status().await, "unsealed");
     server.signal(Signal::TERM);
+    assert!(server.line().starts_with("Open http://localhost:"));
     assert_eq!(server.line(), "", "no setup code once setup is complete");
 }
 

@@ -246,7 +246,7 @@ impl AnthropicDecoder {
 
     fn push_block(&mut self, block: Value) {
         let (after_text, calls) = self.counter.place();
-        self.blocks.push(block, after_text, calls);
+        self.blocks.push(&block, after_text, calls);
     }
 
     fn end_block(&mut self, index: u64, out: &mut Vec<Chunk>) -> Result<(), ReadError> {

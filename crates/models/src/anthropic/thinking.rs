@@ -115,7 +115,7 @@ pub(super) struct OpenThinking {
 
 impl BlockCollector {
     /// Adds a block that came after `calls` calls, and after the text if `after_text`.
-    pub(super) fn push(&mut self, block: Value, after_text: bool, calls: usize) {
+    pub(super) fn push(&mut self, block: &Value, after_text: bool, calls: usize) {
         let entry = json!({ "block": block, "after_text": after_text, "calls": calls });
         self.blocks.push(entry);
     }

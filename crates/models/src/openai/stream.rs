@@ -73,7 +73,7 @@ struct RawUsage {
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<PromptDetails>,
     completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's form of `cached_tokens` (<https://api-docs.deepseek.com/guides/kv_cache>).
+    /// `DeepSeek`'s form of `cached_tokens` (<https://api-docs.deepseek.com/guides/kv_cache>).
     prompt_cache_hit_tokens: Option<u64>,
 }
 

@@ -156,11 +156,10 @@ impl Said {
             429 => Reason::RateLimited,
             403 if self.is_filtered() => Reason::Filtered,
             403 => Reason::KeyRejected,
-            404 if self.mentions(NO_TOOLS) => Reason::NoTools,
+            // llama.cpp refuses tools with a server error.
+            404 | 500 if self.mentions(NO_TOOLS) => Reason::NoTools,
             404 => Reason::UnknownModel,
             400 | 422 => self.of_request(),
-            // llama.cpp refuses tools with a server error.
-            500 if self.mentions(NO_TOOLS) => Reason::NoTools,
             503 | 529 => Reason::Overloaded,
             500..=599 => Reason::ServerError,
             _ => Reason::Other,

@@ -4,7 +4,7 @@ use super::told;
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_channels::{Outgoing, SendError};
 use gatehouse_domain::DeliveryId;
 use serde::Deserialize;
@@ -52,6 +52,22 @@ impl Tool for ChannelSendTool {
 
     fn audience(&self) -> Audience {
         Audience::Trusted
+    }
+
+    fn reads_strangers(&self) -> bool {
+        false
+    }
+
+    fn returns_private(&self) -> bool {
+        false
+    }
+
+    fn effect(&self, _: &Value, _: bool) -> Effect {
+        Effect::Send
+    }
+
+    fn target(&self, input: &Value) -> Option<String> {
+        input.get("target")?.as_str().map(str::to_owned)
     }
 
     fn call<'a>(
