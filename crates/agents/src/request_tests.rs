@@ -271,5 +271,5 @@ fn ids_fit_the_asked_model() {
             _ => None,
         })
         .collect();
-    assert!(texts[0].1.contains("y") && texts[1].1.contains("x") && texts[2].1.contains("z"));
+    assert!(texts[0].1.contains('y') && texts[1].1.contains('x') && texts[2].1.contains('z'));
 }

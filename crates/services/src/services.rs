@@ -119,11 +119,8 @@ impl Services {
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         };
-        let tools = gatehouse_tools::register(
-            &agents,
-            tools_parts,
-            settings::tools_settings(&resolved, layers),
-        );
+        let tools = settings::tools_settings(&resolved, layers);
+        let tools = gatehouse_tools::register(&agents, tools_parts, tools);
         let webhooks_parts = WebhooksParts {
             store: parts.store.clone(),
             secrets: parts.secrets.clone(),

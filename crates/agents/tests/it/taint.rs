@@ -2,9 +2,8 @@
 
 use crate::fake_model::{Act, call, say, too_long};
 use crate::harness::{House, TestTool, chat, houses, told, until};
-use gatehouse_agents::{
-    AgentChanges, AgentsSettings, Audience, Effect, MessageOrigin, ToolPolicy, TurnReport,
-};
+use gatehouse_agents::MessageOrigin::{Configured, Model, Owner, Stranger};
+use gatehouse_agents::{AgentChanges, AgentsSettings, Audience, Effect, ToolPolicy, TurnReport};
 use gatehouse_domain::Actor;
 use serde_json::json;
 use std::time::Duration;
@@ -138,7 +137,6 @@ async fn taint_is_of_the_session_and_a_person_clears_it() {
 
         let origins: Vec<_> = house.history(&session).await;
         let origins: Vec<_> = origins.iter().map(|message| message.origin).collect();
-        use MessageOrigin::{Configured, Model, Owner, Stranger};
         assert_eq!(
             origins,
             [

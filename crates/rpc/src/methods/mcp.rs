@@ -209,21 +209,17 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
         value => value,
     };
     let values = [
-        ("env", cleared(to_url, params.env)),
-        ("args", cleared(to_url, params.args)),
         ("command", cleared(to_url, params.command)),
         ("url", cleared(to_command, params.url)),
+        ("args", cleared(to_url, params.args)),
+        ("env", cleared(to_url, params.env)),
     ];
-    let mut values: Vec<(String, Value)> = values
-        .into_iter()
-        .filter_map(|(last, value)| Some((key(&name, last), value?)))
-        .collect();
-    // Each step must leave a valid server: first remove, then add what the rest depends on.
-    values.sort_by_key(|(key, value)| match value {
-        Value::Null => 0,
-        _ if key.ends_with(".command") || key.ends_with(".url") => 1,
-        _ => 2,
-    });
+    let values = values.into_iter();
+    let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
+    // Each step must leave a valid server, so the values to remove go first, in the reverse order.
+    let (mut values, added): (Vec<_>, Vec<_>) = values.partition(|(_, value)| value.is_null());
+    values.reverse();
+    values.extend(added);
     change(&call, values).await?;
     let started = mcp.restart(&name).await;
     Ok(shown(&call.services, started.map_err(to_problem)?))

@@ -3,6 +3,7 @@
 
 use crate::world::{World, unattended};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// What the issue asks for at least.
 const LEAST_WITHOUT: usize = 36;
@@ -162,7 +163,7 @@ async fn what_owners_ask_for_rarely_needs_an_approval() {
             let mut text = (*said).to_owned();
             for (tool, input) in *wanted {
                 let input = named(&world, &signed, &replayable, input);
-                text.push_str(&format!(" ##DO {tool} {input}##"));
+                let _ = write!(text, " ##DO {tool} {input}##");
             }
             let report = world.say(session.as_deref(), &text).await;
             assert_eq!(report.text, "done", "{said}");
