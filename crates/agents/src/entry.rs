@@ -10,7 +10,7 @@ use crate::sessions::NEW_LABEL;
 use crate::start::{Spot, choose_agent, label_of_text};
 use crate::turns::{Deleted, delete_turns};
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::{MessageId, TurnId};
+use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
 
 /// How old the audio of a text may be when the text does not name it.
@@ -41,24 +41,23 @@ impl Inner {
         }
     }
 
-    /// Stores the text as the first message of a new turn, and the session if it is new. A delivery that is
-    /// attempted again continues its turn, if no other turn came after it.
-    pub(crate) async fn store_text(
+    /// The row of a turn's first message, whose place in the session is not known yet.
+    fn user_row(
         &self,
         request: &SendRequest,
-        place: Spot,
-        turn: TurnId,
-    ) -> Result<Stored, AgentsError> {
+        session_id: SessionId,
+        turn_id: TurnId,
+    ) -> ChatMessageRow {
         let origin = match request.origin {
             Origin::Chat => MessageOrigin::Owner,
             Origin::Webhook { .. } => MessageOrigin::Stranger,
         };
-        let mut message = ChatMessageRow {
-            session_id: place.id,
+        ChatMessageRow {
+            session_id,
             turn_no: 0,
             seq: 0,
             id: MessageId::generate(&*self.clock, &*self.random),
-            turn_id: turn,
+            turn_id,
             role: Role::User.as_str().to_owned(),
             origin: origin.as_str().to_owned(),
             is_private: false,
@@ -79,7 +78,18 @@ impl Inner {
             reasoning: None,
             reasoning_state: None,
             created_at: self.clock.now(),
-        };
+        }
+    }
+
+    /// Stores the text as the first message of a new turn, and the session if it is new. A delivery that is
+    /// attempted again continues its turn, if no other turn came after it.
+    pub(crate) async fn store_text(
+        &self,
+        request: &SendRequest,
+        place: Spot,
+        turn: TurnId,
+    ) -> Result<Stored, AgentsError> {
+        let mut message = self.user_row(request, place.id, turn);
         let mut row = self.turn_row(&message);
         let interrupted = MessageId::generate(&*self.clock, &*self.random);
         let (wanted, new) = (request.agent.clone(), place.new);

@@ -203,7 +203,7 @@ impl AnthropicDecoder {
             Block::RedactedThinking { data } => {
                 self.counter.hidden(data.len())?;
                 let block = json!({ "type": "redacted_thinking", "data": data });
-                self.push_block(block);
+                self.push_block(&block);
                 Ok(())
             }
             Block::Unknown => Ok(()),
@@ -244,9 +244,9 @@ impl AnthropicDecoder {
         }
     }
 
-    fn push_block(&mut self, block: Value) {
+    fn push_block(&mut self, block: &Value) {
         let (after_text, calls) = self.counter.place();
-        self.blocks.push(&block, after_text, calls);
+        self.blocks.push(block, after_text, calls);
     }
 
     fn end_block(&mut self, index: u64, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
@@ -255,7 +255,7 @@ impl AnthropicDecoder {
                 text, signature, ..
             } = open;
             self.push_block(
-                json!({ "type": "thinking", "thinking": text, "signature": signature }),
+                &json!({ "type": "thinking", "thinking": text, "signature": signature }),
             );
             return Ok(());
         }

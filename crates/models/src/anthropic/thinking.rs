@@ -159,9 +159,9 @@ mod tests {
     fn blocks_return_to_their_places() {
         let mut blocks = BlockCollector::default();
         let block = |name: &str| json!({ "type": "thinking", "thinking": name, "signature": name });
-        blocks.push(block("a"), false, 0);
-        blocks.push(block("b"), true, 0);
-        blocks.push(block("c"), true, 1);
+        blocks.push(&block("a"), false, 0);
+        blocks.push(&block("b"), true, 0);
+        blocks.push(&block("c"), true, 1);
         let state = blocks.finish().unwrap();
         let text = json!({ "type": "text", "text": "x" });
         let call = |id: &str| json!({ "type": "tool_use", "id": id });

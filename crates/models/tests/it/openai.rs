@@ -116,7 +116,7 @@ async fn however_the_bytes_are_cut() {
     }
 }
 
-/// OpenAI's details (<https://platform.openai.com/docs/api-reference/chat/object>), and DeepSeek's count of cached
+/// `OpenAI`'s details (<https://platform.openai.com/docs/api-reference/chat/object>), and `DeepSeek`'s count of cached
 /// tokens (<https://api-docs.deepseek.com/guides/kv_cache>).
 #[tokio::test]
 async fn cached_tokens_and_those_of_reasoning_are_counted() {

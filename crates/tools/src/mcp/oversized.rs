@@ -86,12 +86,21 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
     }
 }
 
+/// Where the scan is.
+#[derive(Default, PartialEq, Eq)]
+enum Position {
+    #[default]
+    BetweenStrings,
+    InString,
+    /// After a backslash in a string.
+    Escaped,
+}
+
 /// Finds the ID of a JSON-RPC message without storing the message.
 #[derive(Default)]
 struct Scan {
     depth: usize,
-    in_string: bool,
-    is_escaped: bool,
+    position: Position,
     /// The name or scalar at the top level that is being read.
     token: Vec<u8>,
     is_id: bool,
@@ -107,19 +116,19 @@ impl Scan {
     }
 
     fn step(&mut self, byte: u8) {
-        if self.in_string {
+        if self.position != Position::BetweenStrings {
             self.keep(byte);
-            match byte {
-                _ if self.is_escaped => self.is_escaped = false,
-                b'\\' => self.is_escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
+            self.position = match byte {
+                _ if self.position == Position::Escaped => Position::InString,
+                b'\\' => Position::Escaped,
+                b'"' => Position::BetweenStrings,
+                _ => Position::InString,
+            };
             return;
         }
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.position = Position::InString;
                 self.keep(byte);
             }
             b'{' | b'[' => self.depth += 1,

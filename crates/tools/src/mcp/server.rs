@@ -64,7 +64,7 @@ impl Server {
         loop {
             let began = Instant::now();
             self.report(McpState::Starting, None);
-            let end = self.session(&stop).await;
+            let end = Box::pin(self.session(&stop)).await;
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
                 _ => {

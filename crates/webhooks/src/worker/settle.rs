@@ -184,19 +184,8 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
             let next = retry(inner, row, &trace, &why, after, ended);
             (trace, next)
         }
-        Outcome::Wait(trace, why, asked) if row.received_at.until(now) < LONGEST_PARKED => {
-            let base = Duration::from_millis(inner.settings.load().retry_base_ms);
-            let wait = backoff::wait(base, row.attempts, Some(asked), inner.random.as_ref());
-            let next = Next::Requeue(DeliveryRequeue {
-                next_attempt_at: Some(now.after(wait)),
-                error: Some(bounded(&why)),
-                session_id: trace.session.clone(),
-                ..untouched(now)
-            });
-            (trace, next)
-        }
         Outcome::Wait(trace, why, asked) => {
-            let next = retry(inner, row, &trace, &why, Some(asked), ended);
+            let next = wait(inner, row, &trace, &why, asked, ended);
             (trace, next)
         }
         Outcome::Disabled(why) => {
@@ -238,6 +227,30 @@ fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) 
             (Trace::default(), next)
         }
     }
+}
+
+/// Waits as long as the model's provider asked, without using an attempt. A delivery that waited too long uses
+/// its attempts.
+fn wait(
+    inner: &Inner,
+    row: &DeliveryRow,
+    trace: &Trace,
+    why: &str,
+    asked: Duration,
+    ended: Timestamp,
+) -> Next {
+    let now = inner.now();
+    if row.received_at.until(now) >= LONGEST_PARKED {
+        return retry(inner, row, trace, why, Some(asked), ended);
+    }
+    let base = Duration::from_millis(inner.settings.load().retry_base_ms);
+    let wait = backoff::wait(base, row.attempts, Some(asked), inner.random.as_ref());
+    Next::Requeue(DeliveryRequeue {
+        next_attempt_at: Some(now.after(wait)),
+        error: Some(bounded(why)),
+        session_id: trace.session.clone(),
+        ..untouched(now)
+    })
 }
 
 fn retry(
