@@ -92,12 +92,7 @@ impl Services {
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         });
-        channels.set_host(
-            now.server
-                .external_url
-                .as_ref()
-                .and_then(|url| url.host_str()),
-        );
+        channels.set_host(settings::external_host(now));
         let models_parts = ModelsParts {
             secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
@@ -175,12 +170,7 @@ impl Services {
         let now = &resolved.settings;
         self.outbound
             .update_settings(settings::outbound_settings(now));
-        self.channels.set_host(
-            now.server
-                .external_url
-                .as_ref()
-                .and_then(|url| url.host_str()),
-        );
+        self.channels.set_host(settings::external_host(now));
         self.models
             .update_settings(settings::models_settings(&resolved, layers));
         self.agents.update_settings(settings::agents_settings(now));

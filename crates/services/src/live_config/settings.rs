@@ -13,6 +13,11 @@ use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+/// The host under which the gateway is reached from outside, if it is set.
+pub fn external_host(settings: &Settings) -> Option<&str> {
+    settings.server.external_url.as_ref()?.host_str()
+}
+
 /// Translates the settings for `outbound`.
 pub const fn outbound_settings(settings: &Settings) -> OutboundSettings {
     OutboundSettings {
