@@ -1025,6 +1025,18 @@ export interface components {
              * @default 12
              */
             max_turns: number;
+            /**
+             * @description Models to ask when the model fails before it has shown anything, in this order: `provider/model`.
+             * @default []
+             */
+            fallback: string[];
+            /** @description How much the model reasons before it answers. When absent, the provider's default applies. */
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            /**
+             * Format: uint32
+             * @description The longest answer in tokens. When absent, the provider's limit applies.
+             */
+            max_output_tokens?: number | null;
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
@@ -1041,6 +1053,11 @@ export interface components {
              */
             deny: string[];
         };
+        /**
+         * @description How much a model reasons before it answers.
+         * @enum {string}
+         */
+        ReasoningEffort: "minimal" | "low" | "medium" | "high";
         /** Format: date-time */
         Timestamp: string;
         /** @description A conversation with an agent. */
@@ -1108,6 +1125,8 @@ export interface components {
             tool_call_id?: string | null;
             /** @description The name of the tool that replies. */
             tool?: string | null;
+            /** @description What the model thought before it wrote the message. Never a part of the answer. */
+            reasoning?: string | null;
             /** @description The tokens that the model read and wrote for it. */
             usage?: components["schemas"]["Usage"] | null;
             /** @description The model that wrote it. */

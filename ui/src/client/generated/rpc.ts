@@ -60,6 +60,13 @@ export type UsageBy = 'day' | 'agent' | 'model' | 'webhook' | 'key';
  */
 export type BudgetPeriod = 'day' | 'month';
 /**
+ * How much a model reasons before it answers.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ReasoningEffort".
+ */
+export type ReasoningEffort = 'minimal' | 'low' | 'medium' | 'high';
+/**
  * A chat session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -759,6 +766,18 @@ export interface Interface {
          * How many times it may call its model in one turn; 12 when absent.
          */
         max_turns?: number | null;
+        /**
+         * Models to ask when the model fails before it has shown anything, in this order: `provider/model`.
+         */
+        fallback?: string[] | null;
+        /**
+         * How much the model reasons before it answers. When absent, the provider's default applies.
+         */
+        reasoning_effort?: ReasoningEffort | null;
+        /**
+         * The longest answer in tokens. When absent, the provider's limit applies.
+         */
+        max_output_tokens?: number | null;
       };
       result: Agent;
     };
@@ -804,6 +823,18 @@ export interface Interface {
          * How many times it may call its model in one turn.
          */
         max_turns?: number | null;
+        /**
+         * Models to ask when the model fails before it has shown anything. Replaces the list.
+         */
+        fallback?: string[] | null;
+        /**
+         * How much the model reasons before it answers.
+         */
+        reasoning_effort?: ReasoningEffort | null;
+        /**
+         * The longest answer in tokens.
+         */
+        max_output_tokens?: number | null;
       };
       result: Agent;
     };
@@ -3083,6 +3114,18 @@ export interface Agent {
    * How many times it may call its model in one turn.
    */
   max_turns: number;
+  /**
+   * Models to ask when the model fails before it has shown anything, in this order: `provider/model`.
+   */
+  fallback: string[];
+  /**
+   * How much the model reasons before it answers. When absent, the provider's default applies.
+   */
+  reasoning_effort?: ReasoningEffort | null;
+  /**
+   * The longest answer in tokens. When absent, the provider's limit applies.
+   */
+  max_output_tokens?: number | null;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
@@ -3323,6 +3366,10 @@ export interface Message {
    * The name of the tool that replies.
    */
   tool?: string | null;
+  /**
+   * What the model thought before it wrote the message. Never a part of the answer.
+   */
+  reasoning?: string | null;
   /**
    * The tokens that the model read and wrote for it.
    */
