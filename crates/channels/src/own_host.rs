@@ -1,4 +1,4 @@
-//! The name of this server, as mail servers are told it.
+//! The name of this server, as mail servers receive it.
 
 use crate::fields::parse_host;
 use crate::handle::Channels;
