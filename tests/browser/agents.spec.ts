@@ -38,7 +38,7 @@ test('create, validate, edit and delete an agent, with a second window that foll
   await page.getByLabel('Temperature').fill('0.5');
   await page.getByLabel('Instructions').fill('Sort issues.');
   await page.getByRole('radio', { name: /^Only selected tools/ }).check();
-  for (const tool of ['web_search', 'web_fetch', 'webhook', 'webhook_get_full_payload']) {
+  for (const tool of ['channel_send', 'web_search', 'web_fetch', 'webhook', 'webhook_get_full_payload']) {
     await page.getByRole('checkbox', { name: tool, exact: true }).uncheck();
   }
   const speak = page.getByRole('checkbox', { name: 'speak', exact: true });
