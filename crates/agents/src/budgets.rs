@@ -62,7 +62,7 @@ impl BudgetPeriod {
     }
 }
 
-/// Which budget.
+/// Identifies a budget.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetName {
@@ -263,8 +263,8 @@ pub(crate) async fn find_exhausted(
 }
 
 impl Inner {
-    /// Stores use, in the caller's transaction. Returns the budgets that warn because of it, which are in the audit
-    /// log then.
+    /// Stores use in the caller's transaction. Adds a row to the audit log for each budget that now warns, and
+    /// returns these budgets.
     pub(crate) async fn store_usage(
         conn: &mut Conn,
         rows: &[UsageRow],

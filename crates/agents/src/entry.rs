@@ -52,32 +52,21 @@ impl Inner {
             Origin::Chat => MessageOrigin::Owner,
             Origin::Webhook { .. } => MessageOrigin::Stranger,
         };
-        ChatMessageRow {
+        let row = ChatMessageRow::new(
             session_id,
-            turn_no: 0,
-            seq: 0,
-            id: MessageId::generate(&*self.clock, &*self.random),
             turn_id,
-            role: Role::User.as_str().to_owned(),
-            origin: origin.as_str().to_owned(),
-            is_private: false,
+            MessageId::generate(&*self.clock, &*self.random),
+            Role::User.as_str(),
+            origin.as_str(),
+            self.clock.now(),
+        );
+        ChatMessageRow {
             content: storable(&request.text),
-            tool_calls: None,
-            tool_call_id: None,
-            tool_name: None,
-            input_tokens: None,
-            output_tokens: None,
-            model: None,
-            audio: None,
-            stop: None,
-            error: None,
             delivery_id: match &request.origin {
                 Origin::Chat => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),
             },
-            reasoning: None,
-            reasoning_state: None,
-            created_at: self.clock.now(),
+            ..row
         }
     }
 

@@ -188,7 +188,7 @@ pub struct Approval {
     pub shown: Shown,
     /// Why it waits.
     pub reason: AskReason,
-    /// What it does besides returning a result.
+    /// What the call does.
     pub effect: Effect,
     /// The session's id.
     pub session: SessionId,

@@ -1,5 +1,4 @@
-//! Turns that a process left behind when it died: each gets a last message that says so, with the answer so
-//! far.
+//! Turns of processes that died. Each gets a last message, with the answer so far and `stop: "interrupted"`.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
@@ -79,29 +78,13 @@ pub(crate) async fn end_lost(
     let Some(turn) = conn.delete_chat_turn(&turn.id).await? else {
         return Ok(());
     };
+    let (role, origin) = (Role::Assistant.as_str(), MessageOrigin::Model.as_str());
     let row = ChatMessageRow {
-        session_id: turn.session_id,
         turn_no: turn.turn_no,
-        seq: 0,
-        id,
-        turn_id: turn.id,
-        role: Role::Assistant.as_str().to_owned(),
-        origin: MessageOrigin::Model.as_str().to_owned(),
-        is_private: false,
         content: turn.text,
-        tool_calls: None,
-        tool_call_id: None,
-        tool_name: None,
-        input_tokens: None,
-        output_tokens: None,
         model: turn.model,
-        audio: None,
         stop: Some(Stop::Interrupted.as_str().to_owned()),
-        error: None,
-        delivery_id: None,
-        reasoning: None,
-        reasoning_state: None,
-        created_at: now,
+        ..ChatMessageRow::new(turn.session_id, turn.id, id, role, origin, now)
     };
     conn.insert_chat_message(&row).await?;
     Ok(())

@@ -5,29 +5,18 @@ use proptest::prelude::*;
 use serde_json::json;
 
 pub(crate) fn row(turn: i64, role: &str, content: &str) -> ChatMessageRow {
+    let empty = ChatMessageRow::new(
+        SessionId::from_text("ses_1"),
+        TurnId::from_text("turn_1"),
+        MessageId::from_text("msg_1"),
+        role,
+        "owner",
+        Timestamp::from_millis(0),
+    );
     ChatMessageRow {
-        session_id: SessionId::from_text("ses_1"),
         turn_no: turn,
-        seq: 0,
-        id: MessageId::from_text("msg_1"),
-        turn_id: TurnId::from_text("turn_1"),
-        role: role.to_owned(),
-        origin: "owner".to_owned(),
-        is_private: false,
         content: content.to_owned(),
-        tool_calls: None,
-        tool_call_id: None,
-        tool_name: None,
-        input_tokens: None,
-        output_tokens: None,
-        model: None,
-        audio: None,
-        stop: None,
-        error: None,
-        delivery_id: None,
-        reasoning: None,
-        reasoning_state: None,
-        created_at: Timestamp::from_millis(0),
+        ..empty
     }
 }
 

@@ -154,7 +154,7 @@ impl Agents {
     }
 
     /// Clears the taint of a session, for a person who has looked at its messages. Fails with `TurnRunning`
-    /// while a turn waits or runs, because that turn may add text that nobody has seen.
+    /// while a turn waits or runs: the turn may add text that the person has not seen.
     pub async fn clear_taint(&self, actor: &Actor, name: &str) -> Result<Session, AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));

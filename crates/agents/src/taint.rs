@@ -5,11 +5,11 @@ use crate::origin::MessageOrigin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a tool call does besides returning a result.
+/// The effect of a tool call on anything outside of its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Nothing.
+    /// The call only returns a result.
     None,
     /// It sends a message to someone.
     Send,
@@ -65,7 +65,7 @@ pub(crate) struct Wishes<'a> {
     pub(crate) is_guarded: bool,
     /// The agent's or the webhook's `allow` contains the tool's exact name.
     pub(crate) is_named: bool,
-    /// `tools.trust`
+    /// The entries of `tools.trust`.
     pub(crate) trust: &'a [String],
 }
 

@@ -80,8 +80,8 @@ pub trait Tool: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Whether the output may contain private data. Later calls of the session that send data out then
-    /// reveal something.
+    /// Whether the output may contain private data. If it does, later
+    /// calls of the session that send data out can reveal it.
     fn returns_private(&self) -> bool {
         true
     }

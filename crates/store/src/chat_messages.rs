@@ -52,6 +52,41 @@ pub struct ChatMessageRow {
 }
 
 impl ChatMessageRow {
+    /// An empty message, whose place in the session is not known yet.
+    pub fn new(
+        session_id: SessionId,
+        turn_id: TurnId,
+        id: MessageId,
+        role: &str,
+        origin: &str,
+        created_at: Timestamp,
+    ) -> Self {
+        Self {
+            session_id,
+            turn_no: 0,
+            seq: 0,
+            id,
+            turn_id,
+            role: role.to_owned(),
+            origin: origin.to_owned(),
+            is_private: false,
+            content: String::new(),
+            tool_calls: None,
+            tool_call_id: None,
+            tool_name: None,
+            input_tokens: None,
+            output_tokens: None,
+            model: None,
+            audio: None,
+            stop: None,
+            error: None,
+            delivery_id: None,
+            reasoning: None,
+            reasoning_state: None,
+            created_at,
+        }
+    }
+
     /// Returns total size of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);

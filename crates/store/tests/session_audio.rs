@@ -34,29 +34,19 @@ fn session(id: &str) -> ChatSessionRow {
 }
 
 fn message(session: &str, id: &str, audio: &str) -> ChatMessageRow {
+    let empty = ChatMessageRow::new(
+        SessionId::from_text(session),
+        TurnId::from_text("turn_1"),
+        MessageId::from_text(id),
+        "user",
+        "owner",
+        at(1),
+    );
     ChatMessageRow {
-        session_id: SessionId::from_text(session),
         turn_no: 1,
-        seq: 0,
-        id: MessageId::from_text(id),
-        turn_id: TurnId::from_text("turn_1"),
-        role: "user".to_owned(),
-        origin: "owner".to_owned(),
-        is_private: false,
         content: "Hello.".to_owned(),
-        tool_calls: None,
-        tool_call_id: None,
-        tool_name: None,
-        input_tokens: None,
-        output_tokens: None,
-        model: None,
         audio: Some(audio.to_owned()),
-        stop: None,
-        error: None,
-        delivery_id: None,
-        reasoning: None,
-        reasoning_state: None,
-        created_at: at(1),
+        ..empty
     }
 }
 

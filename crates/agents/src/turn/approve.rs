@@ -49,7 +49,7 @@ impl Running<'_> {
             reason,
             effect,
         });
-        // During shutdown nobody can approve any more.
+        // A shutdown closes the sockets, so nobody can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
         asked.flatten().ok_or(TurnFailure::Stopped)

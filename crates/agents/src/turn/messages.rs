@@ -18,29 +18,18 @@ use std::sync::Arc;
 impl Running<'_> {
     pub(super) fn row(&self, role: Role, origin: MessageOrigin, content: &str) -> ChatMessageRow {
         let inner = self.inner;
+        let row = ChatMessageRow::new(
+            self.turn.session.clone(),
+            self.turn.id.clone(),
+            MessageId::generate(&*inner.clock, &*inner.random),
+            role.as_str(),
+            origin.as_str(),
+            inner.clock.now(),
+        );
         ChatMessageRow {
-            session_id: self.turn.session.clone(),
             turn_no: self.turn.number,
-            seq: 0,
-            id: MessageId::generate(&*inner.clock, &*inner.random),
-            turn_id: self.turn.id.clone(),
-            role: role.as_str().to_owned(),
-            origin: origin.as_str().to_owned(),
-            is_private: false,
             content: storable(content),
-            tool_calls: None,
-            tool_call_id: None,
-            tool_name: None,
-            input_tokens: None,
-            output_tokens: None,
-            model: None,
-            audio: None,
-            stop: None,
-            error: None,
-            delivery_id: None,
-            reasoning: None,
-            reasoning_state: None,
-            created_at: inner.clock.now(),
+            ..row
         }
     }
 

@@ -322,8 +322,7 @@ impl Running<'_> {
         )
     }
 
-    /// Who the agent is, the day, and who speaks. Contains no time of day, so that a provider can cache the
-    /// prompt.
+    /// The agent's name, the date, and who speaks. Has no time of day, so a provider can cache the prompt.
     fn frame(&self, agent: &Agent) -> String {
         let (now, settings) = (self.inner.clock.now(), self.inner.settings.load());
         prompt::frame(
