@@ -19,8 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     for kind in SOUNDS {
         let measured = duration_ms(bytes, kind);
         assert_eq!(measured, duration_ms(bytes, kind));
-        if let (Ok(ms), Kind::Pcm { rate }) = (measured, kind) {
-            assert!(rate > 0 && ms <= longest_ms(bytes));
+        if let (Ok(ms), Kind::Pcm { rate }) = (&measured, kind) {
+            assert!(rate > 0 && *ms <= longest_ms(bytes));
         }
         if let (Ok(ms), Kind::Wav) = (measured, kind) {
             assert!(ms <= longest_ms(bytes), "{ms} ms of {} bytes", bytes.len());

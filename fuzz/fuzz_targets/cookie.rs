@@ -1,13 +1,12 @@
-//! Cookie headers: at most four values, each of them plain text that the gateway could have issued.
+//! Cookie headers: each value is plain text that the gateway could have issued.
 #![no_main]
 
-use gatehouse_auth::cookie::{MAX_SESSION_VALUES, has_session_cookie, session_values};
+use gatehouse_auth::cookie::{has_session_cookie, session_values};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let headers = gatehouse_fuzz::headers(bytes, &["cookie"]);
     let values: Vec<&str> = session_values(&headers).collect();
-    assert!(values.len() <= MAX_SESSION_VALUES);
     assert_eq!(has_session_cookie(&headers), !values.is_empty());
     for value in values {
         assert!((1..=128).contains(&value.len()));

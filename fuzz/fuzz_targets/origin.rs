@@ -29,6 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         uri: &Uri::from_static("/api/auth/logout"),
         headers: &headers,
         is_upgrade: choice & 4 != 0,
+        is_https: choice & 32 != 0,
         has_bearer: choice & 8 != 0,
         has_session_cookie: choice & 16 != 0,
     };

@@ -4,7 +4,7 @@
 use crate::taint::Effect;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Actor;
-use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
+use gatehouse_domain::id::{SessionId, TurnId};
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -28,8 +28,6 @@ pub struct ToolContext {
     pub turn: TurnId,
     /// Who started the turn.
     pub actor: Actor,
-    /// The delivery that started the turn, if a webhook did.
-    pub delivery: Option<DeliveryId>,
     /// Cancelled when the call ends. The call's future is dropped then; work that it started elsewhere must
     /// watch this.
     pub cancel: CancellationToken,

@@ -8,7 +8,7 @@ use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
-use crate::send::{Action, ActionStatus, Origin};
+use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
 use crate::tool::{Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
@@ -285,15 +285,10 @@ impl Running<'_> {
         tool: &Arc<dyn Tool>,
         input: Value,
     ) -> Result<Answer, TurnFailure> {
-        let delivery = match &self.turn.origin {
-            Origin::Chat => None,
-            Origin::Webhook { delivery, .. } => Some(delivery.clone()),
-        };
         let context = ToolContext {
             session: self.turn.session.clone(),
             turn: self.turn.id.clone(),
             actor: self.turn.actor.clone(),
-            delivery,
             cancel: self.turn.cancel.child_token(),
         };
         // Work that the tool started elsewhere ends with its call.

@@ -90,7 +90,6 @@ impl House {
             session: SessionId::from_text("ses_1"),
             turn: TurnId::from_text("turn_1"),
             actor: Actor::system(),
-            delivery: None,
             cancel: CancellationToken::new(),
         };
         tool.call(&context, input).await

@@ -1,12 +1,11 @@
-//! The tool `channel_send`, which sends a text to a channel.
+//! The tool `channel_send`, which sends a text to a channel. It is trusted, so the turn of a delivery never has it;
+//! `deliver_to` of the webhook sends the answer of such a turn.
 
 use super::told;
-use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_channels::{Outgoing, SendError};
-use gatehouse_domain::DeliveryId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -81,36 +80,13 @@ impl Tool for ChannelSendTool {
             if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES {
                 return Err(ToolError::new("`text` must have 1 byte to 64 KiB."));
             }
-            match &context.delivery {
-                Some(delivery) => self.check_named(delivery, &target).await?,
-                None => self.check_exists(&target).await?,
-            }
+            self.check_exists(&target).await?;
             self.send(context, &target, &text).await
         })
     }
 }
 
 impl ChannelSendTool {
-    /// Refuses a target that the webhook of this delivery does not name.
-    async fn check_named(&self, delivery: &DeliveryId, target: &str) -> Result<(), ToolError> {
-        let (inner, id) = (&self.0.0, delivery.clone());
-        let read = inner.store.read(move |conn| {
-            Box::pin(async move { conn.find_delivery_config(id.as_str()).await })
-        });
-        let config = read.await.map_err(WebhooksError::from).map_err(told)?;
-        let snapshot = config.and_then(|text| inner.snapshots.get(&text));
-        let named = snapshot.and_then(|it| it.config.deliver_to.clone());
-        match named {
-            Some(named) if named == target => Ok(()),
-            Some(named) => Err(ToolError::new(format!(
-                "A delivery of this webhook may send only to `{named}`."
-            ))),
-            None => Err(ToolError::new(
-                "The webhook of this delivery names no channel, so nothing may be sent.",
-            )),
-        }
-    }
-
     /// Refuses an unknown target with the list of targets.
     async fn check_exists(&self, target: &str) -> Result<(), ToolError> {
         let channels = &self.0.0.channels;

@@ -137,7 +137,7 @@ export type ApprovalId = string;
  */
 export type AskReason = 'required' | 'tainted';
 /**
- * What a tool call does besides returning a result.
+ * The effect of a tool call on anything outside of its turn.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Effect".
@@ -3626,7 +3626,7 @@ export interface Approval {
    */
   reason: AskReason;
   /**
-   * What it does besides returning a result.
+   * What the call does.
    */
   effect: Effect;
   /**

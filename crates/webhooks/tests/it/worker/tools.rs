@@ -7,14 +7,14 @@ use gatehouse_domain::{Actor, DeliveryStatus};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-async fn call(house: &House, tool: &str, input: Value) -> Result<String, String> {
+/// Calls a trusted tool as a turn does.
+pub async fn call(house: &House, tool: &str, input: Value) -> Result<String, String> {
     let tool = house.agents.tools().find(tool).unwrap();
     assert_eq!(tool.audience(), Audience::Trusted);
     let context = ToolContext {
         session: SessionId::from_text("ses_1"),
         turn: TurnId::from_text("turn_1"),
         actor: Actor::cli(),
-        delivery: None,
         cancel: CancellationToken::new(),
     };
     tool.call(&context, input)
