@@ -7,7 +7,7 @@ use crate::live::LiveAccount;
 use crate::markup::Markup;
 use crate::senders::{self, Sender};
 use crate::service::{may_go, service_of};
-use gatehouse_secrets::SecretPlace;
+use gatehouse_secrets::SecretOwner;
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -82,7 +82,7 @@ impl Inner {
                     secret.field
                 )));
             }
-            let place = SecretPlace::Channel {
+            let place = SecretOwner::Channel {
                 kind: secret.kind,
                 account_id: secret.account_id,
                 field: secret.field.clone(),

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_caller_is_told() {
+    fn each_error_has_a_code_and_a_message() {
         let failed = |status, retryable| ModelError::Failed {
             provider: "p".to_owned(),
             status,

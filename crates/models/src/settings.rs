@@ -107,7 +107,7 @@ impl fmt::Debug for ModelsSettings {
 
 /// Timeouts for providers.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// For the response headers, and for each read until the first chunk. Local models process the whole
     /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server
     /// that is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
@@ -153,7 +153,7 @@ impl Default for Limits {
     }
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             first: Duration::from_mins(15),
@@ -170,7 +170,7 @@ impl Default for Patience {
 /// Values that only tests change.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     pub limits: Limits,
     /// The address of a local Ollama; `None` disables detection.
     pub local: Option<Url>,
@@ -183,7 +183,7 @@ const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             limits: Limits::default(),
             local: Url::parse(OLLAMA).ok(),
         }
@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn minutes_of_silent_reasoning_are_no_timeout() {
-        let patience = Patience::default();
+        let timeouts = Timeouts::default();
         let silence = Duration::from_mins(9);
-        assert!(patience.first > silence && patience.idle > silence);
-        assert!(patience.whole > patience.first);
+        assert!(timeouts.first > silence && timeouts.idle > silence);
+        assert!(timeouts.whole > timeouts.first);
     }
 }

@@ -24,7 +24,7 @@ impl FromRow for OldDelivery {
 
 /// The deliveries of one webhook that were refused for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedPile {
+pub struct RefusedGroup {
     pub webhook_id: WebhookId,
     pub status: DeliveryStatus,
     /// Why they were rejected; `None` for other statuses.
@@ -32,7 +32,7 @@ pub struct RefusedPile {
     pub count: i64,
 }
 
-impl FromRow for RefusedPile {
+impl FromRow for RefusedGroup {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
@@ -82,7 +82,10 @@ impl Conn {
 
     /// Lists the groups of refused deliveries with more than `limit` rows. Rejected ones are grouped by
     /// reason.
-    pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
+    pub async fn list_refused_groups(
+        &mut self,
+        limit: i64,
+    ) -> Result<Vec<RefusedGroup>, StoreError> {
         let others = query(
             "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
              FROM webhook_deliveries
@@ -90,21 +93,21 @@ impl Conn {
                  AND status IN ('filtered', 'deduplicated')
              GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
         );
-        let mut piles: Vec<RefusedPile> = self.list(others.bind(limit)).await?;
+        let mut piles: Vec<RefusedGroup> = self.list(others.bind(limit)).await?;
         let rejected = query(
             "SELECT webhook_id, status, error AS reason, COUNT(*) AS pile
              FROM webhook_deliveries WHERE status = 'rejected'
              GROUP BY webhook_id, status, error HAVING COUNT(*) > $1
              ORDER BY webhook_id, COALESCE(error, '')",
         );
-        piles.extend(self.list::<RefusedPile>(rejected.bind(limit)).await?);
+        piles.extend(self.list::<RefusedGroup>(rejected.bind(limit)).await?);
         Ok(piles)
     }
 
     /// Lists the oldest deliveries of a group.
     pub async fn list_oldest_refused(
         &mut self,
-        pile: &RefusedPile,
+        pile: &RefusedGroup,
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
         if let Some(reason) = &pile.reason {

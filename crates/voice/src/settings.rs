@@ -27,12 +27,12 @@ pub struct VoiceSettings {
     pub openai: Borrowed,
     /// Environment variables passed to programs: `PATH`, `HOME`, `LANG`, `TZ`.
     pub child_variables: Vec<(String, OsString)>,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 /// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Until a vendor begins to respond.
     pub answer: Duration,
     /// Between two chunks of a vendor's response.
@@ -41,7 +41,7 @@ pub struct Patience {
     pub program: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             answer: Duration::from_mins(2),

@@ -4,8 +4,8 @@
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
-use crate::record::Snapshot;
 use crate::sending;
+use crate::webhook::Snapshot;
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};

@@ -2,7 +2,7 @@
 //! returned for `gatehouse env exec`.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
 use gatehouse_services::to_problem;

@@ -16,9 +16,9 @@ pub(super) struct WrittenKeys<'a> {
 
 impl<'a> WrittenKeys<'a> {
     pub(super) fn new(now: &'a Resolved, layers: &Layers) -> Self {
-        let told =
+        let warn =
             |error: &ConfigError| tracing::error!(%error, "the written settings are invalid");
-        let written = layers.written().inspect_err(told).ok();
+        let written = layers.written().inspect_err(warn).ok();
         Self { now, written }
     }
 

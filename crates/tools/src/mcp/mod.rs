@@ -25,7 +25,7 @@ mod review;
 #[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
-mod server;
+mod server_lifecycle;
 mod servers;
 mod status;
 #[cfg(feature = "mcp")]

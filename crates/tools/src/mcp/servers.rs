@@ -124,7 +124,7 @@ pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
     not(feature = "mcp"),
     expect(dead_code, reason = "needed only for servers")
 )]
-pub(crate) struct World {
+pub(crate) struct Dependencies {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
     pub(super) board: Board,
@@ -148,7 +148,7 @@ pub(super) struct Wanted {
 /// The MCP servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Mcp {
-    pub(super) world: Arc<World>,
+    pub(super) dependencies: Arc<Dependencies>,
     pub(super) wanted: watch::Sender<Arc<Wanted>>,
 }
 
@@ -160,14 +160,14 @@ impl Mcp {
         child_variables: Vec<(String, OsString)>,
     ) -> Self {
         let board = Board::default();
-        let world = Arc::new(World {
+        let dependencies = Arc::new(Dependencies {
             parts,
             publish,
             board,
             refresh: watch::Sender::new(0),
         });
         let mcp = Self {
-            world,
+            dependencies,
             wanted: watch::Sender::new(Arc::new(wanted(servers, BTreeMap::new(), child_variables))),
         };
         mcp.announce();
@@ -175,17 +175,17 @@ impl Mcp {
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
-        &self.world.parts.secrets
+        &self.dependencies.parts.secrets
     }
 
     /// The status of each configured server.
     pub fn status(&self) -> Vec<McpStatus> {
-        self.world.board.all()
+        self.dependencies.board.all()
     }
 
     /// The status of each server by name, with notification of changes.
     pub fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
-        self.world.board.watch()
+        self.dependencies.board.watch()
     }
 
     /// The HTTP server that takes its token from this vault variable.
@@ -210,7 +210,7 @@ impl Mcp {
         });
         self.announce();
         // Another node may have approved tools.
-        self.world
+        self.dependencies
             .refresh
             .send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -220,7 +220,7 @@ impl Mcp {
         let known = self.status();
         for (name, settings) in &self.wanted.borrow().servers {
             if !known.iter().any(|status| status.name == *name) {
-                self.world.board.set(McpStatus {
+                self.dependencies.board.set(McpStatus {
                     name: name.clone(),
                     transport: settings.transport(),
                     state: if cfg!(feature = "mcp") {

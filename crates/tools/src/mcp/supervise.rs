@@ -1,7 +1,7 @@
 //! Starts and stops servers to match the settings.
 
-use super::server::Server;
-use super::servers::{Mcp, McpServerSettings, Wanted, World};
+use super::server_lifecycle::Server;
+use super::servers::{Dependencies, Mcp, McpServerSettings, Wanted};
 use futures_util::future::join_all;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 /// Supervises all servers.
 pub(super) struct Supervisor {
-    world: Arc<World>,
+    dependencies: Arc<Dependencies>,
     wanted: watch::Receiver<Arc<Wanted>>,
     tasks: TaskTracker,
     running: BTreeMap<String, Running>,
@@ -38,7 +38,7 @@ impl Wanted {
 impl Supervisor {
     pub(super) fn new(mcp: &Mcp, tasks: TaskTracker) -> Self {
         Self {
-            world: Arc::clone(&mcp.world),
+            dependencies: Arc::clone(&mcp.dependencies),
             wanted: mcp.wanted.subscribe(),
             tasks,
             running: BTreeMap::new(),
@@ -77,9 +77,9 @@ impl Supervisor {
             running.task
         });
         join_all(ended.collect::<Vec<_>>()).await;
-        for gone in self.world.board.all() {
+        for gone in self.dependencies.board.all() {
             if !wanted.servers.contains_key(&gone.name) {
-                self.world.board.remove(&gone.name);
+                self.dependencies.board.remove(&gone.name);
             }
         }
     }
@@ -92,7 +92,7 @@ impl Supervisor {
             let stop = stop.child_token();
             self.runs += 1;
             let server = Server {
-                world: Arc::clone(&self.world),
+                dependencies: Arc::clone(&self.dependencies),
                 name: name.clone(),
                 settings: Arc::clone(settings),
                 child_variables: Arc::clone(&wanted.child_variables),

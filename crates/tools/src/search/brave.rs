@@ -2,7 +2,7 @@
 
 use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_outbound::AddressSource;
 use reqwest::header::ACCEPT;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub(super) async fn search(
     let url = endpoint(settings, OWN, "/web/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .get(url)
         .query(&[
             ("q", question.query),

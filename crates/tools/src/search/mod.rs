@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use gatehouse_domain::KeyBinding;
-use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use gatehouse_secrets::{KeyOfService, Secrets, SecretsError};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::SecretString;
@@ -218,7 +218,7 @@ impl WebSearch {
         let unreachable = |error: OutboundError| failed(&error.to_string());
         let request = request.timeout(TIME).build();
         let request = request.map_err(|error| unreachable(error.into()))?;
-        let response = self.outbound.send(Reach::Owner, request).await;
+        let response = self.outbound.send(AddressSource::Owner, request).await;
         let response = response.map_err(unreachable)?;
         match response.status() {
             status if status.is_success() => {}

@@ -2,7 +2,7 @@
 
 use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_outbound::AddressSource;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ pub(super) async fn search(
     let url = endpoint(settings, base.as_str(), "/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .get(url)
         .query(&[("q", question.query), ("format", "json")]);
     let answer: Answer = tool.ask("SearXNG", request).await.map_err(|error| {

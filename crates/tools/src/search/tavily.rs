@@ -2,7 +2,7 @@
 
 use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_outbound::AddressSource;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -34,7 +34,7 @@ pub(super) async fn search(
     let url = endpoint(settings, OWN, "/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .post(url)
         .bearer_auth(key.expose_secret())
         .json(&json!({

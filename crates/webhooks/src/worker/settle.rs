@@ -121,7 +121,7 @@ impl Settled {
     }
 
     /// Updates metrics and publishes events after the write.
-    pub(super) fn tell(mut self, inner: &Inner, was_ours: bool) {
+    pub(super) fn publish(mut self, inner: &Inner, was_ours: bool) {
         if !was_ours {
             tracing::info!(delivery = %self.row.id, "the run of a delivery ended after its lease");
             return;
