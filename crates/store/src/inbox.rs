@@ -53,19 +53,8 @@ impl InboxMessageRow {
 columns! { InboxMessageRow: seq, id, channel, text, source, at, read, webhook_id, delivery_id }
 
 impl Conn {
-    /// Adds a message, ignoring its `seq`, and deletes the oldest beyond `keep` messages or
-    /// [`INBOX_MAX_BYTES`]. The new message is always kept.
-    pub async fn insert_inbox_message(
-        &mut self,
-        row: &InboxMessageRow,
-        keep: i64,
-    ) -> Result<(), StoreError> {
-        self.insert_inbox_messages(std::slice::from_ref(row), keep)
-            .await
-    }
-
     /// Adds messages in this order, ignoring their `seq`, and deletes the oldest beyond `keep` messages or
-    /// [`INBOX_MAX_BYTES`].
+    /// [`INBOX_MAX_BYTES`]. The last of the new messages is always kept.
     pub async fn insert_inbox_messages(
         &mut self,
         rows: &[InboxMessageRow],

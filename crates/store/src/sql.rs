@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use gatehouse_domain::id::{
-    AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId, SessionId,
-    TurnId, WebhookId,
+    AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId,
+    SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};

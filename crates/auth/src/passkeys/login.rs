@@ -45,7 +45,7 @@ impl Auth {
         {
             Ok(proof) => proof,
             Err(error) => {
-                self.note_failure("passkey.failed", &actor).await;
+                self.note_failure(kinds::PASSKEY_FAILED, &actor).await;
                 return Err(error);
             }
         };
