@@ -180,6 +180,10 @@ async fn note_replacement(
     conn.insert_change("auth_state", now).await
 }
 
+pub(crate) const fn already_complete() -> AuthError {
+    AuthError::Conflict("Setup is already complete.")
+}
+
 impl Auth {
     /// Whether this caller must send the setup code to set the first credential now.
     pub fn wants_setup_code(&self, context: &RequestContext) -> bool {
@@ -210,7 +214,7 @@ impl Auth {
                     Box::pin(async move {
                         // Setup may have been completed in the meantime: do not create a code then.
                         if Settled::read(conn).await?.facts.setup_complete {
-                            return Err(crate::setup::already_complete());
+                            return Err(already_complete());
                         }
                         let verdict =
                             check_setup_code(conn, given.as_deref(), now, &*random).await?;

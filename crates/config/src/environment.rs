@@ -1,14 +1,22 @@
 //! A snapshot of the process environment. No other module reads the environment.
 
+use crate::alias::canonical_variable;
 use crate::error::ConfigError;
-use crate::layers::setting_of_variable;
+use crate::key::{KeySpec, describe};
 use crate::value::{InvalidValue, flag};
 use secrecy::SecretString;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use zeroize::Zeroize;
+
+/// Second names of settings.
+const ALIASES: [(&str, &str); 2] = [
+    ("SERVICE_DATABASE_URL", "SERVICE_DATABASE__URL"),
+    ("SERVICE_LOG", "SERVICE_LOG__LEVEL"),
+];
 
 /// Set when the secret variables were moved from the environment to standard input.
 const ON_STDIN: &str = "GATEHOUSE_SECRETS_ON_STDIN";
@@ -181,6 +189,25 @@ impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
+}
+
+/// The setting that a variable sets, by any of its names.
+fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
+    spec_of_variable(&proper_name(name))
+}
+
+/// The setting's own variable, for a second or an old name.
+pub(crate) fn proper_name(name: &str) -> Cow<'_, str> {
+    ALIASES
+        .iter()
+        .find(|(alias, _)| *alias == name)
+        .map_or_else(|| canonical_variable(name), |pair| pair.1.into())
+}
+
+pub(crate) fn spec_of_variable(name: &str) -> Option<&'static KeySpec> {
+    describe()
+        .iter()
+        .find(|spec| spec.key_of_env(name).is_some())
 }
 
 #[cfg(test)]

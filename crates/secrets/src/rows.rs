@@ -1,7 +1,7 @@
 //! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place.
 //! The caller's transaction makes the walk atomic. Must not know why it runs.
 
-use crate::handle::Progress;
+use crate::settings::Progress;
 use crate::{DisableReport, VaultError};
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{Conn, ProtectedRow, SecretTable};

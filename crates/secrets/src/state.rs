@@ -1,11 +1,11 @@
 //! A process's state of the vault: the data key while unsealed, and the database state that was
 //! last read. Must not know what the transitions do.
 
-use crate::handle::{Progress, SecretsSettings};
 use crate::kdf_queue::KdfQueue;
 use crate::pause::Pauses;
 use crate::provider_files::ProviderFiles;
 use crate::seen::{Seen, View};
+use crate::settings::{Progress, SecretsSettings};
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
