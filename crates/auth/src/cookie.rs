@@ -4,13 +4,14 @@
 use crate::host::HostFinding;
 use http::header::{COOKIE, InvalidHeaderValue};
 use http::{HeaderMap, HeaderValue};
+use std::time::Duration;
 
 /// The name of the session cookie.
 pub const SESSION_COOKIE: &str = "service_session";
 /// The maximum length of a value. Gatehouse's own have 43 characters.
 const MAX_VALUE_BYTES: usize = 128;
-/// Thirty days, the lifetime of a session.
-const MAX_AGE_SECONDS: u32 = 2_592_000;
+/// A session's lifetime from login, regardless of use. The cookie expires with the session.
+pub(crate) const LIFETIME: Duration = Duration::from_hours(30 * 24);
 
 /// All session values of a request, in order. A sibling host or another port may have planted its
 /// own before ours, so callers must check all of them. Only the header size limit bounds their
@@ -88,7 +89,7 @@ impl CookieForm {
 /// The Set-Cookie value for this session. Fails only if the token contains bytes that are not
 /// allowed in a header; Gatehouse's own are base64url.
 pub fn set_session(token: &str, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
-    line(token, MAX_AGE_SECONDS, form)
+    line(token, LIFETIME.as_secs(), form)
 }
 
 /// The two Set-Cookie values that delete the session cookie: one host-only and one for all of
@@ -115,7 +116,7 @@ pub fn clear_session(is_https: bool) -> [HeaderValue; 2] {
     }
 }
 
-fn line(token: &str, max_age: u32, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
+fn line(token: &str, max_age: u64, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
     let secure = if form.secure { "; Secure" } else { "" };
     let domain = if form.domain_localhost {
         "; Domain=localhost"
