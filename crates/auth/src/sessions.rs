@@ -2,8 +2,7 @@
 
 use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList};
 use crate::audit::kinds;
-use crate::cookie::LIFETIME;
-use crate::cookie::{CookieForm, clear_session, set_session};
+use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
 use crate::lineage::Descendants;
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
