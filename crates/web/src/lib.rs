@@ -9,6 +9,7 @@ mod body;
 mod etag;
 pub mod gate;
 mod in_work;
+mod manual;
 mod observe;
 mod openapi;
 mod pages;
