@@ -1,11 +1,11 @@
 //! Lists of sessions and messages.
 
-use crate::harness::{House, houses, told, webhook};
+use crate::harness::{Harness, harnesses, problem_of, webhook};
 use gatehouse_domain::Clock;
 use std::time::Duration;
 
-async fn labels(house: &House, q: Option<&str>) -> Vec<String> {
-    let page = house.agents.list_sessions(q, 500, None).await.unwrap();
+async fn labels(harness: &Harness, q: Option<&str>) -> Vec<String> {
+    let page = harness.agents.list_sessions(q, 500, None).await.unwrap();
     page.sessions
         .into_iter()
         .map(|session| session.label)
@@ -14,25 +14,25 @@ async fn labels(house: &House, q: Option<&str>) -> Vec<String> {
 
 #[tokio::test]
 async fn sessions_are_listed_the_newest_first_in_pages() {
-    for house in houses().await {
+    for harness in harnesses().await {
         for n in 0..5 {
-            house.say(None, &format!("session {n}")).await;
+            harness.say(None, &format!("session {n}")).await;
             // Two of them share a timestamp.
             if n != 2 {
-                house.clock.advance(Duration::from_secs(1));
+                harness.clock.advance(Duration::from_secs(1));
             }
         }
         let mut seen = Vec::new();
         let mut cursor = None;
         loop {
-            let page = house
+            let page = harness
                 .agents
                 .list_sessions(None, 2, cursor.as_deref())
                 .await
                 .unwrap();
             seen.extend(page.sessions.into_iter().map(|session| session.label));
             // Sessions that become active meanwhile move to the front and leave no gap.
-            house.say(None, "new").await;
+            harness.say(None, "new").await;
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
                 None => break,
@@ -49,26 +49,26 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
                 "session 4"
             ]
         );
-        let all = labels(&house, None).await;
+        let all = labels(&harness, None).await;
         assert_eq!(all.last().unwrap(), "session 0");
         assert_eq!(all.len(), 8);
         // A new message moves an old session to the front.
-        house.clock.advance(Duration::from_secs(1));
-        let old = house
+        harness.clock.advance(Duration::from_secs(1));
+        let old = harness
             .agents
             .list_sessions(Some("session 0"), 1, None)
             .await
             .unwrap();
-        house.say(Some(old.sessions[0].id.as_str()), "more").await;
-        assert_eq!(labels(&house, None).await[0], "session 0");
+        harness.say(Some(old.sessions[0].id.as_str()), "more").await;
+        assert_eq!(labels(&harness, None).await[0], "session 0");
         for bad in ["", "x", "1", "1.a\0", "a.b"] {
-            let refused = house
+            let refused = harness
                 .agents
                 .list_sessions(None, 1, Some(bad))
                 .await
                 .unwrap_err();
             assert_eq!(
-                told(refused),
+                problem_of(refused),
                 ("INVALID_PARAMS", "cursor".to_owned()),
                 "{bad:?}"
             );
@@ -78,10 +78,10 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
 
 #[tokio::test]
 async fn sessions_are_found_by_label_key_and_id() {
-    for house in houses().await {
-        let tea = house.say(None, "About Tea 100%").await;
-        house.say(None, "Über_Kaffee").await;
-        house
+    for harness in harnesses().await {
+        let tea = harness.say(None, "About Tea 100%").await;
+        harness.say(None, "Über_Kaffee").await;
+        harness
             .agents
             .send_sync(webhook("webhook:wh_1:DEL_2", "x", None))
             .await
@@ -98,33 +98,33 @@ async fn sessions_are_found_by_label_key_and_id() {
             ("\\", &[][..]),
             ("\0", &[][..]),
         ] {
-            assert_eq!(labels(&house, Some(q)).await, expected, "{q:?}");
+            assert_eq!(labels(&harness, Some(q)).await, expected, "{q:?}");
         }
         assert_eq!(
-            labels(&house, Some(tea.session.as_str())).await,
+            labels(&harness, Some(tea.session.as_str())).await,
             ["About Tea 100%"]
         );
-        assert_eq!(labels(&house, Some("  ")).await.len(), 3);
+        assert_eq!(labels(&harness, Some("  ")).await.len(), 3);
     }
 }
 
 #[tokio::test]
 async fn a_session_is_renamed_and_deleted_by_id_or_key() {
-    for house in houses().await {
-        let report = house
+    for harness in harnesses().await {
+        let report = harness
             .agents
             .send_sync(webhook("webhook:a", "x", None))
             .await
             .unwrap();
-        let before = house.agents.get_session("webhook:a").await.unwrap();
-        house.clock.advance(Duration::from_secs(1));
-        let renamed = house
+        let before = harness.agents.get_session("webhook:a").await.unwrap();
+        harness.clock.advance(Duration::from_secs(1));
+        let renamed = harness
             .agents
             .rename_session("webhook:a", " Mine ")
             .await
             .unwrap();
         assert_eq!(renamed.label, "Mine");
-        let record = house
+        let record = harness
             .agents
             .get_session(report.session.as_str())
             .await
@@ -133,32 +133,32 @@ async fn a_session_is_renamed_and_deleted_by_id_or_key() {
             (record.label.as_str(), record.updated_at),
             ("Mine", before.updated_at)
         );
-        assert!(house.clock.now() > record.updated_at);
+        assert!(harness.clock.now() > record.updated_at);
         for (label, good) in [
             ("x".repeat(200), true),
             ("x".repeat(201), false),
             (" ".into(), false),
         ] {
-            let renamed = house.agents.rename_session("webhook:a", &label).await;
+            let renamed = harness.agents.rename_session("webhook:a", &label).await;
             assert_eq!(renamed.is_ok(), good);
         }
-        house
+        harness
             .agents
             .delete_session(report.session.as_str())
             .await
             .unwrap();
         for name in ["webhook:a", report.session.as_str(), "\0"] {
-            let agents = &house.agents;
+            let agents = &harness.agents;
             assert_eq!(
-                told(agents.get_session(name).await.unwrap_err()).0,
+                problem_of(agents.get_session(name).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             assert_eq!(
-                told(agents.rename_session(name, "x").await.unwrap_err()).0,
+                problem_of(agents.rename_session(name, "x").await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             assert_eq!(
-                told(agents.delete_session(name).await.unwrap_err()).0,
+                problem_of(agents.delete_session(name).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
         }
@@ -167,16 +167,16 @@ async fn a_session_is_renamed_and_deleted_by_id_or_key() {
 
 #[tokio::test]
 async fn history_comes_in_pages_and_in_order() {
-    for house in houses().await {
-        let first = house.say(None, "0").await;
+    for harness in harnesses().await {
+        let first = harness.say(None, "0").await;
         let session = first.session.as_str();
         for n in 1..4 {
-            house.say(Some(session), &n.to_string()).await;
+            harness.say(Some(session), &n.to_string()).await;
         }
         let mut pages = Vec::new();
         let mut before = None;
         loop {
-            let page = house
+            let page = harness
                 .agents
                 .history(session, 3, before.as_deref())
                 .await
@@ -189,17 +189,17 @@ async fn history_comes_in_pages_and_in_order() {
             }
         }
         assert_eq!(pages, ["ok 3 ok", "1 ok 2", "0 ok"]);
-        let other = house.say(None, "other").await;
-        let foreign = house.history(other.session.as_str()).await[0]
+        let other = harness.say(None, "other").await;
+        let foreign = harness.history(other.session.as_str()).await[0]
             .id
             .to_string();
         for bad in [foreign.as_str(), "msg_none", "\0"] {
-            let refused = house
+            let refused = harness
                 .agents
                 .history(session, 3, Some(bad))
                 .await
                 .unwrap_err();
-            assert_eq!(told(refused), ("INVALID_PARAMS", "before".to_owned()));
+            assert_eq!(problem_of(refused), ("INVALID_PARAMS", "before".to_owned()));
         }
     }
 }
