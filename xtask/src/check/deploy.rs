@@ -18,11 +18,13 @@ const UP: &str = "up";
 /// What Prometheus adds to the name of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_count", "_sum"];
 /// Files with the version: what precedes it on its line.
-const VERSIONS: [(&str, &str); 4] = [
+const VERSIONS: [(&str, &str); 5] = [
     ("deploy/compose.yaml", "image: gatehouse:"),
     ("deploy/compose.postgres.yaml", "image: gatehouse:"),
     ("deploy/helm/gatehouse/Chart.yaml", "version: "),
     ("deploy/helm/gatehouse/Chart.yaml", "appVersion: "),
+    // The name of the web UI in its SBOM needs a version.
+    ("ui/package.json", "\"version\": "),
 ];
 
 /// Checks that every metric in a query is recorded by some crate, and that versions match the workspace's.
@@ -49,7 +51,8 @@ pub fn check(root: &Path) -> Result<Findings> {
         let text = read(root, name)?;
         let found = text
             .lines()
-            .find_map(|line| line.trim_start().strip_prefix(before));
+            .find_map(|line| line.trim_start().strip_prefix(before))
+            .map(|found| found.trim_matches(['"', ',']));
         if found != Some(version.as_str()) {
             findings
                 .wrong

@@ -15,6 +15,7 @@ pub fn deb(job: &Job<'_>, target: &Target) -> Result<()> {
             "--no-build",
             "--no-strip",
             "--no-dbgsym",
+            "--quiet",
         ])
         .args(["--target", &target.triple, "--output"])
         .arg(job.artifact(target, ".deb"));

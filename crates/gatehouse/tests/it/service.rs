@@ -1,7 +1,7 @@
 //! `service install` and `uninstall` with the real binary, below a temporary root or with a stand-in for
 //! systemctl that records its command lines.
 
-use crate::process::{BINARY, Place, Ran, mode};
+use crate::process::{BINARY, CommandOutput, Installation, mode};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,13 +39,13 @@ impl Machine {
         tokio::fs::set_permissions(&path, executable).await.unwrap();
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = Command::new(BINARY);
         command.env_clear().env("HOME", self.path("home")).env(
             "PATH",
             format!("{}:/usr/bin:/bin", self.path("bin").display()),
         );
-        Ran(command.arg("service").args(args).output().unwrap())
+        CommandOutput(command.arg("service").args(args).output().unwrap())
     }
 
     async fn commands(&self) -> Vec<String> {
@@ -238,7 +238,7 @@ async fn a_command_that_fails_names_the_steps_that_are_left() {
 
 #[tokio::test]
 async fn health_is_an_exit_code() {
-    let place = Place::new();
+    let place = Installation::new();
     assert!(
         place
             .run(&["health", "--url", "http://127.0.0.1:9"])
@@ -253,7 +253,7 @@ async fn health_is_an_exit_code() {
 
 #[tokio::test]
 async fn man_pages_describe_each_command() {
-    let place = Place::new();
+    let place = Installation::new();
     let out = place.data_dir().join("man");
     place
         .run(&["generate", "--man", out.to_str().unwrap()])
