@@ -31,6 +31,7 @@ pub enum Command {
     Uninstall(Args),
 }
 
+/// The arguments of `install` and `uninstall`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A service of this user [default, except for root]
