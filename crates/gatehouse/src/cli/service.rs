@@ -68,11 +68,14 @@ pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
         Command::Uninstall(args) => (args, false),
     };
     let place = Place::of(globals, args)?;
-    let plan = if is_install {
+    let mut plan = if is_install {
         install(globals, &place)?
     } else {
         uninstall(&place)?
     };
+    if args.root.is_some() {
+        plan.0.retain(|step| !matches!(step, Step::Run { .. }));
+    }
     plan.show(&out, args.dry_run)?;
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
@@ -84,8 +87,8 @@ pub fn run(globals: &Globals, command: &Command) -> Result<ExitCode> {
         );
         ensure!(prompt::yes("Continue?")?, "nothing was changed");
     }
-    plan.carry_out(args.root.is_none())?;
-    if !out.is_json() {
+    plan.carry_out()?;
+    if !out.is_json() && args.root.is_none() {
         note(place.epilogue(is_install));
     }
     Ok(ExitCode::SUCCESS)

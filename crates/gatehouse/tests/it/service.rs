@@ -140,7 +140,8 @@ async fn the_systems_service_is_written_below_a_root_without_commands() {
     let root = machine.path("root");
     let root = root.to_str().unwrap();
     let args = ["install", "--system", "--yes", "--root", root];
-    machine.run(&args).ok();
+    let shown = machine.run(&args).ok();
+    assert!(!shown.contains("systemctl"), "{shown}");
     let below = |path: &str| Path::new(root).join(path);
     let unit = read(&below("etc/systemd/system/gatehouse.service")).await;
     for line in [

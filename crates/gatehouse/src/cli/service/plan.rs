@@ -112,11 +112,8 @@ impl Plan {
     }
 
     /// Carries out the steps. A failure lists the steps that are left.
-    pub fn carry_out(&self, runs_commands: bool) -> Result<()> {
+    pub fn carry_out(&self) -> Result<()> {
         for (place, step) in self.0.iter().enumerate() {
-            if !runs_commands && matches!(step, Step::Run { .. }) {
-                continue;
-            }
             step.carry_out().with_context(|| {
                 let left = self.0.get(place..).unwrap_or_default();
                 let left: Vec<_> = left.iter().map(Step::sentence).collect();
