@@ -54,7 +54,11 @@ async fn every_document_is_served_and_every_link_between_them_has_a_target() {
             if fragment.is_empty() || target.starts_with("http") {
                 continue;
             }
-            let target = if target.is_empty() { path } else { target };
+            let target = if target.is_empty() {
+                path.as_str()
+            } else {
+                target
+            };
             assert!(ids(&pages[target]).contains(fragment), "{path}: {link}");
             fragments += 1;
         }
