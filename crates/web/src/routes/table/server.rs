@@ -2,7 +2,7 @@
 
 use super::{PUBLIC, READ, row};
 use crate::routes::{Access, Route, Verb, documents, rpc, sessions, share, status};
-use crate::{pages, socket};
+use crate::{manual, pages, socket};
 use axum::routing::{get, post};
 
 use Access::Identity;
@@ -37,6 +37,20 @@ pub(super) const ROWS: &[Route] = &[
         Identity,
         || get(pages::page),
         "The page",
+    ),
+    row(
+        "docs.contents",
+        (Get, "/docs"),
+        Identity,
+        || get(manual::contents),
+        "The contents of the documentation",
+    ),
+    row(
+        "docs.chapter",
+        (Get, "/docs/{*path}"),
+        Identity,
+        || get(manual::chapter),
+        "A document",
     ),
     row(
         "page.asset",

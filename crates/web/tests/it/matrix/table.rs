@@ -33,6 +33,8 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/metrics", "/metrics", READ),
     ("GET", "/", "/", Needs::Identity),
     ("GET", "/onboarding", "/onboarding", Needs::Identity),
+    ("GET", "/docs", "/docs", Needs::Identity),
+    ("GET", "/docs/{*path}", "/docs/API", Needs::Identity),
     (
         "GET",
         "/assets/{*path}",
