@@ -7,6 +7,7 @@
 
 mod admission;
 mod agent;
+mod allowed_calls;
 mod approvals;
 mod budgets;
 mod context;
@@ -38,6 +39,7 @@ mod tool;
 mod turn;
 mod usage;
 
+pub use allowed_calls::{AllowedCall, Remember};
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,

@@ -92,6 +92,8 @@ pub static METHODS: &[Method] = &[
     mcp::RESTART,
     approval::LIST,
     approval::RESOLVE,
+    approval::REMEMBERED,
+    approval::FORGET,
     channels::LIST,
     channels::TYPES,
     channels::CREATE,

@@ -6,6 +6,7 @@
 //! transaction. The writers of a process commit transactions in groups.
 
 mod agents;
+mod allowed_calls;
 mod api_keys;
 mod audit_log;
 mod auth_sessions;
@@ -109,6 +110,7 @@ pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
 pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
+pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
 pub use open::Location;

@@ -34,6 +34,8 @@ SCOPES = {
     "audit.list": ADMIN,
     "approval.list": APPROVE,
     "approval.resolve": APPROVE,
+    "approval.remembered": APPROVE,
+    "approval.forget": APPROVE,
     "pairing.list": PAIR,
     "pairing.create": PAIR,
     "pairing.revoke": PAIR,

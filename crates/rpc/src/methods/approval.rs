@@ -1,8 +1,8 @@
 //! `approval.*`: tool calls that wait for approval.
 
 use super::page::{PageParams, by_name};
-use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_agents::Approval;
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
+use gatehouse_agents::{AllowedCall, Approval, Remember};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -27,6 +27,22 @@ pub const RESOLVE: Method = method!(
     audit: Audit::Room("approval.resolved")
 );
 
+pub const REMEMBERED: Method = method!(
+    "approval.remembered",
+    "Lists the tool calls that need no further approval, newest first.",
+    Some(Scope::Approvals),
+    remembered(NoParams) -> RememberedResult
+);
+
+pub const FORGET: Method = method!(
+    "approval.forget",
+    "Requires approval of remembered tool calls again.",
+    Some(Scope::Approvals),
+    forget(ForgetParams) -> Done,
+    errors: [NotFound],
+    audit: Audit::row("approval.forgotten", &["id"], &[])
+);
+
 /// Result of `approval.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
@@ -45,6 +61,23 @@ pub struct ResolveParams {
     id: ApprovalId,
     /// Whether to allow the tool call.
     allow: bool,
+    /// What the approval allows besides this call; only with `allow`.
+    remember: Option<Remember>,
+}
+
+/// Result of `approval.remembered`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RememberedResult {
+    /// The calls that need no further approval, newest first.
+    pub calls: Vec<AllowedCall>,
+}
+
+/// Params of `approval.forget`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetParams {
+    /// The id in `approval.remembered`.
+    id: String,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
@@ -62,17 +95,34 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let waiting = agents.list_approvals();
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     agents
-        .resolve_approval(&params.id, params.allow)
+        .resolve_approval(&params.id, params.allow, params.remember)
+        .await
         .map_err(to_problem)?;
     // Records names only, because the arguments may contain anything.
     let detail = json!({
         "id": params.id,
         "allow": params.allow,
+        "remember": params.remember,
         "tool": asked.as_ref().map(|asked| &asked.tool),
         "session": asked.as_ref().map(|asked| &asked.session),
     });
     let auth = &call.services.auth;
     auth.note_change("approval.resolved", call.actor(), detail)
         .await;
+    Ok(DONE)
+}
+
+async fn remembered(call: Call, _: NoParams) -> Result<RememberedResult, Problem> {
+    let agents = &call.services.agents;
+    let calls = agents.list_allowed_calls().await.map_err(to_problem)?;
+    Ok(RememberedResult { calls })
+}
+
+async fn forget(call: Call, params: ForgetParams) -> Result<Done, Problem> {
+    let agents = &call.services.agents;
+    agents
+        .delete_allowed_call(&params.id)
+        .await
+        .map_err(to_problem)?;
     Ok(DONE)
 }

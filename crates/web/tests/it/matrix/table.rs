@@ -303,6 +303,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("chat.history", READ),
     ("approval.list", APPROVALS),
     ("approval.resolve", APPROVALS),
+    ("approval.remembered", APPROVALS),
+    ("approval.forget", APPROVALS),
     ("webhooks.list", READ),
     ("webhooks.get", READ),
     ("webhooks.create", WRITE),
