@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
-use crate::{presets, sessions, turn};
+use crate::{manage_sessions, presets, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_models::ModelError;

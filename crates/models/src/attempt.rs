@@ -166,10 +166,10 @@ impl Inner {
         let refusal = refusal::with_status(status, &body);
         let mut error = refused(prepared.provider, refusal, prepared.key, wait);
         // Vendors repeat the key when they reject it.
-        if let ModelError::Failed { said, .. } = &mut error
+        if let ModelError::Failed { vendor_message, .. } = &mut error
             && !matches!(status, 401 | 403)
         {
-            *said = refusal::sentence(&body, prepared.key.text());
+            *vendor_message = refusal::sentence(&body, prepared.key.text());
         }
         Failure {
             error,
@@ -204,7 +204,7 @@ pub(crate) fn vendor_error(provider: &str, refusal: Refusal, wait: Option<Durati
             reason: Some(reason),
             retryable: refusal.is_retryable(),
             retry_after: wait.filter(|_| refusal.is_retryable()),
-            said: None,
+            vendor_message: None,
         },
     }
 }

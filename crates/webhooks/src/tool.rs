@@ -113,7 +113,7 @@ fn tool_error(problem: impl Into<Problem>) -> ToolError {
 
 /// Parses the input, without its action, as the type of that action.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
-    input::from_value(Value::Object(fields)).map_err(reported)
+    input::from_value(Value::Object(fields)).map_err(tool_error)
 }
 
 fn taken(fields: &mut Map<String, Value>, name: &str) -> Result<String, ToolError> {
@@ -215,28 +215,33 @@ impl WebhookTool {
             "list" => {
                 let page: Page = read(fields)?;
                 let listed = self.0.list(limit(page.limit), page.cursor.as_deref()).await;
-                shown(&listed.map_err(reported)?)
+                shown(&listed.map_err(tool_error)?)
             }
             "get" => {
                 let id = taken(&mut fields, "id")?;
-                shown(&self.0.get(&id).await.map_err(reported)?)
+                shown(&self.0.get(&id).await.map_err(tool_error)?)
             }
             "update" => {
                 let id = taken(&mut fields, "id")?;
                 let change: WebhookInput = read(fields)?;
-                answer(self.0.update(actor, &id, change).await.map_err(reported)?)
+                answer(
+                    self.0
+                        .update(actor, &id, change)
+                        .await
+                        .map_err(tool_error)?,
+                )
             }
             "delete" => {
                 let id = taken(&mut fields, "id")?;
-                self.0.delete(actor, &id).await.map_err(reported)?;
+                self.0.delete(actor, &id).await.map_err(tool_error)?;
                 Ok(json!({ "ok": true }))
             }
             "rotate_secret" => {
                 let id = taken(&mut fields, "id")?;
                 let Rotation { overlap_seconds } = read(fields)?;
                 let rotated = self.0.rotate_secret(actor, &id, None, overlap_seconds);
-                drop(rotated.await.map_err(reported)?);
-                let webhook = self.0.get(&id).await.map_err(reported)?;
+                drop(rotated.await.map_err(tool_error)?);
+                let webhook = self.0.get(&id).await.map_err(tool_error)?;
                 Ok(with(shown(&webhook)?, "note", where_to_get_one(&webhook)))
             }
             "deliveries" => self.deliveries(fields).await,
@@ -244,7 +249,7 @@ impl WebhookTool {
                 let id = taken(&mut fields, "delivery_id")
                     .or_else(|error| taken(&mut fields, "id").map_err(|_| error))?;
                 shown(&DeliveryView::from(
-                    self.0.replay(&id).await.map_err(reported)?,
+                    self.0.replay(&id).await.map_err(tool_error)?,
                 ))
             }
             other => Err(ToolError::new(format!("There is no action `{other}`."))),
@@ -256,7 +261,7 @@ impl WebhookTool {
             .0
             .create(actor, read(fields)?)
             .await
-            .map_err(reported)?;
+            .map_err(tool_error)?;
         let steps = setup::steps(&made.webhook);
         Ok(with(answer(made)?, "setup", steps))
     }
@@ -272,7 +277,7 @@ impl WebhookTool {
             cursor: search.cursor,
             ..DeliveryQuery::default()
         };
-        let page = self.0.deliveries(query).await.map_err(reported)?;
+        let page = self.0.deliveries(query).await.map_err(tool_error)?;
         shown(&DeliveryPageView::from(page))
     }
 }

@@ -1,6 +1,6 @@
 //! Managing agents.
 
-use crate::harness::{Harness, harnesses, told};
+use crate::harness::{Harness, harnesses, problem_of};
 use gatehouse_agents::{AgentChanges, NewAgent};
 use gatehouse_domain::input;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Turns whose model has its key in a sealed vault.
 
-use crate::harness::{Harness, chat, models_over, open_secrets, told, webhook};
+use crate::harness::{Harness, chat, models_over, open_secrets, problem_of, webhook};
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
 use gatehouse_domain::{Actor, SystemRandom};
 use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};

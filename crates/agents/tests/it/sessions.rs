@@ -1,6 +1,6 @@
 //! Lists of sessions and messages.
 
-use crate::harness::{Harness, harnesses, told, webhook};
+use crate::harness::{Harness, harnesses, problem_of, webhook};
 use gatehouse_domain::Clock;
 use std::time::Duration;
 

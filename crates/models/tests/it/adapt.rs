@@ -147,7 +147,7 @@ async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Probl
             status,
             retryable,
             retry_after,
-            collected,
+            vendor_message,
         }) => {
             let error = ModelError::Failed {
                 provider,
@@ -155,7 +155,7 @@ async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Probl
                 reason: Some(reason),
                 retryable,
                 retry_after,
-                collected,
+                vendor_message,
             };
             (reason, error.into())
         }
