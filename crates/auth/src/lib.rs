@@ -64,5 +64,5 @@ pub use live::{LiveKey, LiveSession, LoginMethod};
 pub use liveness::BeforeSetup;
 pub use only::{Only, Targets};
 pub use request_context::{Caller, Outcome, RecogniseError, RequestContext, RequestFacts};
-pub use settings::{AuthSettings, DisabledScope};
+pub use settings::AuthSettings;
 pub use state::{Auth, AuthFacts};

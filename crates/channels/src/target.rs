@@ -163,13 +163,4 @@ impl Channels {
         let kind = target.split(':').next().unwrap_or_default();
         senders::find(kind).map_or(Markup::None, Sender::markup)
     }
-
-    /// Returns whether sending needs a secret that requires an unlocked vault. Returns `false` if the target
-    /// does not exist; sending to it fails with the reason.
-    pub async fn needs_vault(&self, target: &str) -> bool {
-        match self.0.find_target(target).await {
-            Ok(live) => live.found.secrets.iter().any(|secret| secret.encrypted),
-            Err(_) => false,
-        }
-    }
 }

@@ -1,70 +1,11 @@
 //! The settings of the models crate, and its fixed limits.
 
-use gatehouse_domain::ModelFacts;
+pub use gatehouse_config::{Provider as ProviderSettings, ProviderKind};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use url::Url;
-
-/// The API family of a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProviderKind {
-    /// `OpenAI` chat completions and compatible APIs.
-    Openai,
-    /// Anthropic Messages.
-    Anthropic,
-}
-
-impl ProviderKind {
-    /// The name in the settings; also the vendor's provider id.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
-    /// The vendor's own address.
-    pub const fn default_base_url(self) -> &'static str {
-        match self {
-            Self::Openai => "https://api.openai.com/v1",
-            Self::Anthropic => "https://api.anthropic.com/v1",
-        }
-    }
-}
-
-/// One provider of the settings.
-pub struct ProviderSettings {
-    pub kind: ProviderKind,
-    /// Includes the version segment.
-    pub base_url: Url,
-    /// The key from the settings, if it belongs to this kind and address.
-    pub api_key: Option<SecretString>,
-    /// The models to offer. When empty, the provider is asked.
-    pub models: Vec<String>,
-    /// What is known about models, by name. Takes precedence over the provider's list.
-    pub facts: BTreeMap<String, ModelFacts>,
-    /// Additional headers of every request.
-    pub headers: BTreeMap<String, SecretString>,
-    /// Set for Azure `OpenAI`: the `api-version`.
-    pub azure_api_version: Option<String>,
-}
-
-impl ProviderSettings {
-    /// A provider without a key and with nothing else set.
-    pub const fn new(kind: ProviderKind, base_url: Url) -> Self {
-        Self {
-            kind,
-            base_url,
-            api_key: None,
-            models: Vec::new(),
-            facts: BTreeMap::new(),
-            headers: BTreeMap::new(),
-            azure_api_version: None,
-        }
-    }
-}
 
 /// The settings of the models crate.
 pub struct ModelsSettings {

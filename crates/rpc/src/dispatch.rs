@@ -79,15 +79,10 @@ impl Rpc {
         &self.tasks
     }
 
-    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications.
-    pub async fn call_text(&self, context: &RequestContext, text: &[u8]) -> Option<Vec<u8>> {
-        let answer = self.call_text_as(context, text, None).await;
-        answer.map(|answer| answer.as_bytes().to_vec())
-    }
-
-    /// Like [`Self::call_text`], for a request with an id. An internal error in the response carries the
-    /// id. The params are read immediately, so `text` is not needed while the future runs.
-    pub fn call_text_as(
+    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications. An internal
+    /// error in the response carries the request's id. The params are read immediately, so `text` is not
+    /// needed while the future runs.
+    pub fn call_text(
         &self,
         context: &RequestContext,
         text: &[u8],

@@ -1,7 +1,7 @@
 //! Deletes old deliveries in small batches, to hold the writer only briefly.
 
 use crate::delivery_queue::{PAGE, page_from_2};
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
@@ -13,14 +13,7 @@ pub struct OldDelivery {
     pub body_bytes: i64,
 }
 
-impl FromRow for OldDelivery {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            body_bytes: row.try_get("body_size")?,
-        })
-    }
-}
+columns! { OldDelivery: id, body_bytes("body_size") }
 
 /// The deliveries of one webhook that were refused for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,20 +25,7 @@ pub struct RefusedGroup {
     pub count: i64,
 }
 
-impl FromRow for RefusedGroup {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            status: row.try_get::<String, _>("status")?.parse().map_err(|_| {
-                StoreError::Damaged {
-                    what: "delivery status",
-                }
-            })?,
-            reason: row.try_get("reason")?,
-            count: row.try_get("pile")?,
-        })
-    }
-}
+columns! { RefusedGroup: webhook_id, status, reason, count("pile") }
 
 impl Conn {
     /// Lists ended deliveries received before `before`, oldest first. IDs begin with the time of creation, so

@@ -1,9 +1,8 @@
 //! The settings of this crate.
 
 use crate::{ProviderSettings, SttId, TtsId};
-use schemars::JsonSchema;
+pub use gatehouse_config::AutoSpeak;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -109,19 +108,4 @@ impl Default for SpeakingSettings {
             max_text_length: 4096,
         }
     }
-}
-
-/// Which agent answers are spoken automatically.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AutoSpeak {
-    /// Every answer.
-    Always,
-    /// No answer.
-    #[default]
-    Off,
-    /// Answers to spoken messages.
-    Inbound,
-    /// Answers that contain `[[tts]]`.
-    Tagged,
 }

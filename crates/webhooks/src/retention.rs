@@ -48,7 +48,7 @@ impl Webhooks {
 
 impl Inner {
     async fn sweep_old(&self) -> Result<u64, StoreError> {
-        let kept = DAY.saturating_mul(self.settings.load().retention_days.max(1));
+        let kept = DAY.saturating_mul(self.settings.load().section.retention_days.max(1));
         let kept_ms = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
         let now = self.sweep_now().await?;
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));

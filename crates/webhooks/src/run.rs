@@ -148,7 +148,7 @@ async fn ask_agent(
     });
     match turn.await {
         Ok(report) => {
-            let retry_errors = inner.settings.load().retry_agent_errors;
+            let retry_errors = inner.settings.load().section.retry_agent_errors;
             after_turn(report, stops, retry_errors, config.answer_target())
         }
         Err(error) => no_turn(error, stops),

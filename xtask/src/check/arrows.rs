@@ -27,7 +27,7 @@ const CRATES: [(&str, AllowedImports); 22] = [
     ),
     (
         "auth",
-        AllowedImports::Import(&["domain", "store", "secrets"]),
+        AllowedImports::Import(&["domain", "config", "store", "secrets"]),
     ),
     ("outbound", AllowedImports::Import(&["domain"])),
     (
@@ -36,7 +36,7 @@ const CRATES: [(&str, AllowedImports); 22] = [
     ),
     (
         "models",
-        AllowedImports::Import(&["domain", "secrets", "outbound"]),
+        AllowedImports::Import(&["domain", "config", "secrets", "outbound"]),
     ),
     (
         "agents",
@@ -44,13 +44,13 @@ const CRATES: [(&str, AllowedImports); 22] = [
     ),
     (
         "tools",
-        AllowedImports::Import(&["domain", "store", "secrets", "agents", "outbound"]),
+        AllowedImports::Import(&["domain", "config", "store", "secrets", "agents", "outbound"]),
     ),
     ("sources", AllowedImports::Import(&["domain"])),
     (
         "webhooks",
         AllowedImports::Import(&[
-            "domain", "store", "secrets", "agents", "channels", "sources",
+            "domain", "config", "store", "secrets", "agents", "channels", "sources",
         ]),
     ),
     ("audio", AllowedImports::Import(&["domain"])),

@@ -89,6 +89,14 @@ impl Harness {
         }
     }
 
+    pub async fn session_count(&self) -> i64 {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
+        let count: Result<i64, StoreError> = read.await;
+        count.unwrap()
+    }
+
     /// Opens the crate again as another process would after this one was killed. Its turns hang.
     pub async fn after_a_kill(&self) -> Agents {
         // On a shared database, a process is gone when it has not renewed its turns for a while.

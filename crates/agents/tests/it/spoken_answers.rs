@@ -389,7 +389,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
             "audio_id"
         );
         assert_eq!(harness.history(session).await.len(), 12);
-        assert_eq!(harness.agents.count_sessions().await.unwrap(), 2);
+        assert_eq!(harness.session_count().await, 2);
     }
 }
 

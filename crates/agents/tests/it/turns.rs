@@ -406,7 +406,7 @@ async fn what_cannot_begin_is_refused_and_leaves_nothing() {
             let (code, _) = problem_of(harness.agents.send(missing).await.unwrap_err());
             assert_eq!(code, "NOT_FOUND");
         }
-        assert_eq!(harness.agents.count_sessions().await.unwrap(), 0);
+        assert_eq!(harness.session_count().await, 0);
         assert!(harness.model.seen().is_empty());
     }
 }

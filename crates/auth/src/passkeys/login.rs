@@ -4,6 +4,7 @@ use super::api::{CeremonyBegun, LoginFinishRequest};
 use super::ceremony::named_credential;
 use super::challenge::Purpose;
 use crate::api::Done;
+use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
 use crate::request_context::{Caller, Outcome, RequestContext};
@@ -45,7 +46,7 @@ impl Auth {
         {
             Ok(proof) => proof,
             Err(error) => {
-                self.note_failure("passkey.failed", &actor).await;
+                self.note_failure(kinds::PASSKEY_FAILED, &actor).await;
                 return Err(error);
             }
         };

@@ -1,7 +1,8 @@
 //! The decision table of `check_auth()`, row by row.
 
 use crate::support::{AWAY, Gate, HERE, row_of};
-use gatehouse_auth::{AuthSettings, DisabledScope};
+use gatehouse_auth::AuthSettings;
+use gatehouse_config::DisabledScope;
 use gatehouse_domain::Scope;
 use gatehouse_store::testing::databases;
 

@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 
 async fn raw(harness: &Harness, text: &str) -> Option<Value> {
     let context = harness.context(&[]).await;
-    let answer = harness.rpc.call_text(&context, text.as_bytes()).await?;
-    Some(serde_json::from_slice(&answer).unwrap())
+    let answer = harness
+        .rpc
+        .call_text(&context, text.as_bytes(), None)
+        .await?;
+    Some(serde_json::from_slice(answer.as_bytes()).unwrap())
 }
 
 #[tokio::test]
@@ -55,10 +58,14 @@ async fn an_invalid_request_is_reported_by_its_error_number() {
     let context = harness.context(&[]).await;
     let answer = harness
         .rpc
-        .call_text(&context, b"{\"method\":\"\xff\"}")
+        .call_text(&context, b"{\"method\":\"\xff\"}", None)
         .await
         .unwrap();
-    assert!(String::from_utf8(answer).unwrap().contains("PARSE_ERROR"));
+    assert!(
+        str::from_utf8(answer.as_bytes())
+            .unwrap()
+            .contains("PARSE_ERROR")
+    );
 }
 
 #[tokio::test]
@@ -155,8 +162,8 @@ fn any_bytes_are_answered() {
     ];
     let mut runner = proptest::test_runner::TestRunner::default();
     let outcome = runner.run(&messages, |bytes| {
-        if let Some(answer) = runtime.block_on(harness.rpc.call_text(&context, &bytes)) {
-            prop_assert!(serde_json::from_slice::<Value>(&answer).is_ok());
+        if let Some(answer) = runtime.block_on(harness.rpc.call_text(&context, &bytes, None)) {
+            prop_assert!(serde_json::from_slice::<Value>(answer.as_bytes()).is_ok());
         }
         Ok(())
     });

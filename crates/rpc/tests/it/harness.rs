@@ -124,10 +124,10 @@ impl Harness {
         let request = serde_json::json!({ "id": 1, "method": method, "params": params });
         let answer = self
             .rpc
-            .call_text(context, request.to_string().as_bytes())
+            .call_text(context, request.to_string().as_bytes(), None)
             .await
             .unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        serde_json::from_slice(answer.as_bytes()).unwrap()
     }
 
     /// Calls a method as the owner and returns the result.

@@ -338,9 +338,9 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
     ]);
     let answers = harness
         .rpc
-        .call_text(&context, batch.to_string().as_bytes())
+        .call_text(&context, batch.to_string().as_bytes(), None)
         .await;
-    let answers: Value = serde_json::from_slice(&answers.unwrap()).unwrap();
+    let answers: Value = serde_json::from_slice(answers.unwrap().as_bytes()).unwrap();
     assert_eq!(answers[0]["result"]["ok"], true, "{answers}");
     for late in [&answers[1], &answers[2]] {
         let code = &late["error"]["data"]["code"];

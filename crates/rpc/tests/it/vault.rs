@@ -163,7 +163,7 @@ async fn a_fault_of_ours_carries_a_request_id() {
     let call = br#"{"id":1,"method":"env.list"}"#;
     let answer = harness
         .rpc
-        .call_text_as(&context, call, Some(known))
+        .call_text(&context, call, Some(known))
         .await
         .unwrap();
     assert!(answer.contains(r#""request_id":"req_known""#));

@@ -25,7 +25,7 @@ async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
         assert_eq!(node.rows().await[0].value, "value");
         let item = node
             .secrets
-            .set_env_variable(actor(), "B", secret("b"))
+            .set_env_variable(actor(), "B", secret("b"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_none());
@@ -238,7 +238,7 @@ async fn new_settings_do_not_switch_the_vault() {
     node.secrets.seal(actor()).await.unwrap();
     let set = node
         .secrets
-        .set_env_variable(actor(), "A", secret("v"))
+        .set_env_variable(actor(), "A", secret("v"), None)
         .await;
     assert_eq!(code(set), VaultSealed);
 }

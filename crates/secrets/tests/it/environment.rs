@@ -15,13 +15,13 @@ async fn set_list_and_delete() {
         node.initialize().await;
         let first = node
             .secrets
-            .set_env_variable(actor(), "B", secret("one"))
+            .set_env_variable(actor(), "B", secret("one"), None)
             .await
             .unwrap();
         node.clock.advance(Duration::from_secs(1));
         let again = node
             .secrets
-            .set_env_variable(actor(), "B", secret("two"))
+            .set_env_variable(actor(), "B", secret("two"), None)
             .await
             .unwrap();
         assert_eq!(again.created_at, first.created_at);
@@ -74,7 +74,7 @@ async fn limits_are_those_of_the_crate() {
         ] {
             let refused = node
                 .secrets
-                .set_env_variable(actor(), key, secret(&value))
+                .set_env_variable(actor(), key, secret(&value), None)
                 .await;
             let problem: Problem = refused.unwrap_err().into();
             assert_eq!(problem.code, InvalidParams);
@@ -89,7 +89,7 @@ async fn json_has_the_flag_as_a_number_and_no_value() {
         let node = installation.start().await;
         let item = node
             .secrets
-            .set_env_variable(actor(), "A", secret("hidden"))
+            .set_env_variable(actor(), "A", secret("hidden"), None)
             .await
             .unwrap();
         assert_eq!(
@@ -134,7 +134,7 @@ async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
         // Entered for another service: bound to that one.
         let set = node
             .secrets
-            .set_env_variable_for(actor(), "TOKEN", secret("two"), Some(&other));
+            .set_env_variable(actor(), "TOKEN", secret("two"), Some(&other));
         set.await.unwrap();
         assert_eq!(asked(&own).await, "of https://b.example:443");
         assert_eq!(asked(&other).await, "two");

@@ -145,7 +145,9 @@ impl Node {
     }
 
     pub async fn set(&self, key: &str, value: &str) {
-        let set = self.secrets.set_env_variable(actor(), key, secret(value));
+        let set = self
+            .secrets
+            .set_env_variable(actor(), key, secret(value), None);
         set.await.unwrap();
     }
 

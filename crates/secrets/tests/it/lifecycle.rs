@@ -114,7 +114,9 @@ async fn what_is_written_while_sealed_is_plaintext_until_the_next_unseal() {
         let node = installation.start().await;
         node.initialize().await;
         node.secrets.seal(actor()).await.unwrap();
-        let item = node.secrets.set_env_variable(actor(), "A", secret("v"));
+        let item = node
+            .secrets
+            .set_env_variable(actor(), "A", secret("v"), None);
         let item = item.await.unwrap();
         assert_eq!(item.encrypted, 0);
         assert!(item.warning.is_some());
@@ -144,7 +146,7 @@ async fn strictly_nothing_is_written_while_sealed() {
     node.secrets.seal(actor()).await.unwrap();
     let set = node
         .secrets
-        .set_env_variable(actor(), "A", secret("v"))
+        .set_env_variable(actor(), "A", secret("v"), None)
         .await;
     assert_eq!(code(set), VaultSealed);
     let made = node.secrets.generate_ssh_key(actor(), "k").await;

@@ -13,7 +13,7 @@ async fn a_vault_made_elsewhere_is_noticed() {
         // Without a notification: the write itself notices the change.
         let item = here
             .secrets
-            .set_env_variable(actor(), "A", secret("v"))
+            .set_env_variable(actor(), "A", secret("v"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_some());
@@ -40,7 +40,7 @@ async fn nothing_is_encrypted_with_a_key_that_was_rotated_away() {
             .unwrap();
         let item = here
             .secrets
-            .set_env_variable(actor(), "B", secret("b"))
+            .set_env_variable(actor(), "B", secret("b"), None)
             .await
             .unwrap();
         assert_eq!(item.encrypted, 0);
@@ -64,7 +64,7 @@ async fn a_vault_disabled_elsewhere_is_noticed() {
         assert_eq!(here.secrets.status(), Status::Unsealed);
         let item = here
             .secrets
-            .set_env_variable(actor(), "A", secret("v"))
+            .set_env_variable(actor(), "A", secret("v"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_none());

@@ -4,8 +4,9 @@ use super::listener::Listener;
 use super::log;
 use super::program::Program;
 use super::server_lifecycle::Server;
-use super::servers::{McpServerSettings, McpVariable, service_at, token_variable};
+use super::servers::{service_at, token_variable};
 use crate::register::ToolsParts;
+use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_outbound::AddressSource;
 use gatehouse_secrets::{Environment, KeyOfService, SecretsError, Status};
@@ -56,12 +57,12 @@ pub(super) async fn connect(
     listener: Listener,
 ) -> Result<Connection, ConnectError> {
     match &*server.settings {
-        McpServerSettings::Command { command, args, env } => {
+        McpServer::Command { command, args, env } => {
             let env = environment(server, env).await?;
             let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
-        McpServerSettings::Url(url) => {
+        McpServer::Url(url) => {
             let transport = call(server, url).await?;
             serve_client(listener, transport).await
         }

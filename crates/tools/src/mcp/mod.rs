@@ -34,5 +34,5 @@ mod supervise;
 mod tool;
 
 pub use manage::McpError;
-pub use servers::{Mcp, McpServerSettings, McpVariable};
+pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

@@ -4,9 +4,10 @@ use super::connect::{ConnectError, connect};
 use super::listener::Listener;
 use super::listing;
 use super::review;
-use super::servers::{Dependencies, McpServerSettings};
+use super::servers::Dependencies;
 use super::status::{McpState, McpStatus};
 use gatehouse_agents::Tool;
+use gatehouse_config::McpServer;
 use gatehouse_store::StoreError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, RunningService};
@@ -36,7 +37,7 @@ const BETWEEN_LISTS: Duration = Duration::from_millis(500);
 pub(super) struct Server {
     pub(super) dependencies: Arc<Dependencies>,
     pub(super) name: String,
-    pub(super) settings: Arc<McpServerSettings>,
+    pub(super) settings: Arc<McpServer>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
     /// Which start of a server this is.
     pub(super) run: u64,

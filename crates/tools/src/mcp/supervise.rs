@@ -1,8 +1,9 @@
 //! Starts and stops servers to match the settings.
 
 use super::server_lifecycle::Server;
-use super::servers::{Dependencies, Mcp, McpServerSettings, Wanted};
+use super::servers::{Dependencies, Mcp, Wanted};
 use futures_util::future::join_all;
+use gatehouse_config::McpServer;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(super) struct Supervisor {
 }
 
 struct Running {
-    settings: Arc<McpServerSettings>,
+    settings: Arc<McpServer>,
     child_variables: Arc<Vec<(String, OsString)>>,
     restarts: u64,
     stop: CancellationToken,
@@ -65,7 +66,7 @@ impl Supervisor {
     /// Stops the servers that are not wanted, or not in this form, or that a person starts again.
     async fn stop_others(&mut self, wanted: &Wanted) {
         let unwanted = self.running.iter().filter(|(name, running)| {
-            let same = |settings: &Arc<McpServerSettings>| settings.same(&running.settings);
+            let same = |settings: &Arc<McpServer>| settings.is_same(&running.settings);
             let variables = wanted.child_variables == running.child_variables;
             let is_current = wanted.restarts_of(name) == running.restarts;
             !(variables && is_current && wanted.servers.get(*name).is_some_and(same))

@@ -1,7 +1,8 @@
 //! Brave Search: <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
+use gatehouse_config as config;
 use gatehouse_outbound::AddressSource;
 use reqwest::header::ACCEPT;
 use secrecy::{ExposeSecret, SecretString};
@@ -33,7 +34,7 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {

@@ -1,7 +1,8 @@
 //! `SearXNG`: <https://docs.searxng.org/dev/search_api.html>. Its JSON output must be enabled there.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
+use gatehouse_config as config;
 use gatehouse_outbound::AddressSource;
 use serde::Deserialize;
 
@@ -22,7 +23,7 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
     let Some(base) = &settings.base_url else {

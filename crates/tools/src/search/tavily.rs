@@ -1,7 +1,8 @@
 //! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
+use gatehouse_config as config;
 use gatehouse_outbound::AddressSource;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -27,7 +28,7 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {

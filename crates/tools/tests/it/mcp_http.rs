@@ -7,7 +7,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
 use axum::routing::any;
-use gatehouse_tools::{McpServerSettings, McpState, McpStatus, ToolsSettings};
+use gatehouse_config::McpServer;
+use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -91,7 +92,7 @@ async fn answer(
 }
 
 async fn harness(url: Url) -> Harness {
-    let server = McpServerSettings::Url(url);
+    let server = McpServer::Url(url);
     let settings = ToolsSettings {
         mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
         ..ToolsSettings::default()
@@ -206,7 +207,7 @@ async fn its_token_does_not_follow_another_address() {
     harness.background();
     until(&harness, McpState::Connected).await;
     let moved = ToolsSettings {
-        mcp_servers: BTreeMap::from([("far".to_owned(), McpServerSettings::Url(other_url))]),
+        mcp_servers: BTreeMap::from([("far".to_owned(), McpServer::Url(other_url))]),
         ..ToolsSettings::default()
     };
     harness.tools.update_settings(moved);

@@ -6,9 +6,10 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use gatehouse_config::McpServer;
 use gatehouse_domain::{Actor, Problem};
 use gatehouse_store::testing::sqlite;
-use gatehouse_tools::{McpError, McpReview, McpServerSettings, McpState, McpStatus, ToolsSettings};
+use gatehouse_tools::{McpError, McpReview, McpState, McpStatus, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -57,7 +58,7 @@ async fn started() -> (ChangingServer, Url) {
 }
 
 fn settings(url: &Url) -> ToolsSettings {
-    let server = McpServerSettings::Url(url.clone());
+    let server = McpServer::Url(url.clone());
     ToolsSettings {
         mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
         ..ToolsSettings::default()

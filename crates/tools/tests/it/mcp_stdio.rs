@@ -2,8 +2,9 @@
 
 use crate::harness::Harness;
 use gatehouse_agents::Audience;
+use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::Actor;
-use gatehouse_tools::{McpServerSettings, McpState, McpStatus, McpVariable, ToolsSettings};
+use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,12 +14,12 @@ use std::time::Duration;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
 
-fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSettings {
+fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer {
     let literal = |(name, value): &(&str, &str)| {
         let value = McpVariable::Literal(SecretString::from(*value));
         ((*name).to_owned(), value)
     };
-    McpServerSettings::Command {
+    McpServer::Command {
         command: command.to_owned(),
         args: args.iter().map(|arg| SecretString::from(*arg)).collect(),
         env: env.iter().map(literal).collect(),
@@ -26,9 +27,9 @@ fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSetti
 }
 
 /// The program with variables whose values are in the vault.
-fn python_with(of_vault: &[(&str, &str)]) -> McpServerSettings {
+fn python_with(of_vault: &[(&str, &str)]) -> McpServer {
     let mut made = python();
-    if let McpServerSettings::Command { env, .. } = &mut made {
+    if let McpServer::Command { env, .. } = &mut made {
         let names = of_vault.iter();
         env.extend(names.map(|(name, key)| {
             let value = McpVariable::Vault((*key).to_owned());
@@ -46,7 +47,7 @@ fn path() -> OsString {
     std::env::var_os("PATH").unwrap()
 }
 
-fn settings(servers: Vec<(&str, McpServerSettings)>) -> ToolsSettings {
+fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
     let servers = servers.into_iter();
     ToolsSettings {
         mcp_servers: servers
@@ -70,7 +71,7 @@ fn interpreter() -> &'static str {
     })
 }
 
-fn python() -> McpServerSettings {
+fn python() -> McpServer {
     program(
         interpreter(),
         &[SCRIPT],

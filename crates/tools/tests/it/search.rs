@@ -5,8 +5,9 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use gatehouse_config::{SearchProvider, WebSearch};
 use gatehouse_domain::Actor;
-use gatehouse_tools::{SearchProvider, ToolsSettings, WebSearchSettings};
+use gatehouse_tools::ToolsSettings;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use url::Url;
 
 fn settings(provider: SearchProvider, base_url: Option<Url>, key: Option<&str>) -> ToolsSettings {
     ToolsSettings {
-        web_search: WebSearchSettings {
+        web_search: WebSearch {
             provider: Some(provider),
             api_key: key.map(SecretString::from),
             base_url,

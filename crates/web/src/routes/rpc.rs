@@ -24,7 +24,7 @@ pub(super) async fn call(
         .extensions
         .get::<Arrival>()
         .map(|arrival| arrival.id.clone());
-    let work = app.rpc().call_text_as(&requester.context, &bytes, id);
+    let work = app.rpc().call_text(&requester.context, &bytes, id);
     // The params have been read and are charged separately.
     drop(bytes);
     match work.await {

@@ -54,10 +54,10 @@ impl Worker {
     fn limits(&self) -> Limits {
         let settings = self.inner.settings.load();
         Limits {
-            agent: settings.agent_workers.max(1),
-            send: settings.send_workers.max(1),
-            per_webhook: settings.per_webhook_concurrency.max(1),
-            per_account: settings.per_account_concurrency.max(1),
+            agent: settings.section.agent_workers.max(1),
+            send: settings.section.send_workers.max(1),
+            per_webhook: settings.section.per_webhook_concurrency.max(1),
+            per_account: settings.section.per_account_concurrency.max(1),
         }
     }
 

@@ -154,8 +154,11 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
 /// Settings that allow the whole corpus within one minute; the clock does not advance.
 pub fn ample() -> WebhooksSettings {
     WebhooksSettings {
-        global_rate_limit_per_minute: 1_000_000,
-        send_workers: 16,
+        section: gatehouse_config::Webhooks {
+            global_rate_limit_per_minute: 1_000_000,
+            send_workers: 16,
+            ..gatehouse_config::Webhooks::default()
+        },
         ..settings()
     }
 }

@@ -11,14 +11,12 @@ use gatehouse_agents::{
     AgentsSettings, Audience, Effect, Origin, SendRequest, Target, Tool, ToolContext, ToolError,
     ToolPolicy, TurnReport,
 };
+use gatehouse_config::{McpServer, SearchProvider, WebSearch};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_store::WebhookRow;
 use gatehouse_store::testing::{TestDatabase, sqlite};
-use gatehouse_tools::{
-    McpServerSettings, McpState, SearchProvider, ToolsHandle, ToolsParts, ToolsSettings,
-    WebSearchSettings,
-};
+use gatehouse_tools::{McpState, ToolsHandle, ToolsParts, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -250,12 +248,12 @@ fn tools(harness: &Harness, external: &ExternalServices) -> ToolsHandle {
     };
     let mcp = format!("{}/mcp", external.origin).parse().unwrap();
     let settings = ToolsSettings {
-        web_search: WebSearchSettings {
+        web_search: WebSearch {
             provider: Some(SearchProvider::Searxng),
             base_url: Some(external.origin.parse().unwrap()),
-            ..WebSearchSettings::default()
+            ..WebSearch::default()
         },
-        mcp_servers: BTreeMap::from([("files".to_owned(), McpServerSettings::Url(mcp))]),
+        mcp_servers: BTreeMap::from([("files".to_owned(), McpServer::Url(mcp))]),
         ..ToolsSettings::default()
     };
     gatehouse_tools::register(&harness.agents, parts, settings)

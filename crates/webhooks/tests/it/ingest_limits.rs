@@ -150,7 +150,10 @@ async fn a_key_belongs_to_its_webhook() {
 async fn limits_hold_for_the_webhook_and_over_all() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            global_rate_limit_per_minute: 5,
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 5,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
         let harness = Harness::open_with(&database, &model, settings).await;
@@ -293,7 +296,10 @@ async fn nothing_is_acknowledged_that_is_not_on_disk() {
 async fn many_at_once_are_all_stored_and_counted() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            global_rate_limit_per_minute: 100_000,
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 100_000,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
         let harness = Harness::open_with(&database, &model, settings).await;

@@ -260,7 +260,10 @@ async fn started(harness: &Harness, webhook: &Webhook) -> usize {
 async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            send_workers: 64,
+            section: gatehouse_config::Webhooks {
+                send_workers: 64,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
         let harness = Harness::open_with(&database, &model, settings).await;

@@ -62,7 +62,10 @@ async fn what_was_received_and_never_queued_runs() {
 async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 3,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

@@ -82,7 +82,10 @@ async fn a_disabled_webhook_holds_its_queue() {
 async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            per_webhook_concurrency: 1,
+            section: gatehouse_config::Webhooks {
+                per_webhook_concurrency: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

@@ -37,8 +37,11 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            agent_workers: 1,
-            send_workers: 1,
+            section: gatehouse_config::Webhooks {
+                agent_workers: 1,
+                send_workers: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

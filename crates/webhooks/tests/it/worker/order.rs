@@ -37,7 +37,10 @@ async fn deliveries_of_a_session_run_in_order() {
 async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            agent_workers: 3,
+            section: gatehouse_config::Webhooks {
+                agent_workers: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

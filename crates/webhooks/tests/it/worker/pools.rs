@@ -89,9 +89,12 @@ async fn a_channel_that_hangs_and_slow_agents_hold_up_no_other_webhook() {
 async fn webhooks_and_accounts_have_limits() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            send_workers: 9,
-            per_webhook_concurrency: 3,
-            per_account_concurrency: 5,
+            section: gatehouse_config::Webhooks {
+                send_workers: 9,
+                per_webhook_concurrency: 3,
+                per_account_concurrency: 5,
+                ..gatehouse_config::Webhooks::default()
+            },
             drain_seconds: 0,
             ..settings()
         };
@@ -170,8 +173,11 @@ async fn a_node_without_free_slots_notifies_the_others() {
     };
     let model = FakeModel::start().await;
     let wanted = WebhooksSettings {
+        section: gatehouse_config::Webhooks {
+            send_workers: 1,
+            ..gatehouse_config::Webhooks::default()
+        },
         drain_seconds: 0,
-        send_workers: 1,
         ..settings()
     };
     let harness = Harness::open_with(&database, &model, wanted).await;

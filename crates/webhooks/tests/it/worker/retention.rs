@@ -17,7 +17,10 @@ fn real_id(millis: i64, seed: u64) -> DeliveryId {
 async fn deliveries_go_when_their_days_are_over() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
@@ -128,7 +131,10 @@ async fn a_flood_of_one_reason_does_not_push_out_the_record_of_another() {
 async fn a_clock_that_jumps_ahead_removes_nothing() {
     everywhere(|database, model| async move {
         let wanted = || WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted()).await;
@@ -160,7 +166,10 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
 async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

@@ -128,7 +128,10 @@ async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, He
 async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 3,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
@@ -220,8 +223,11 @@ async fn a_channel_that_refuses_for_good_is_not_tried_again() {
 async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retry_agent_errors: true,
-            max_attempts: 2,
+            section: gatehouse_config::Webhooks {
+                retry_agent_errors: true,
+                max_attempts: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
@@ -244,7 +250,10 @@ async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
 async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 1,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;

@@ -46,7 +46,10 @@ async fn while_sealed_only_what_needs_a_secret_waits_and_it_uses_no_attempt() {
 async fn what_waited_for_the_vault_runs_after_a_restart_too() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 1,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
