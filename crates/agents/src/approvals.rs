@@ -5,6 +5,7 @@ use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use crate::taint::{AskReason, Effect};
+use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::id::{ApprovalId, SessionId};
 use gatehouse_store::StoreError;
 use serde_json::Value;
@@ -30,6 +31,8 @@ pub(crate) struct Approvals(Mutex<BTreeMap<ApprovalId, Waiting>>);
 #[derive(Debug)]
 struct Waiting {
     approval: Arc<Approval>,
+    /// Identifies the call in links: 256 random bits as base64url.
+    token: String,
     answer: oneshot::Sender<bool>,
 }
 
@@ -82,6 +85,7 @@ impl Inner {
         };
         let waiting = Waiting {
             approval: Arc::clone(&approval),
+            token: BASE64URL_NOPAD.encode(&self.random.bytes::<32>()),
             answer,
         };
         self.approvals.lock().insert(approval.id.clone(), waiting);
@@ -100,6 +104,19 @@ impl Agents {
             .values()
             .map(|waiting| Approval::clone(&waiting.approval))
             .collect()
+    }
+
+    /// The token in links to this call; `None` when it no longer waits.
+    pub fn approval_token(&self, id: &ApprovalId) -> Option<String> {
+        let waiting = self.0.approvals.lock();
+        waiting.get(id).map(|waiting| waiting.token.clone())
+    }
+
+    /// The call that waits under this token.
+    pub fn find_approval_by_token(&self, token: &str) -> Option<Approval> {
+        let waiting = self.0.approvals.lock();
+        let found = waiting.values().find(|waiting| waiting.token == token);
+        found.map(|waiting| Approval::clone(&waiting.approval))
     }
 
     /// Approves or denies a call; `NotFound` when it no longer waits. With `remember`, the approval also holds for
@@ -155,9 +172,10 @@ impl Agents {
             (call, also)
         };
         let now = self.0.clock.now();
-        let write = self.0.store.write(move |conn| {
-            Box::pin(async move { conn.insert_allowed_call(&call, now).await })
-        });
+        let write = self
+            .0
+            .store
+            .write(move |conn| Box::pin(async move { conn.insert_allowed_call(&call, now).await }));
         let written: Result<(), StoreError> = write.await;
         written?;
         Ok(also)

@@ -39,8 +39,8 @@ mod tool;
 mod turn;
 mod usage;
 
-pub use allowed_calls::{AllowedCall, Remember};
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use allowed_calls::{AllowedCall, Remember};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
 };

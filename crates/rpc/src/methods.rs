@@ -91,6 +91,7 @@ pub static METHODS: &[Method] = &[
     mcp::APPROVE,
     mcp::RESTART,
     approval::LIST,
+    approval::FIND,
     approval::RESOLVE,
     approval::REMEMBERED,
     approval::FORGET,

@@ -89,7 +89,8 @@ impl Conn {
 
     /// Whether one of these was allowed.
     pub async fn has_allowed_call(&mut self, calls: [&AllowedCall; 2]) -> Result<bool, StoreError> {
-        let query = query("SELECT CAST(COUNT(*) AS BIGINT) FROM allowed_calls WHERE id IN ($1, $2)");
+        let query =
+            query("SELECT CAST(COUNT(*) AS BIGINT) FROM allowed_calls WHERE id IN ($1, $2)");
         let [first, second] = calls.map(AllowedCall::id);
         Ok(self.number(query.bind(first).bind(second)).await? > 0)
     }

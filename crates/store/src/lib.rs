@@ -77,6 +77,7 @@ mod write_group;
 mod writer;
 
 pub use agents::AgentRow;
+pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use api_keys::ApiKeyRow;
 pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
@@ -110,7 +111,6 @@ pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
 pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
-pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
 pub use open::Location;

@@ -33,6 +33,7 @@ SCOPES = {
     "ssh_keys.list": READ,
     "audit.list": ADMIN,
     "approval.list": APPROVE,
+    "approval.find": APPROVE,
     "approval.resolve": APPROVE,
     "approval.remembered": APPROVE,
     "approval.forget": APPROVE,

@@ -2,7 +2,7 @@
 
 use crate::fake_model::{call, calls, say};
 use crate::harness::{Harness, START, TestTool, chat, problem_of, until, webhook};
-use gatehouse_agents::{AgentsSettings, Audience, Remember, TurnReport, ToolPolicy};
+use gatehouse_agents::{AgentsSettings, Audience, Remember, ToolPolicy, TurnReport};
 use gatehouse_domain::id::ApprovalId;
 use serde_json::json;
 use std::time::Duration;
@@ -181,7 +181,14 @@ async fn an_approval_for_the_session_holds_for_all_arguments_there_and_nowhere_e
     let (_, asked) = turn(&harness, Some(session), 3, Some(Remember::Session)).await;
     assert_eq!(asked, 1, "a forgotten approval is asked for again");
     harness.agents.delete_session(session).await.unwrap();
-    assert!(harness.agents.list_allowed_calls().await.unwrap().is_empty());
+    assert!(
+        harness
+            .agents
+            .list_allowed_calls()
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -228,7 +235,14 @@ async fn a_denial_cannot_be_remembered_and_an_unknown_approval_stores_nothing() 
             .resolve_approval(&id, allow, Some(Remember::Arguments));
         assert_eq!(problem_of(resolved.await.unwrap_err()).0, code);
     }
-    assert!(harness.agents.list_allowed_calls().await.unwrap().is_empty());
+    assert!(
+        harness
+            .agents
+            .list_allowed_calls()
+            .await
+            .unwrap()
+            .is_empty()
+    );
     let forgotten = harness.agents.delete_allowed_call("none").await;
     assert_eq!(problem_of(forgotten.unwrap_err()).0, "NOT_FOUND");
 }

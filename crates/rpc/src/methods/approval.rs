@@ -18,6 +18,14 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
+pub const FIND: Method = method!(
+    "approval.find",
+    "Finds the waiting tool call of a link `/approve/{token}`.",
+    Some(Scope::Approvals),
+    find(FindParams) -> Approval,
+    errors: [NotFound]
+);
+
 pub const RESOLVE: Method = method!(
     "approval.resolve",
     "Approves or denies a tool call.",
@@ -51,6 +59,14 @@ pub struct ListResult {
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// Params of `approval.find`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindParams {
+    /// The last part of the link.
+    token: String,
 }
 
 /// Params of `approval.resolve`.
@@ -88,6 +104,12 @@ fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
         approvals,
         next_cursor,
     }))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn find(call: Call, params: FindParams) -> Ready<Result<Approval, Problem>> {
+    let found = call.services.agents.find_approval_by_token(&params.token);
+    ready(found.ok_or_else(|| Problem::not_found("approval")))
 }
 
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {

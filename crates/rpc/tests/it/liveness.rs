@@ -21,7 +21,13 @@ fn only_reads(scope: Option<Scope>) -> bool {
 }
 
 /// Methods that only read, although other methods with their scope write.
-const READS: [&str; 4] = ["audit.list", "approval.list", "approval.remembered", "pairing.list"];
+const READS: [&str; 5] = [
+    "audit.list",
+    "approval.find",
+    "approval.list",
+    "approval.remembered",
+    "pairing.list",
+];
 
 type Calls = Vec<(&'static str, Value)>;
 

@@ -302,6 +302,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("chat.delete", WRITE),
     ("chat.history", READ),
     ("approval.list", APPROVALS),
+    ("approval.find", APPROVALS),
     ("approval.resolve", APPROVALS),
     ("approval.remembered", APPROVALS),
     ("approval.forget", APPROVALS),
