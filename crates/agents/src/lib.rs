@@ -56,7 +56,7 @@ pub use policy::ToolPolicy;
 pub use registry::ToolRegistry;
 pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
 pub use session::{Session, Source};
-pub use sessions::SessionPage;
+pub use sessions::{SessionPage, SessionQuery};
 pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
 pub use stop::Stop;

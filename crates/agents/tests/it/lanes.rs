@@ -311,7 +311,14 @@ async fn what_runs_is_told_beside_the_messages() {
     let running = page.running.unwrap();
     assert_eq!((running.turn_id, running.text), (sent.turn_id, said));
     assert!(house.agents.get_session(session).await.unwrap().running);
-    let listed = house.agents.list_sessions(None, 50, None).await.unwrap();
+    let listed = house
+        .agents
+        .list_sessions(&gatehouse_agents::SessionQuery {
+            limit: 50,
+            ..gatehouse_agents::SessionQuery::default()
+        })
+        .await
+        .unwrap();
     assert!(listed.sessions[0].running);
 
     house.agents.abort(session).await.unwrap();

@@ -3,6 +3,7 @@ import type { Component } from 'svelte';
 import Brain from '@lucide/svelte/icons/brain';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
 import Info from '@lucide/svelte/icons/info';
+import Plug from '@lucide/svelte/icons/plug';
 import Mic from '@lucide/svelte/icons/mic';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import { m } from '../../paraglide/messages.js';
@@ -22,5 +23,6 @@ export const SECTIONS: readonly Section[] = [
   { path: 'providers', label: m.settings_providers, icon: Brain, load: () => import('./providers/Providers.svelte') },
   { path: 'voice', label: m.settings_voice, icon: Mic, load: () => import('./voice/Voice.svelte'), voice: true },
   { path: 'usage', label: m.settings_usage, icon: ChartColumn, load: () => import('./usage/Usage.svelte') },
+  { path: 'mcp', label: m.settings_mcp, icon: Plug, load: () => import('./mcp/Mcp.svelte') },
   { path: 'system', label: m.settings_system, icon: Info, load: () => import('./system/System.svelte') },
 ];

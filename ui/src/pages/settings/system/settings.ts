@@ -1,6 +1,7 @@
 // Formats and parses setting values.
-import type { Setting, SettingKind } from '../../../client/generated/rpc';
+import type { Setting, SettingDescription, SettingKind } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
+import { number } from '../../../parts/time';
 
 export type Kind = 'flag' | 'number' | 'list' | 'text' | 'object';
 
@@ -57,9 +58,50 @@ export function parse(text: string, kind: Kind): unknown {
   }
 }
 
+const UNITS: [RegExp, () => string][] = [
+  [/_ms$/, m.about_unit_ms],
+  [/_seconds$/, m.about_unit_seconds],
+  [/_minutes$/, m.about_unit_minutes],
+  [/_hours$/, m.about_unit_hours],
+  [/_days$/, m.about_unit_days],
+  [/_kib$/, m.about_unit_kib],
+  [/_mib$/, m.about_unit_mib],
+  [/_bytes$/, m.about_unit_bytes],
+  [/_percent$/, m.about_unit_percent],
+  [/_per_minute$/, m.about_unit_per_minute],
+  [/_chars$/, m.about_unit_chars],
+];
+
+/** The unit in the name of a setting; empty if it has none. */
+export const unitOf = (key: string): string => UNITS.find(([pattern]) => pattern.test(key))?.[1]() ?? '';
+
+/** What a setting accepts and its default, in words. */
+export function limitsOf(described: SettingDescription): string[] {
+  const { key, min, max, one_of, kind } = described;
+  const unit = unitOf(key);
+  const amount = (value: number) => [number(value), unit].filter(Boolean).join(' ');
+  const range =
+    min != null && max != null
+      ? m.about_setting_range({ min: number(min), max: amount(max) })
+      : min != null
+        ? m.about_setting_min({ min: amount(min) })
+        : max != null
+          ? m.about_setting_max({ max: amount(max) })
+          : '';
+  const usual: unknown = described.default;
+  const isNumber = typeof usual === 'number';
+  const text = isNumber ? amount(usual) : shownValue(usual);
+  return [
+    range || (unit && (kind === 'whole' || kind === 'number') ? m.about_setting_unit({ unit }) : ''),
+    one_of && one_of.length > 0 ? m.about_setting_one_of({ values: one_of.join(', ') }) : '',
+    text === '' ? '' : m.about_setting_default({ value: text }),
+  ].filter(Boolean);
+}
+
 /** A value on one line. */
-export function shown({ value }: Setting): string {
-  const known: unknown = value;
+export const shown = ({ value }: Setting): string => shownValue(value);
+
+function shownValue(known: unknown): string {
   if (typeof known === 'boolean') return known ? m.about_setting_on() : m.about_setting_off();
   if (Array.isArray(known)) return known.join(', ');
   return typed(known);
