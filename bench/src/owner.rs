@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub const PASSWORD: &str = "correct horse battery staple";
 
 /// The data directory of a gateway that is set up, and its environment.
-pub struct Home {
+pub struct Installation {
     /// Dropping it removes the directory. `None` if another owner removes it.
     root: Option<TempDir>,
     data_dir: PathBuf,
@@ -19,15 +19,16 @@ pub struct Home {
     cookie: String,
 }
 
-impl Home {
+impl Installation {
     /// Sets up a gateway without a vault and stops it.
     pub async fn set_up(environment: &[(&str, String)]) -> Result<Self> {
         let root = tempfile::tempdir()?;
-        let (mut home, server) = Self::with_vault(&root.path().join("data"), environment).await?;
-        home.root = Some(root);
-        home.switch_off_vault(&server).await?;
+        let (mut installation, server) =
+            Self::with_vault(&root.path().join("data"), environment).await?;
+        installation.root = Some(root);
+        installation.switch_off_vault(&server).await?;
         server.stop()?;
-        Ok(home)
+        Ok(installation)
     }
 
     /// Sets up a gateway with an unlocked vault in this data directory. The gateway keeps running.
@@ -35,7 +36,7 @@ impl Home {
         data_dir: &Path,
         environment: &[(&str, String)],
     ) -> Result<(Self, Server)> {
-        let mut home = Self {
+        let mut installation = Self {
             data_dir: data_dir.to_owned(),
             root: None,
             environment: environment
@@ -44,7 +45,7 @@ impl Home {
                 .collect(),
             cookie: String::new(),
         };
-        let server = home.start()?;
+        let server = installation.start()?;
         let body = json!({ "password": PASSWORD }).to_string();
         let mut client = server.connect().await?;
         let answer = client
@@ -52,8 +53,8 @@ impl Home {
             .await?;
         answer.expect_ok()?;
         let session = answer.session_cookie().context("setup gave no session")?;
-        home.cookie = format!("service_session={session}");
-        Ok((home, server))
+        installation.cookie = format!("service_session={session}");
+        Ok((installation, server))
     }
 
     /// Returns the same home for another gateway on the same database with a separate data directory.
@@ -99,7 +100,7 @@ impl Home {
         self.rpc_on(&mut client, method, params).await
     }
 
-    /// Like [`Home::rpc`], on an open connection.
+    /// Like [`Installation::rpc`], on an open connection.
     pub async fn rpc_on(&self, client: &mut Client, method: &str, params: Value) -> Result<Value> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let headers = [("cookie", self.cookie.as_str())];

@@ -5,11 +5,11 @@ use std::fmt::Display;
 
 /// The target for a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Aim {
+pub enum Goal {
     AtMost(f64),
     AtLeast(f64),
     /// Reported without a target.
-    Told,
+    Reported,
 }
 
 /// The rows so far.
@@ -23,15 +23,15 @@ impl Report {
     pub fn value(
         &mut self,
         what: impl Display,
-        aim: Aim,
+        aim: Goal,
         value: f64,
         (digits, unit): (usize, &str),
     ) {
         let shown = |value: f64| format!("{value:.digits$} {unit}").trim_end().to_owned();
         let (wanted, is_met) = match aim {
-            Aim::AtMost(most) => (format!("≤ {}", plain(most, unit)), Some(value <= most)),
-            Aim::AtLeast(least) => (format!("≥ {}", plain(least, unit)), Some(value >= least)),
-            Aim::Told => (String::new(), None),
+            Goal::AtMost(most) => (format!("≤ {}", plain(most, unit)), Some(value <= most)),
+            Goal::AtLeast(least) => (format!("≥ {}", plain(least, unit)), Some(value >= least)),
+            Goal::Reported => (String::new(), None),
         };
         let verdict = is_met.map_or("", verdict);
         self.row([what.to_string(), wanted, shown(value), verdict.to_owned()]);

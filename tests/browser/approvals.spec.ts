@@ -29,6 +29,8 @@ test('a call that waits for approval is shown on every page, and answered there'
   for (const path of ['first', 'second']) {
     model.next(fetching(path));
     await home.rpc('chat.send', { text: `Fetch the ${path}` });
+    // The model's answers are taken in the order of its calls, so the second turn starts after the first has asked.
+    await expect(page).toHaveTitle(path === 'first' ? /^\(1\) Deliveries/ : /^\(2\) Deliveries/);
   }
   model.next({ text: ['Then not.'] });
   model.next({ text: ['I tried.'] });
@@ -37,7 +39,6 @@ test('a call that waits for approval is shown on every page, and answered there'
   const chat = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /Chat/ });
   await expect(chat).toContainText('2');
   await expect(chat).toHaveAccessibleName(/2 waiting for approval/);
-  await expect(page).toHaveTitle(/^\(2\) Deliveries/);
   await expect.poll(() => page.evaluate(() => (window as never as { badges: number[] }).badges.at(-1))).toBe(2);
   await expect(asked.getByText('1 of 2')).toBeVisible();
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -9,7 +9,7 @@ mod verdict;
 pub use sender::sign;
 
 use crate::gateway::Server;
-use crate::owner::{Home, text};
+use crate::owner::{Installation, text};
 use crate::postgres::Postgres;
 use crate::table::Report;
 use anyhow::{Context, Result};
@@ -83,26 +83,37 @@ pub async fn run(args: &Args) -> Result<()> {
         Engine::Postgres => Some(Postgres::start()?),
     };
     let (outside, sunk, asked) = recorder::start().await?;
-    let home = Home::set_up(&environment(outside, database.as_ref())).await?;
-    let server = home.start()?;
-    let lanes = make_lanes(&home, &server, outside, [sunk, asked]).await?;
+    let installation = Installation::set_up(&environment(outside, database.as_ref())).await?;
+    let server = installation.start()?;
+    let lanes = make_lanes(&installation, &server, outside, [sunk, asked]).await?;
     let (address, follow) = watch::channel(server.address);
     let plan = Arc::new(Plan::new(args.deliveries));
     let senders: Vec<_> = lanes
         .iter()
         .flat_map(|lane| sender::start(lane, &plan, &follow))
         .collect();
-    let (server, kills) =
-        kill_often(args, &home, server, &address, (&plan, database.as_mut())).await?;
+    let (server, kills) = kill_often(
+        args,
+        &installation,
+        server,
+        &address,
+        (&plan, database.as_mut()),
+    )
+    .await?;
     let mut accepted = Vec::new();
     for sender in senders {
         accepted.extend(sender.await??);
     }
-    let drained = wait_until_done(&home, &server).await?;
+    let drained = wait_until_done(&installation, &server).await?;
     let mut report = Report::default();
     let inbox = lanes.iter().find(|lane| lane.name == INBOX);
-    verdict::read_inbox(&home, &server, inbox.context("no lane for the inbox")?).await?;
-    verdict::tell(&home, &server, &lanes, &accepted, &mut report).await?;
+    verdict::read_inbox(
+        &installation,
+        &server,
+        inbox.context("no lane for the inbox")?,
+    )
+    .await?;
+    verdict::tell(&installation, &server, &lanes, &accepted, &mut report).await?;
     verdict::tell_inbox(&lanes, &accepted, args.strict_inbox, &mut report);
     report.fact(
         "killed with SIGKILL and started again",
@@ -137,7 +148,7 @@ fn environment(outside: SocketAddr, database: Option<&Postgres>) -> Vec<(&'stati
 }
 
 async fn make_lanes(
-    home: &Home,
+    installation: &Installation,
     server: &Server,
     outside: SocketAddr,
     [sunk, asked]: [Recorder; 2],
@@ -146,7 +157,7 @@ async fn make_lanes(
         "type": "http", "id": "sink", "label": "sink",
         "fields": { "url": format!("http://{outside}/sink") },
     });
-    home.rpc(server, "channels.create", account).await?;
+    installation.rpc(server, "channels.create", account).await?;
     let forwarded = json!({
         "name": "forwarded", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
         "deliver_only": true, "deliver_to": "http:sink", "prompt_template": "{mark}",
@@ -164,7 +175,7 @@ async fn make_lanes(
         ("agent", worked_on, asked),
         (INBOX, kept, Recorder::default()),
     ] {
-        let made = home.rpc(server, "webhooks.create", params).await?;
+        let made = installation.rpc(server, "webhooks.create", params).await?;
         lanes.push(Lane {
             name,
             id: text(&made, "id")?,
@@ -180,7 +191,7 @@ async fn make_lanes(
 /// If the database is a server, every third kill is of the database.
 async fn kill_often(
     args: &Args,
-    home: &Home,
+    installation: &Installation,
     mut server: Server,
     address: &watch::Sender<SocketAddr>,
     (plan, mut database): (&Plan, Option<&mut Postgres>),
@@ -202,7 +213,9 @@ async fn kill_often(
             _ => {
                 server.kill()?;
                 kills.gateway += 1;
-                server = home.start().context("the gateway did not start again")?;
+                server = installation
+                    .start()
+                    .context("the gateway did not start again")?;
                 address.send_replace(server.address);
             }
         }
@@ -217,16 +230,16 @@ async fn kill_often(
 }
 
 /// Waits until no delivery is waiting or running; `false` after a timeout.
-async fn wait_until_done(home: &Home, server: &Server) -> Result<bool> {
+async fn wait_until_done(installation: &Installation, server: &Server) -> Result<bool> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_mins(5) {
         // The database may have just been killed.
-        let Ok(status) = home.rpc(server, "system.status", json!({})).await else {
+        let Ok(status) = installation.rpc(server, "system.status", json!({})).await else {
             tokio::time::sleep(Duration::from_millis(250)).await;
             continue;
         };
         let open = status.get("queue_depth").and_then(Value::as_u64);
-        if open == Some(0) && verdict::count(home, server, "processing").await? == 0 {
+        if open == Some(0) && verdict::count(installation, server, "processing").await? == 0 {
             return Ok(true);
         }
         tokio::time::sleep(Duration::from_millis(250)).await;

@@ -2,7 +2,7 @@
 
 use super::{Accepted, Lane};
 use crate::gateway::Server;
-use crate::owner::{Home, text};
+use crate::owner::{Installation, text};
 use crate::table::Report;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ struct Row {
 
 /// Counts the outcomes and reports them.
 pub async fn tell(
-    home: &Home,
+    installation: &Installation,
     server: &Server,
     lanes: &[Lane],
     accepted: &[Accepted],
     report: &mut Report,
 ) -> Result<()> {
     for lane in lanes {
-        let rows = rows(home, server, lane).await?;
+        let rows = rows(installation, server, lane).await?;
         let mine: Vec<&str> = accepted
             .iter()
             .filter(|one| one.lane == lane.name)
@@ -60,18 +60,18 @@ pub async fn tell(
             repeated,
         );
     }
-    let left = count(home, server, "processing").await?;
+    let left = count(installation, server, "processing").await?;
     report.fact("left in processing", "0", left == 0, left);
-    let failed = count(home, server, "failed").await?;
+    let failed = count(installation, server, "failed").await?;
     report.fact("failed", "0", failed == 0, failed);
     Ok(())
 }
 
 /// Reads the whole inbox and counts each message.
-pub async fn read_inbox(home: &Home, server: &Server, lane: &Lane) -> Result<()> {
+pub async fn read_inbox(installation: &Installation, server: &Server, lane: &Lane) -> Result<()> {
     let mut params = json!({ "limit": 500 });
     loop {
-        let page = home.rpc(server, "inbox.list", params).await?;
+        let page = installation.rpc(server, "inbox.list", params).await?;
         let messages = page.get("messages").and_then(Value::as_array);
         for message in messages.into_iter().flatten() {
             lane.recorder.note(&text(message, "text")?);
@@ -101,7 +101,11 @@ pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], strict: bool, report: &
 }
 
 /// Returns all accepted deliveries of a webhook by the ID that the sender assigned.
-async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<String, Row>> {
+async fn rows(
+    installation: &Installation,
+    server: &Server,
+    lane: &Lane,
+) -> Result<HashMap<String, Row>> {
     let mut rows = HashMap::new();
     let mut cursor = Value::Null;
     loop {
@@ -109,7 +113,9 @@ async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<Strin
         if let (Some(params), Value::String(_)) = (params.as_object_mut(), &cursor) {
             params.insert("cursor".to_owned(), cursor.take());
         }
-        let mut page = home.rpc(server, "webhooks.deliveries", params).await?;
+        let mut page = installation
+            .rpc(server, "webhooks.deliveries", params)
+            .await?;
         for item in page
             .get("deliveries")
             .and_then(Value::as_array)
@@ -132,9 +138,11 @@ async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<Strin
 }
 
 /// Returns the number of deliveries with this status, limited to one page.
-pub async fn count(home: &Home, server: &Server, status: &str) -> Result<usize> {
+pub async fn count(installation: &Installation, server: &Server, status: &str) -> Result<usize> {
     let params = json!({ "status": status, "limit": 500 });
-    let page = home.rpc(server, "webhooks.deliveries", params).await?;
+    let page = installation
+        .rpc(server, "webhooks.deliveries", params)
+        .await?;
     Ok(page
         .get("deliveries")
         .and_then(Value::as_array)

@@ -4,7 +4,7 @@
 use super::Site;
 use crate::figures::{median, micros, percentile};
 use crate::prepare::{Credential, location, secret};
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result, bail};
 use gatehouse_auth::client_address::Client;
 use gatehouse_auth::cookie::SessionCookies;
@@ -143,7 +143,7 @@ impl Order {
     }
 }
 
-fn report_times(what: &str, aims: (Aim, Aim), times: &mut [Duration], report: &mut Report) {
+fn report_times(what: &str, aims: (Goal, Goal), times: &mut [Duration], report: &mut Report) {
     let middle = micros(median(times));
     report.value(format!("{what}: median"), aims.0, middle, (2, "µs"));
     let late = micros(percentile(times, 0.99));
@@ -154,7 +154,7 @@ fn report_times(what: &str, aims: (Aim, Aim), times: &mut [Duration], report: &m
 pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let (store, auth) = load(site).await?;
     let client = Client::at(LOCALHOST);
-    let aims = (Aim::AtMost(2.0), Aim::AtMost(20.0));
+    let aims = (Goal::AtMost(2.0), Goal::AtMost(20.0));
     let mut order = Order(1);
     let kinds: [(&str, &[Credential], Input); 2] = [
         ("session of 10,000", &site.credentials.sessions, by_cookie),
@@ -224,13 +224,13 @@ async fn whole_requests(site: &Site, auth: &Auth, report: &mut Report) -> Result
             peer: LOCALHOST,
             over_tls: false,
         };
-        let visit = auth.recognise(&facts).await.context("not recognised")?;
+        let context = auth.recognise(&facts).await.context("not recognised")?;
         times.push(begun.elapsed());
-        allowed(&visit.decision)?;
+        allowed(&context.decision)?;
     }
     report_times(
         "recognising a request by cookie",
-        (Aim::Told, Aim::Told),
+        (Goal::Reported, Goal::Reported),
         &mut times,
         report,
     );

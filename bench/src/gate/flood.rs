@@ -6,7 +6,7 @@ use crate::figures::mebibytes;
 use crate::gateway::Server;
 use crate::http1::request;
 use crate::prepare::secret;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use gatehouse_domain::{Random, SystemRandom};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -66,7 +66,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let growth = gateway.resident_bytes()?.saturating_sub(before);
     report.value(
         "growth of memory in a flood of 50,000 from as many addresses",
-        Aim::AtMost(16.0),
+        Goal::AtMost(16.0),
         mebibytes(growth),
         (1, "MiB"),
     );

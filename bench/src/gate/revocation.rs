@@ -4,7 +4,7 @@ use super::Site;
 use crate::figures::{greatest, median, millis};
 use crate::gateway::Server;
 use crate::http1::request;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result, bail, ensure};
 use futures_util::{SinkExt, StreamExt};
 use std::time::{Duration, Instant};
@@ -108,13 +108,13 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let middle = millis(median(&mut times));
     report.value(
         format!("revocation to closed socket, median of {count}"),
-        Aim::AtMost(100.0),
+        Goal::AtMost(100.0),
         middle,
         (1, "ms"),
     );
     report.value(
         format!("revocation to closed socket, longest of {count}"),
-        Aim::AtMost(100.0),
+        Goal::AtMost(100.0),
         millis(worst),
         (1, "ms"),
     );

@@ -3,7 +3,7 @@
 use super::Site;
 use crate::figures::{mebibytes, median, millis};
 use crate::gateway::{Server, binary};
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     let size = mebibytes(binary()?.metadata()?.len());
     report.value(
         "size of the stripped binary",
-        Aim::AtMost(25.0),
+        Goal::AtMost(25.0),
         size,
         (1, "MiB"),
     );
@@ -26,7 +26,7 @@ pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     let resident = mebibytes(server.resident_bytes()?);
     report.value(
         "resident memory, idle",
-        Aim::AtMost(20.0),
+        Goal::AtMost(20.0),
         resident,
         (1, "MiB"),
     );
@@ -44,7 +44,7 @@ pub fn many(site: &Site, report: &mut Report) -> Result<()> {
     let what = format!("start to /health, 10,000 sessions stored (median of {STARTS})");
     report.value(
         what,
-        Aim::AtMost(40.0),
+        Goal::AtMost(40.0),
         millis(median(&mut times)),
         (1, "ms"),
     );
@@ -53,7 +53,7 @@ pub fn many(site: &Site, report: &mut Report) -> Result<()> {
     let resident = mebibytes(server.resident_bytes()?);
     report.value(
         "resident memory, idle, 10,000 sessions",
-        Aim::Told,
+        Goal::Reported,
         resident,
         (1, "MiB"),
     );

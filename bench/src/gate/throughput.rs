@@ -7,7 +7,7 @@ use crate::figures::median;
 use crate::gateway::Server;
 use crate::http1::request;
 use crate::load::{Round, round};
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
             .map(|(with, bare)| with.per_second / bare.per_second)
             .collect();
         let what = format!("throughput behind all layers, by {name}, of the bare route's");
-        report.value(what, Aim::AtLeast(0.85), median(&mut ratios), (2, ""));
+        report.value(what, Goal::AtLeast(0.85), median(&mut ratios), (2, ""));
     }
     for (name, rounds) in [
         ("bare", &alone),
@@ -70,10 +70,10 @@ fn tell(name: &str, rounds: &[Round], report: &mut Report) {
         .collect();
     report.value(
         format!("requests a second, {name}"),
-        Aim::Told,
+        Goal::Reported,
         median(&mut rates),
         (0, ""),
     );
     let what = format!("server's processor time for each, {name}");
-    report.value(what, Aim::Told, median(&mut costs), (1, "µs"));
+    report.value(what, Goal::Reported, median(&mut costs), (1, "µs"));
 }

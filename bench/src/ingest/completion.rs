@@ -3,8 +3,8 @@
 
 use super::site::{self, Receiver};
 use crate::gateway::Server;
-use crate::owner::Home;
-use crate::table::{Aim, Report};
+use crate::owner::Installation;
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ const SUSTAINED: Duration = Duration::from_mins(1);
 
 /// Measures the rates to the inbox and to an `http` channel.
 pub async fn measure(report: &mut Report) -> Result<()> {
-    let home = Home::set_up(&site::environment(Vec::new())).await?;
-    let server = home.start()?;
+    let installation = Installation::set_up(&site::environment(Vec::new())).await?;
+    let server = installation.start()?;
     let (_receiver, address) = Receiver::start().await?;
-    site::channel(&home, &server, "receiver", address).await?;
+    site::channel(&installation, &server, "receiver", address).await?;
     for (what, more, aim) in [
         ("the inbox", json!({ "deliver_only": true }), 5_000.0),
         (
@@ -34,9 +34,9 @@ pub async fn measure(report: &mut Report) -> Result<()> {
             3_000.0,
         ),
     ] {
-        let rate = drain(&home, &server, more).await?;
+        let rate = drain(&installation, &server, more).await?;
         let what = format!("deliver-only completions a second to {what}, default settings");
-        report.value(what, Aim::AtLeast(aim), rate, (0, ""));
+        report.value(what, Goal::AtLeast(aim), rate, (0, ""));
     }
     server.stop()
 }
@@ -44,14 +44,18 @@ pub async fn measure(report: &mut Report) -> Result<()> {
 /// Fills the queue and waits until it is empty. The rate counts from the first delivery, so it includes
 /// deliveries completed while the queue is filled.
 #[expect(clippy::cast_precision_loss, reason = "counts of deliveries")]
-pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value) -> Result<f64> {
-    let target = site::webhook(home, server, more).await?;
+pub(super) async fn drain(
+    installation: &Installation,
+    server: &Server,
+    more: serde_json::Value,
+) -> Result<f64> {
+    let target = site::webhook(installation, server, more).await?;
     let flood = target
         .flood(server, CONNECTIONS, |_, elapsed| elapsed >= FILLING)
         .await?;
-    let filled = site::waiting(home, server).await?;
-    let took = site::until_empty(home, server, PATIENCE).await?;
-    let left = site::waiting(home, server).await?;
+    let filled = site::waiting(installation, server).await?;
+    let took = site::until_empty(installation, server, PATIENCE).await?;
+    let left = site::waiting(installation, server).await?;
     let while_filling = (flood.took.len() as f64 - filled as f64) / flood.elapsed.as_secs_f64();
     let draining = filled.saturating_sub(left) as f64 / took.as_secs_f64();
     // If the queue never filled, the worker kept up, and the rate is that of the senders.
@@ -64,9 +68,9 @@ pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value)
 
 /// Accepts and completes deliveries at the target rate for a minute.
 pub async fn sustained(report: &mut Report) -> Result<()> {
-    let home = Home::set_up(&site::environment(Vec::new())).await?;
-    let server = home.start()?;
-    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    let installation = Installation::set_up(&site::environment(Vec::new())).await?;
+    let server = installation.start()?;
+    let target = site::webhook(&installation, &server, json!({ "deliver_only": true })).await?;
     let begun = Instant::now();
     let mut tasks = JoinSet::new();
     let pause = Duration::from_secs(1) * u32::try_from(CONNECTIONS)? / PACE;
@@ -86,16 +90,16 @@ pub async fn sustained(report: &mut Report) -> Result<()> {
         });
     }
     tokio::time::sleep(SUSTAINED / 4).await;
-    let early = site::waiting(&home, &server).await?;
+    let early = site::waiting(&installation, &server).await?;
     let mut sent = 0;
     while let Some(done) = tasks.join_next().await {
         sent += done??;
     }
     let rate = f64::from(sent) / begun.elapsed().as_secs_f64();
-    let late = site::waiting(&home, &server).await?;
+    let late = site::waiting(&installation, &server).await?;
     report.value(
         "accepted a second for 60 s while they are completed",
-        Aim::AtLeast(f64::from(PACE) * 0.99),
+        Goal::AtLeast(f64::from(PACE) * 0.99),
         rate,
         (0, ""),
     );

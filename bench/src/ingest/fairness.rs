@@ -3,8 +3,8 @@
 
 use super::site::{self, Receiver};
 use crate::figures::{greatest, median, millis};
-use crate::owner::Home;
-use crate::table::{Aim, Report};
+use crate::owner::Installation;
+use crate::table::{Goal, Report};
 use anyhow::{Result, ensure};
 use axum::Router;
 use axum::response::IntoResponse;
@@ -53,17 +53,17 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         ("another's channel hangs", true),
         ("four agents take a minute each", false),
     ] {
-        let home = Home::set_up(&site::environment(provider.to_vec())).await?;
-        let mut delays = beside(&home, hangs).await?;
+        let installation = Installation::set_up(&site::environment(provider.to_vec())).await?;
+        let mut delays = beside(&installation, hangs).await?;
         report.value(
             format!("a healthy webhook's delay while {what}, longest of {SAMPLES}"),
-            Aim::AtMost(50.0),
+            Goal::AtMost(50.0),
             millis(greatest(&delays)),
             (1, "ms"),
         );
         report.value(
             "the same, p50",
-            Aim::Told,
+            Goal::Reported,
             millis(median(&mut delays)),
             (1, "ms"),
         );
@@ -72,22 +72,22 @@ pub async fn measure(report: &mut Report) -> Result<()> {
 }
 
 /// Measures the times from sending a delivery until its message arrives.
-async fn beside(home: &Home, hangs: bool) -> Result<Vec<Duration>> {
-    let server = home.start()?;
+async fn beside(installation: &Installation, hangs: bool) -> Result<Vec<Duration>> {
+    let server = installation.start()?;
     // Accepts connections and never responds.
     let silence = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let (receiver, address) = Receiver::start().await?;
-    site::channel(home, &server, "silent", silence.local_addr()?).await?;
-    site::channel(home, &server, "receiver", address).await?;
+    site::channel(installation, &server, "silent", silence.local_addr()?).await?;
+    site::channel(installation, &server, "receiver", address).await?;
     let (more, count) = if hangs {
         let more = json!({ "deliver_only": true, "deliver_to": "http:silent" });
         (more, HANGING)
     } else {
         (json!({}), AGENTS)
     };
-    let troubled = site::webhook(home, &server, more).await?;
+    let troubled = site::webhook(installation, &server, more).await?;
     let healthy = json!({ "deliver_only": true, "deliver_to": "http:receiver" });
-    let healthy = site::webhook(home, &server, healthy).await?;
+    let healthy = site::webhook(installation, &server, healthy).await?;
     let mut client = server.connect().await?;
     for _ in 0..count {
         troubled.send(&mut client).await?;

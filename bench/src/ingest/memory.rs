@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::figures::mebibytes;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 
 const CONNECTIONS: usize = 64;
@@ -21,6 +21,6 @@ pub async fn measure(site: &Site, deliveries: usize, report: &mut Report) -> Res
         .await?;
     let grown = gateway.resident_bytes()?.saturating_sub(before);
     let what = format!("memory growth over {} deliveries", all.took.len());
-    report.value(what, Aim::AtMost(40.0), mebibytes(grown), (1, "MiB"));
+    report.value(what, Goal::AtMost(40.0), mebibytes(grown), (1, "MiB"));
     gateway.stop()
 }

@@ -2,7 +2,7 @@
 
 use super::Site;
 use crate::figures::{median, millis};
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use gatehouse_domain::{
     Clock, DeliveryId, DeliveryStatus, ManualClock, SystemClock, SystemRandom, Timestamp, WebhookId,
@@ -23,7 +23,7 @@ const SAMPLES: usize = 50;
 
 /// Fills the table and measures.
 pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()> {
-    let store = Store::open(&crate::prepare::location(site.home.data_dir())).await?;
+    let store = Store::open(&crate::prepare::location(site.installation.data_dir())).await?;
     eprintln!("  filling the table with {rows} rows");
     fill(&store, &site.webhook_id, rows).await?;
     let mut claims = Vec::new();
@@ -34,7 +34,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     let what = |what: &str| format!("{what}, {rows} rows");
     report.value(
         what("a claim"),
-        Aim::AtMost(2.0),
+        Goal::AtMost(2.0),
         millis(median(&mut claims)),
         (2, "ms"),
     );
@@ -46,7 +46,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     }
     report.value(
         what("start to /health"),
-        Aim::AtMost(60.0),
+        Goal::AtMost(60.0),
         millis(median(&mut starts)),
         (1, "ms"),
     );
@@ -56,13 +56,13 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
         let mut pages = Vec::new();
         for _ in 0..SAMPLES {
             let begun = Instant::now();
-            site.home
+            site.installation
                 .rpc_on(&mut client, method, params.clone())
                 .await?;
             pages.push(begun.elapsed());
         }
         let took = millis(median(&mut pages));
-        report.value(what(name), Aim::AtMost(aim), took, (2, "ms"));
+        report.value(what(name), Goal::AtMost(aim), took, (2, "ms"));
     }
     server.stop()
 }

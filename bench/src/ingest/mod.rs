@@ -14,7 +14,7 @@ mod throughput;
 mod written;
 
 use crate::gateway::Server;
-use crate::owner::{Home, text};
+use crate::owner::{Installation, text};
 use crate::table::Report;
 use anyhow::Result;
 pub use sending::Target;
@@ -43,7 +43,7 @@ pub struct Args {
 /// A gateway with one webhook whose deliveries are accepted but not completed: its channel never responds, so
 /// the worker waits and only ingest is measured.
 struct Site {
-    home: Home,
+    installation: Installation,
     webhook_id: String,
     public_id: String,
     secret: String,
@@ -62,23 +62,25 @@ impl Site {
             ),
             ("SERVICE_WEBHOOKS__WORKERS", "1".to_owned()),
         ];
-        let home = Home::set_up(&environment).await?;
-        let server = home.start()?;
+        let installation = Installation::set_up(&environment).await?;
+        let server = installation.start()?;
         let account = json!({
             "type": "http", "id": "silence", "label": "silence", "fields": { "url": url },
         });
-        home.rpc(&server, "channels.create", account).await?;
+        installation
+            .rpc(&server, "channels.create", account)
+            .await?;
         let params = json!({
             "name": "bench", "source_profile": "codehost_a", "deliver_only": true,
             "deliver_to": "http:silence", "rate_limit_per_minute": 1_000_000,
         });
-        let made = home.rpc(&server, "webhooks.create", params).await?;
+        let made = installation.rpc(&server, "webhooks.create", params).await?;
         server.stop()?;
         Ok(Self {
             public_id: text(&made, "public_id")?,
             secret: text(&made, "secret")?,
             webhook_id: text(&made, "id")?,
-            home,
+            installation,
             _silence: silence,
         })
     }
@@ -88,7 +90,7 @@ impl Site {
     }
 
     fn start(&self) -> Result<Server> {
-        self.home.start()
+        self.installation.start()
     }
 }
 

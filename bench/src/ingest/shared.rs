@@ -5,10 +5,10 @@ use super::completion;
 use super::site;
 use crate::gateway::Server;
 use crate::http1::Client;
-use crate::owner::Home;
+use crate::owner::Installation;
 use crate::postgres::Postgres;
 use crate::proxy::Proxy;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 use serde_json::json;
@@ -27,9 +27,9 @@ const WATCHED: Duration = Duration::from_mins(1);
 const TRIES: usize = 200;
 
 /// Sets up a home whose database is the server on this port.
-async fn home(port: u16) -> Result<Home> {
+async fn installation(port: u16) -> Result<Installation> {
     let url = ("SERVICE_DATABASE_URL", Postgres::url_at(port));
-    Home::set_up(&site::environment(vec![url])).await
+    Installation::set_up(&site::environment(vec![url])).await
 }
 
 /// Runs all measurements.
@@ -43,12 +43,12 @@ pub async fn measure(report: &mut Report) -> Result<()> {
 
 async fn nodes(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(database.port()).await?;
-    let one = home.start()?;
+    let installation = installation(database.port()).await?;
+    let one = installation.start()?;
     let beside = tempfile::tempdir()?;
-    let two = home.beside(&beside.path().join("data")).start()?;
+    let two = installation.beside(&beside.path().join("data")).start()?;
     let target = site::webhook(
-        &home,
+        &installation,
         &one,
         json!({ "enabled": true, "deliver_only": true }),
     )
@@ -58,7 +58,7 @@ async fn nodes(report: &mut Report) -> Result<()> {
         .flood(&one, CONNECTIONS, |_, elapsed| elapsed >= ROUND / 5)
         .await?;
     let alone = target.flood(&one, CONNECTIONS, until).await?.per_second();
-    site::until_empty(&home, &one, WATCHED).await?;
+    site::until_empty(&installation, &one, WATCHED).await?;
     let (first, second) = tokio::join!(
         target.flood(&one, CONNECTIONS / 2, until),
         target.flood(&two, CONNECTIONS / 2, until)
@@ -66,13 +66,13 @@ async fn nodes(report: &mut Report) -> Result<()> {
     let both = first?.per_second() + second?.per_second();
     report.value(
         "PostgreSQL: deliveries a second, one node",
-        Aim::AtLeast(5_000.0),
+        Goal::AtLeast(5_000.0),
         alone,
         (0, ""),
     );
     report.value(
         "PostgreSQL: deliveries a second, two nodes on the same machine",
-        Aim::AtLeast(alone),
+        Goal::AtLeast(alone),
         both,
         (0, ""),
     );
@@ -83,23 +83,23 @@ async fn nodes(report: &mut Report) -> Result<()> {
 async fn far(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
     let proxy = Proxy::start(database.port(), ROUND_TRIP / 2)?;
-    let home = home(proxy.port).await?;
-    let server = home.start()?;
-    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    let installation = installation(proxy.port).await?;
+    let server = installation.start()?;
+    let target = site::webhook(&installation, &server, json!({ "deliver_only": true })).await?;
     let flood = target
         .flood(&server, CONNECTIONS, |_, elapsed| elapsed >= ROUND)
         .await?;
     report.value(
         "PostgreSQL at 2.7 ms: deliveries a second",
-        Aim::AtLeast(3_000.0),
+        Goal::AtLeast(3_000.0),
         flood.per_second(),
         (0, ""),
     );
-    site::until_empty(&home, &server, WATCHED).await?;
-    let rate = completion::drain(&home, &server, json!({ "deliver_only": true })).await?;
+    site::until_empty(&installation, &server, WATCHED).await?;
+    let rate = completion::drain(&installation, &server, json!({ "deliver_only": true })).await?;
     report.value(
         "PostgreSQL at 2.7 ms: completions a second",
-        Aim::AtLeast(1_000.0),
+        Goal::AtLeast(1_000.0),
         rate,
         (0, ""),
     );
@@ -108,8 +108,8 @@ async fn far(report: &mut Report) -> Result<()> {
 
 async fn idle(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(database.port()).await?;
-    let server = home.start()?;
+    let installation = installation(database.port()).await?;
+    let server = installation.start()?;
     tokio::time::sleep(Duration::from_secs(5)).await;
     database.ask("ALTER SYSTEM SET log_statement = 'all'")?;
     database.ask("SELECT pg_reload_conf()")?;
@@ -121,7 +121,7 @@ async fn idle(report: &mut Report) -> Result<()> {
     let rate = count as f64 / IDLE.as_secs_f64();
     report.value(
         "PostgreSQL: an idle node's statements a second",
-        Aim::AtMost(1.0),
+        Goal::AtMost(1.0),
         rate,
         (1, ""),
     );
@@ -179,18 +179,18 @@ async fn freeze(database: &Postgres, node: &Server, target: &'static super::Targ
 
 async fn frozen(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(database.port()).await?;
-    let one = home.start()?;
+    let installation = installation(database.port()).await?;
+    let one = installation.start()?;
     let beside = tempfile::tempdir()?;
-    let two = home.beside(&beside.path().join("data")).start()?;
-    let target = site::webhook(&home, &one, json!({ "deliver_only": true })).await?;
+    let two = installation.beside(&beside.path().join("data")).start()?;
+    let target = site::webhook(&installation, &one, json!({ "deliver_only": true })).await?;
     freeze(&database, &one, target)
         .await
         .context("freezing a node")?;
     let longest = longest_refusal(target, two.address, WATCHED).await;
     report.value(
         "a node is frozen inside a transaction: another's longest refusal (watched 60 s)",
-        Aim::AtMost(5.0),
+        Goal::AtMost(5.0),
         longest.as_secs_f64(),
         (1, "s"),
     );
@@ -202,9 +202,9 @@ async fn frozen(report: &mut Report) -> Result<()> {
 async fn silent(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
     let proxy = Proxy::start(database.port(), Duration::ZERO)?;
-    let home = home(proxy.port).await?;
-    let server = home.start()?;
-    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    let installation = installation(proxy.port).await?;
+    let server = installation.start()?;
+    let target = site::webhook(&installation, &server, json!({ "deliver_only": true })).await?;
     target
         .flood(&server, 8, |_, elapsed| elapsed >= Duration::from_secs(1))
         .await?;
@@ -212,7 +212,7 @@ async fn silent(report: &mut Report) -> Result<()> {
     let longest = longest_refusal(target, server.address, WATCHED).await;
     report.value(
         "database connections fall silent: this node's longest outage (watched 60 s)",
-        Aim::AtMost(15.0),
+        Goal::AtMost(15.0),
         longest.as_secs_f64(),
         (1, "s"),
     );

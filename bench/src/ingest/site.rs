@@ -2,7 +2,7 @@
 
 use super::Target;
 use crate::gateway::Server;
-use crate::owner::{Home, text};
+use crate::owner::{Installation, text};
 use anyhow::Result;
 use axum::Router;
 use axum::extract::State;
@@ -54,38 +54,51 @@ impl Receiver {
 }
 
 /// Creates a channel account that posts to an address.
-pub async fn channel(home: &Home, server: &Server, id: &str, to: SocketAddr) -> Result<()> {
+pub async fn channel(
+    installation: &Installation,
+    server: &Server,
+    id: &str,
+    to: SocketAddr,
+) -> Result<()> {
     let account = json!({
         "type": "http", "id": id, "label": id, "fields": { "url": format!("http://{to}/") },
     });
-    home.rpc(server, "channels.create", account).await?;
+    installation.rpc(server, "channels.create", account).await?;
     Ok(())
 }
 
 /// Creates a webhook with these additional fields. Returns the target for its deliveries.
-pub async fn webhook(home: &Home, server: &Server, more: Value) -> Result<&'static Target> {
+pub async fn webhook(
+    installation: &Installation,
+    server: &Server,
+    more: Value,
+) -> Result<&'static Target> {
     let mut params = json!({
         "name": "bench", "source_profile": "codehost_a", "rate_limit_per_minute": 1_000_000,
     });
     if let (Value::Object(params), Value::Object(more)) = (&mut params, more) {
         params.extend(more);
     }
-    let made = home.rpc(server, "webhooks.create", params).await?;
+    let made = installation.rpc(server, "webhooks.create", params).await?;
     let target = Target::new(&text(&made, "public_id")?, &text(&made, "secret")?)?;
     Ok(Box::leak(Box::new(target)))
 }
 
 /// Returns the number of waiting deliveries.
-pub async fn waiting(home: &Home, server: &Server) -> Result<u64> {
-    let status = home.rpc(server, "system.status", json!({})).await?;
+pub async fn waiting(installation: &Installation, server: &Server) -> Result<u64> {
+    let status = installation.rpc(server, "system.status", json!({})).await?;
     let waiting = status.get("queue_depth").and_then(Value::as_u64);
     Ok(waiting.unwrap_or(u64::MAX))
 }
 
 /// Waits until no delivery is waiting, for at most `most`. Returns the duration.
-pub async fn until_empty(home: &Home, server: &Server, most: Duration) -> Result<Duration> {
+pub async fn until_empty(
+    installation: &Installation,
+    server: &Server,
+    most: Duration,
+) -> Result<Duration> {
     let begun = Instant::now();
-    while begun.elapsed() < most && waiting(home, server).await? > 0 {
+    while begun.elapsed() < most && waiting(installation, server).await? > 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     Ok(begun.elapsed())

@@ -3,7 +3,7 @@
 use super::Site;
 use crate::figures::{median, millis, percentile};
 use crate::gateway::Server;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use std::time::Duration;
 
@@ -38,31 +38,31 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
     }
     report.value(
         "throughput, 64 connections, of a handler's that stores nothing",
-        Aim::AtLeast(0.4),
+        Goal::AtLeast(0.4),
         median(&mut ratios),
         (2, ""),
     );
     report.value(
         "deliveries a second, 64 connections, each on disk before its 202",
-        Aim::AtLeast(30_000.0),
+        Goal::AtLeast(30_000.0),
         median(&mut rates),
         (0, ""),
     );
     report.value(
         "the same, nothing stored",
-        Aim::Told,
+        Goal::Reported,
         median(&mut alone),
         (0, ""),
     );
     report.value(
         "gateway's processor time for each delivery",
-        Aim::Told,
+        Goal::Reported,
         median(&mut costs),
         (0, "µs"),
     );
     report.value(
         "answer at 64 connections, p99",
-        Aim::AtMost(5.0),
+        Goal::AtMost(5.0),
         millis(percentile(&mut took, 0.99)),
         (1, "ms"),
     );

@@ -4,8 +4,8 @@ use super::site;
 use crate::crash::sign;
 use crate::figures::mebibytes;
 use crate::http1::request;
-use crate::owner::{Home, text};
-use crate::table::{Aim, Report};
+use crate::owner::{Installation, text};
+use crate::table::{Goal, Report};
 use anyhow::{Result, ensure};
 use serde_json::json;
 use std::time::Duration;
@@ -17,13 +17,13 @@ const BODY_BYTES: usize = 1_048_576 - 64;
 
 /// Measures the bytes per delivery.
 pub async fn measure(report: &mut Report) -> Result<()> {
-    let home = Home::set_up(&site::environment(Vec::new())).await?;
-    let server = home.start()?;
+    let installation = Installation::set_up(&site::environment(Vec::new())).await?;
+    let server = installation.start()?;
     let params = json!({
         "name": "large", "source_profile": "codehost_a", "deliver_only": true,
         "rate_limit_per_minute": 1_000_000, "prompt_template": "{ref}",
     });
-    let made = home.rpc(&server, "webhooks.create", params).await?;
+    let made = installation.rpc(&server, "webhooks.create", params).await?;
     let path = format!("/api/webhooks/ingest/{}", text(&made, "public_id")?);
     let body = json!({ "ref": "refs/heads/main", "text": "x".repeat(BODY_BYTES - 64) }).to_string();
     let signature = sign(&text(&made, "secret")?, &body)?;
@@ -41,13 +41,13 @@ pub async fn measure(report: &mut Report) -> Result<()> {
             .await?;
         ensure!(answer.status == 202, "answered {}", answer.status);
     }
-    site::until_empty(&home, &server, Duration::from_mins(2)).await?;
+    site::until_empty(&installation, &server, Duration::from_mins(2)).await?;
     // Waits for the completion of the last delivery and for a running checkpoint.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let written = (server.written_bytes()? - before) / DELIVERIES;
     report.value(
         "written to the disk for a delivery of 1 MiB, to its end",
-        Aim::AtMost(2.5),
+        Goal::AtMost(2.5),
         mebibytes(written),
         (2, "MiB"),
     );

@@ -9,7 +9,7 @@ mod record;
 mod trace;
 mod verify;
 
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result};
 use disk::{Disk, Loss};
 use gatehouse_domain::{Random, SeededRandom};
@@ -89,7 +89,7 @@ pub async fn run(args: &Args) -> Result<()> {
     #[expect(clippy::cast_precision_loss, reason = "a count")]
     report.value(
         "states opened",
-        Aim::AtLeast(20_000.0),
+        Goal::AtLeast(20_000.0),
         states as f64,
         (0, ""),
     );

@@ -6,7 +6,7 @@ use super::trace::Trace;
 use crate::crash::sign;
 use crate::gateway::Server;
 use crate::http1::{Client, request};
-use crate::owner::{Home, PASSWORD, text};
+use crate::owner::{Installation, PASSWORD, text};
 use anyhow::{Context, Result, bail, ensure};
 use axum::Router;
 use axum::routing::post;
@@ -64,7 +64,7 @@ struct Hook {
 
 /// The locations of the server and its recorder.
 struct Site {
-    home: Home,
+    installation: Installation,
     trace_file: PathBuf,
     promises: Vec<Promise>,
 }
@@ -133,9 +133,9 @@ pub async fn record(deliveries: usize, earlier: bool) -> Result<Recording> {
             "https://recorded.example/v1".to_owned(),
         ),
     ];
-    let (home, server) = Home::with_vault(&data_dir, &environment).await?;
+    let (installation, server) = Installation::with_vault(&data_dir, &environment).await?;
     let mut site = Site {
-        home,
+        installation,
         trace_file,
         promises: Vec::new(),
     };
@@ -166,7 +166,7 @@ impl Site {
     async fn set_variable(&mut self, server: &Server, name: String) -> Result<()> {
         let value = crate::prepare::secret("value-");
         let params = json!({ "key": name, "value": value });
-        self.home.rpc(server, "env.set", params).await?;
+        self.installation.rpc(server, "env.set", params).await?;
         self.promise(What::Variable(name, value))
     }
 
@@ -176,7 +176,9 @@ impl Site {
         let account = json!({
             "type": "http", "id": "receiver", "label": "receiver", "fields": { "url": url },
         });
-        self.home.rpc(server, "channels.create", account).await?;
+        self.installation
+            .rpc(server, "channels.create", account)
+            .await?;
         let mut hooks = Vec::new();
         for target in [Value::Null, "http:receiver".into()] {
             let mut params = json!({
@@ -186,7 +188,10 @@ impl Site {
             if let (Some(params), Value::String(_)) = (params.as_object_mut(), &target) {
                 params.insert("deliver_to".to_owned(), target);
             }
-            let made = self.home.rpc(server, "webhooks.create", params).await?;
+            let made = self
+                .installation
+                .rpc(server, "webhooks.create", params)
+                .await?;
             hooks.push(Hook {
                 public_id: text(&made, "public_id")?,
                 secret: text(&made, "secret")?,
@@ -197,7 +202,9 @@ impl Site {
                 .await?;
         }
         let params = json!({ "id": "recorded", "key": "sk-recorded-0123456789" });
-        self.home.rpc(server, "providers.set_key", params).await?;
+        self.installation
+            .rpc(server, "providers.set_key", params)
+            .await?;
         self.promise(What::ProviderKey("recorded".to_owned()))?;
         Ok(hooks)
     }
@@ -223,7 +230,7 @@ impl Site {
     }
 
     async fn start_and_unlock(&self) -> Result<Server> {
-        let server = self.home.start()?;
+        let server = self.installation.start()?;
         self.owner_call(&server, "/api/auth/vault/unlock").await?;
         Ok(server)
     }
@@ -235,7 +242,12 @@ impl Site {
         path: &str,
     ) -> impl Future<Output = Result<()>> + Send + use<> {
         let body = json!({ "password": PASSWORD }).to_string();
-        let ask = request("POST", path, &[("cookie", self.home.cookie())], Some(&body));
+        let ask = request(
+            "POST",
+            path,
+            &[("cookie", self.installation.cookie())],
+            Some(&body),
+        );
         let (address, path) = (server.address, path.to_owned());
         async move {
             let mut client = Client::connect(address).await?;

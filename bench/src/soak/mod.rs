@@ -7,8 +7,8 @@ use crate::figures::{mebibytes, millis, percentile};
 use crate::gateway::Server;
 use crate::http1::Client;
 use crate::ingest::Target;
-use crate::owner::{Home, text};
-use crate::table::{Aim, Report};
+use crate::owner::{Installation, text};
+use crate::table::{Goal, Report};
 use anyhow::{Result, ensure};
 use axum::Router;
 use axum::routing::post;
@@ -49,9 +49,9 @@ const CONNECTIONS: u32 = 16;
 
 /// Latencies since the last sample.
 #[derive(Clone, Default)]
-struct Took(Arc<Mutex<Vec<Duration>>>);
+struct Latencies(Arc<Mutex<Vec<Duration>>>);
 
-impl Took {
+impl Latencies {
     fn note(&self, took: Duration) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(took);
@@ -103,8 +103,8 @@ impl Sample {
 /// Measurements shared between the load and the sampler.
 #[derive(Clone, Default)]
 struct Seen {
-    accept: Took,
-    page: Took,
+    accept: Latencies,
+    page: Latencies,
     accepted: Arc<AtomicU64>,
 }
 
@@ -118,9 +118,9 @@ pub async fn run(args: &Args) -> Result<()> {
         ),
         ("SERVICE_WEBHOOKS__RETENTION_DAYS", "1".to_owned()),
     ];
-    let home = Arc::new(Home::set_up(&environment).await?);
-    let server = home.start()?;
-    let targets = targets(&home, &server).await?;
+    let installation = Arc::new(Installation::set_up(&environment).await?);
+    let server = installation.start()?;
+    let targets = targets(&installation, &server).await?;
     let (seen, stop) = (Seen::default(), CancellationToken::new());
     let mut tasks = JoinSet::new();
     for target in targets.iter().cycle().take(CONNECTIONS as usize) {
@@ -133,7 +133,7 @@ pub async fn run(args: &Args) -> Result<()> {
         let client = server.connect().await?;
         tasks.spawn(look(
             client,
-            Arc::clone(&home),
+            Arc::clone(&installation),
             (seen.clone(), stop.clone()),
         ));
     }
@@ -142,7 +142,7 @@ pub async fn run(args: &Args) -> Result<()> {
     let length = Duration::from_mins(args.minutes);
     while begun.elapsed() < length && tasks.len() == CONNECTIONS as usize + args.people {
         tokio::time::sleep(Duration::from_secs(args.every.max(1))).await;
-        samples.push(sample(&home, &server, &seen, begun).await?);
+        samples.push(sample(&installation, &server, &seen, begun).await?);
         write(args, &samples)?;
     }
     stop.cancel();
@@ -154,7 +154,7 @@ pub async fn run(args: &Args) -> Result<()> {
 }
 
 /// Creates a webhook for the inbox, and one for a channel with a local receiver.
-async fn targets(home: &Home, server: &Server) -> Result<Vec<Arc<Target>>> {
+async fn targets(installation: &Installation, server: &Server) -> Result<Vec<Arc<Target>>> {
     let router = Router::new().route("/", post(|| async { "ok" }));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}/", listener.local_addr()?);
@@ -162,7 +162,7 @@ async fn targets(home: &Home, server: &Server) -> Result<Vec<Arc<Target>>> {
     let account = json!({
         "type": "http", "id": "receiver", "label": "receiver", "fields": { "url": url },
     });
-    home.rpc(server, "channels.create", account).await?;
+    installation.rpc(server, "channels.create", account).await?;
     let mut targets = Vec::new();
     for more in [json!({}), json!({ "deliver_to": "http:receiver" })] {
         let mut params = json!({
@@ -172,7 +172,7 @@ async fn targets(home: &Home, server: &Server) -> Result<Vec<Arc<Target>>> {
         if let (Value::Object(params), Value::Object(more)) = (&mut params, more) {
             params.extend(more);
         }
-        let made = home.rpc(server, "webhooks.create", params).await?;
+        let made = installation.rpc(server, "webhooks.create", params).await?;
         let target = Target::new(&text(&made, "public_id")?, &text(&made, "secret")?)?;
         targets.push(Arc::new(target));
     }
@@ -203,7 +203,7 @@ async fn deliver(
 /// Returns requests the pages of a user one after another.
 async fn look(
     mut client: Client,
-    home: Arc<Home>,
+    installation: Arc<Installation>,
     (seen, stop): (Seen, CancellationToken),
 ) -> Result<()> {
     let pages = [
@@ -218,7 +218,9 @@ async fn look(
             break;
         }
         let begun = Instant::now();
-        home.rpc_on(&mut client, method, params.clone()).await?;
+        installation
+            .rpc_on(&mut client, method, params.clone())
+            .await?;
         seen.page.note(begun.elapsed());
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
@@ -233,10 +235,15 @@ fn size_mib(path: &Path) -> f64 {
     std::fs::metadata(path).map_or(0.0, |found| mebibytes(found.len()))
 }
 
-async fn sample(home: &Home, server: &Server, seen: &Seen, begun: Instant) -> Result<Sample> {
-    let status = home.rpc(server, "system.status", json!({})).await?;
+async fn sample(
+    installation: &Installation,
+    server: &Server,
+    seen: &Seen,
+    begun: Instant,
+) -> Result<Sample> {
+    let status = installation.rpc(server, "system.status", json!({})).await?;
     let waiting = status.get("queue_depth").and_then(Value::as_f64);
-    let database = home.data_dir().join("gatehouse.db");
+    let database = installation.data_dir().join("gatehouse.db");
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let count = |count: usize| count as f64;
     let sample = Sample {
@@ -339,7 +346,7 @@ fn tell(args: &Args, samples: &[Sample]) {
     for (what, unit, value) in rows {
         for (when, part) in [("at the start", first), ("at the end", last)] {
             let what = format!("{what}, {when}");
-            report.value(what, Aim::Told, mean(part, value), (1, unit));
+            report.value(what, Goal::Reported, mean(part, value), (1, unit));
         }
     }
     let minutes = samples.last().map_or(0.0, |last| last.minutes);
@@ -347,7 +354,7 @@ fn tell(args: &Args, samples: &[Sample]) {
     let rate = samples.last().map_or(0.0, |last| last.accepted as f64) / (minutes * 60.0).max(1.0);
     report.value(
         "deliveries a second",
-        Aim::AtLeast(f64::from(args.rate) * 0.99),
+        Goal::AtLeast(f64::from(args.rate) * 0.99),
         rate,
         (1, ""),
     );

@@ -1,7 +1,7 @@
 //! A text of 100,000 characters in one request: the whole text is spoken, as a single recording.
 
 use super::Site;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -15,7 +15,10 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
     let begun = Instant::now();
     let params = json!({ "text": text, "format": "opus" });
-    let answer = site.home.rpc(&gateway, "tts.convert", params).await?;
+    let answer = site
+        .installation
+        .rpc(&gateway, "tts.convert", params)
+        .await?;
     let seconds = begun.elapsed().as_secs_f64();
     let said = site.vendor.heard();
     let what = format!("{CHARACTERS} characters, in {} pieces", said.len());
@@ -33,7 +36,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let times = lasts as f64 / 1000.0 / seconds;
     report.value(
         "the same, spoken and encoded, times real time",
-        Aim::Told,
+        Goal::Reported,
         times,
         (0, "×"),
     );

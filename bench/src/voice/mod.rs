@@ -8,7 +8,7 @@ mod transcoding;
 mod vendor;
 
 use crate::gateway::Server;
-use crate::owner::Home;
+use crate::owner::Installation;
 use crate::table::Report;
 use anyhow::Result;
 use std::time::Instant;
@@ -29,7 +29,7 @@ pub struct Args {
 
 /// A gateway whose only voice provider is the fake vendor.
 struct Site {
-    home: Home,
+    installation: Installation,
     vendor: Vendor,
 }
 
@@ -47,12 +47,15 @@ impl Site {
             ),
             ("SERVICE_VOICE__TTS__MAX_TEXT_LENGTH", "100000".to_owned()),
         ];
-        let home = Home::set_up(&environment).await?;
-        Ok(Self { home, vendor })
+        let installation = Installation::set_up(&environment).await?;
+        Ok(Self {
+            installation,
+            vendor,
+        })
     }
 
     fn start(&self) -> Result<Server> {
-        self.home.start()
+        self.installation.start()
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Args, Site};
 use crate::figures::{mebibytes, median, millis, percentile};
 use crate::gateway::Server;
 use crate::http1::request;
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Measures both alternately.
 pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()> {
     let gateway = site.start()?;
-    let cookie = site.home.cookie().to_owned();
+    let cookie = site.installation.cookie().to_owned();
     let text = |number: usize| format!("Stream number {number} of the bench.");
     let through = |number: usize| {
         let body = json!({ "text": text(number) }).to_string();
@@ -68,19 +68,19 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
     let p99 = added(0.99, &mut ours, &mut theirs);
     let count = args.streams;
     let what = |which: &str| format!("first audio byte at {count} streams, added, {which}");
-    report.value(what("p50"), Aim::AtMost(2.0), p50, (2, "ms"));
-    report.value(what("p99"), Aim::AtMost(10.0), p99, (2, "ms"));
+    report.value(what("p50"), Goal::AtMost(2.0), p50, (2, "ms"));
+    report.value(what("p99"), Goal::AtMost(10.0), p99, (2, "ms"));
     let vendors = millis(median(&mut theirs));
-    report.value("the vendor's own, p50", Aim::Told, vendors, (2, "ms"));
+    report.value("the vendor's own, p50", Goal::Reported, vendors, (2, "ms"));
     let ratio = millis(median(&mut ours)) / vendors;
     report.value(
         "through the gateway, of the vendor's own",
-        Aim::Told,
+        Goal::Reported,
         ratio,
         (3, ""),
     );
     let each = mebibytes(busy.saturating_sub(idle)) / f64::from(u32::try_from(count)?);
-    report.value("memory of a stream", Aim::AtMost(1.0), each, (3, "MiB"));
+    report.value("memory of a stream", Goal::AtMost(1.0), each, (3, "MiB"));
     gateway.stop()
 }
 

@@ -1,6 +1,6 @@
 //! The speed of encoding samples to MP3 and Opus on one core, as a multiple of real time.
 
-use crate::table::{Aim, Report};
+use crate::table::{Goal, Report};
 use anyhow::Result;
 use gatehouse_audio::{Format, Kind, Sound, decode, encode};
 use std::time::Instant;
@@ -17,7 +17,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
         encode(&sound, format)?;
         let times = f64::from(SECONDS) / begun.elapsed().as_secs_f64();
         let what = format!("WAV to {}, times real time", format.as_str());
-        report.value(what, Aim::AtLeast(50.0), times, (0, "×"));
+        report.value(what, Goal::AtLeast(50.0), times, (0, "×"));
     }
     Ok(())
 }

@@ -37,13 +37,13 @@ impl Approvals {
 }
 
 /// Removes the call from the list and reports the answer, however the wait ends.
-struct Asked<'a> {
+struct PendingApproval<'a> {
     inner: &'a Inner,
     id: ApprovalId,
     allowed: bool,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingApproval<'_> {
     fn drop(&mut self) {
         self.inner.approvals.lock().remove(&self.id);
         let resolved = Resolved {
@@ -51,7 +51,7 @@ impl Drop for Asked<'_> {
             allowed: self.allowed,
         };
         self.inner
-            .tell(AgentEvent::ApprovalResolved(Arc::new(resolved)));
+            .publish(AgentEvent::ApprovalResolved(Arc::new(resolved)));
     }
 }
 
@@ -71,7 +71,7 @@ impl Inner {
             expires_at: self.clock.now().after(wait),
         });
         let (answer, answered) = oneshot::channel();
-        let mut asked = Asked {
+        let mut asked = PendingApproval {
             inner: self,
             id: approval.id.clone(),
             allowed: false,
@@ -81,7 +81,7 @@ impl Inner {
             answer,
         };
         self.approvals.lock().insert(approval.id.clone(), waiting);
-        self.tell(AgentEvent::ApprovalRequested(approval));
+        self.publish(AgentEvent::ApprovalRequested(approval));
         let answered = tokio::time::timeout(wait, answered).await;
         asked.allowed = matches!(answered, Ok(Ok(true)));
         asked.allowed

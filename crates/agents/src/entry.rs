@@ -1,14 +1,14 @@
 //! Stores a text as the first message of its turn.
 
+use crate::delete_turns::{Deleted, delete_turns};
 use crate::error::AgentsError;
 use crate::handle::Inner;
 use crate::lost::end_lost;
+use crate::manage_sessions::NEW_LABEL;
 use crate::message::{Role, storable};
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest};
-use crate::sessions::NEW_LABEL;
-use crate::start::{Spot, choose_agent, label_of_text};
-use crate::turns::{Deleted, delete_turns};
+use crate::start::{LocatedSession, choose_agent, label_of_text};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn};
@@ -25,7 +25,7 @@ pub(crate) struct Stored {
 
 impl Inner {
     /// Older audio is not considered.
-    fn heard_since(&self) -> Timestamp {
+    fn received_since(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
     }
 
@@ -75,7 +75,7 @@ impl Inner {
     pub(crate) async fn store_text(
         &self,
         request: &SendRequest,
-        place: Spot,
+        place: LocatedSession,
         turn: TurnId,
     ) -> Result<Stored, AgentsError> {
         let mut message = self.user_row(request, place.id, turn);
@@ -83,7 +83,7 @@ impl Inner {
         let interrupted = MessageId::generate(&*self.clock, &*self.random);
         let (wanted, new) = (request.agent.clone(), place.new);
         let replaces = request.replaces.clone();
-        let (audio, heard_since) = (request.audio.clone(), self.heard_since());
+        let (audio, received_since) = (request.audio.clone(), self.received_since());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if let Some(row) = &new {
@@ -112,7 +112,7 @@ impl Inner {
                 }
                 let number = conn.claim_chat_turn(id, &agent).await?;
                 message.turn_no = number.ok_or_else(gone)?;
-                message.audio = find_audio(conn, &message, audio, heard_since).await?;
+                message.audio = find_audio(conn, &message, audio, received_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
                 name_session(conn, &message, &session.label).await?;
                 row.turn_no = message.turn_no;
@@ -167,7 +167,7 @@ async fn find_audio(
     conn: &mut Conn,
     message: &ChatMessageRow,
     named: Option<String>,
-    heard_since: Timestamp,
+    received_since: Timestamp,
 ) -> Result<Option<String>, AgentsError> {
     let session = &message.session_id;
     if let Some(id) = named {
@@ -189,7 +189,7 @@ async fn find_audio(
     }
     let text = message.content.trim();
     let heard = conn
-        .find_session_audio_heard(session, text, heard_since)
+        .find_session_audio_heard(session, text, received_since)
         .await?;
     Ok(heard.map(|id| id.to_string()))
 }

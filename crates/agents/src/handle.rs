@@ -87,7 +87,7 @@ pub(crate) struct Inner {
 
 impl Inner {
     /// Sends an event. Having no listeners is not an error.
-    pub(crate) fn tell(&self, event: AgentEvent) {
+    pub(crate) fn publish(&self, event: AgentEvent) {
         drop(self.events.send(event));
     }
 }

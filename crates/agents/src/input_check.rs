@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 32;
 /// Returns what is wrong with an input, in words for the model. The message does not repeat values of the
 /// input.
 pub(crate) fn check(schema: &Value, input: &Value) -> Result<(), String> {
-    Checker { root: schema }.check(schema, input, &Place { name: "", up: None }, 0)
+    Checker { root: schema }.check(schema, input, &Location { name: "", up: None }, 0)
 }
 
 struct Checker<'a> {
@@ -21,12 +21,12 @@ struct Checker<'a> {
 }
 
 /// A position in the input.
-struct Place<'a> {
+struct Location<'a> {
     name: &'a str,
     up: Option<&'a Self>,
 }
 
-impl Place<'_> {
+impl Location<'_> {
     fn path(&self) -> String {
         match self.up {
             None => "input".to_owned(),
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
         &self,
         schema: &Value,
         input: &Value,
-        at: &Place<'_>,
+        at: &Location<'_>,
         depth: usize,
     ) -> Result<(), String> {
         let schema = match schema {
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         &self,
         schema: &Map<String, Value>,
         input: &Value,
-        at: &Place<'_>,
+        at: &Location<'_>,
         depth: usize,
     ) -> Result<(), String> {
         let list = |name: &str| schema.get(name).and_then(Value::as_array);
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
         &self,
         schema: &Map<String, Value>,
         object: &Map<String, Value>,
-        at: &Place<'_>,
+        at: &Location<'_>,
         depth: usize,
     ) -> Result<(), String> {
         let required = schema.get("required").and_then(Value::as_array);
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties");
         for (name, value) in object {
-            let inner = Place { name, up: Some(at) };
+            let inner = Location { name, up: Some(at) };
             match properties.and_then(|all| all.get(name)).or(others) {
                 // Name the unexpected field instead of reporting that it matches no schema.
                 Some(Value::Bool(false)) => {
@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
         &self,
         schema: &Map<String, Value>,
         items: &[Value],
-        at: &Place<'_>,
+        at: &Location<'_>,
         depth: usize,
     ) -> Result<(), String> {
         check_length(schema, items.len(), "Items", at)?;
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
             return Ok(());
         };
         for (number, item) in items.iter().enumerate() {
-            let inner = Place {
+            let inner = Location {
                 name: &number.to_string(),
                 up: Some(at),
             };
@@ -173,7 +173,7 @@ fn is_of(kind: &str, input: &Value) -> bool {
     }
 }
 
-fn check_type(schema: &Map<String, Value>, input: &Value, at: &Place<'_>) -> Result<(), String> {
+fn check_type(schema: &Map<String, Value>, input: &Value, at: &Location<'_>) -> Result<(), String> {
     let kinds: Vec<&str> = match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -185,7 +185,11 @@ fn check_type(schema: &Map<String, Value>, input: &Value, at: &Place<'_>) -> Res
     at.refuse(format!("must be of type {}", kinds.join(" or ")))
 }
 
-fn check_values(schema: &Map<String, Value>, input: &Value, at: &Place<'_>) -> Result<(), String> {
+fn check_values(
+    schema: &Map<String, Value>,
+    input: &Value,
+    at: &Location<'_>,
+) -> Result<(), String> {
     if let Some(values) = schema.get("enum").and_then(Value::as_array)
         && !values.contains(input)
     {
@@ -202,7 +206,7 @@ fn check_length(
     schema: &Map<String, Value>,
     length: usize,
     of: &str,
-    at: &Place<'_>,
+    at: &Location<'_>,
 ) -> Result<(), String> {
     let bound = |name: &str| {
         let bound = schema.get(&format!("{name}{of}")).and_then(Value::as_u64);
@@ -221,7 +225,7 @@ fn check_length(
 fn check_number(
     schema: &Map<String, Value>,
     number: Option<f64>,
-    at: &Place<'_>,
+    at: &Location<'_>,
 ) -> Result<(), String> {
     let Some(number) = number else {
         return Ok(());

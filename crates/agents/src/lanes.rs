@@ -73,14 +73,14 @@ pub(crate) struct Pushed {
 
 /// A reserved place in a lane. Dropping it releases the place.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct LaneReservation<'a> {
     lanes: &'a Lanes,
     session: SessionId,
     /// Lock it while the turn is stored and pushed.
     pub(crate) entrance: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for LaneReservation<'_> {
     fn drop(&mut self) {
         let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get_mut(&self.session) {
@@ -99,7 +99,7 @@ impl Lanes {
 
     /// Reserves a place. Fails when 64 turns wait behind the running one, or when turns run in too many
     /// sessions.
-    pub(crate) fn promise(&self, session: &SessionId) -> Result<Place<'_>, AgentsError> {
+    pub(crate) fn promise(&self, session: &SessionId) -> Result<LaneReservation<'_>, AgentsError> {
         let mut lanes = self.lock();
         if lanes.len() >= MAX_LANES && !lanes.contains_key(session) {
             return Err(AgentsError::TooManyWaiting);
@@ -109,7 +109,7 @@ impl Lanes {
             return Err(AgentsError::TooManyWaiting);
         }
         lane.promised += 1;
-        Ok(Place {
+        Ok(LaneReservation {
             lanes: self,
             session: session.clone(),
             entrance: Arc::clone(&lane.entrance),

@@ -3,9 +3,9 @@
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
+use crate::manage_sessions;
 use crate::message::Role;
 use crate::origin::MessageOrigin;
-use crate::sessions;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, Random, Timestamp};
 use gatehouse_store::{AuditEntry, ChatMessageRow, ChatShareRow};
@@ -57,7 +57,7 @@ impl Agents {
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
-                let found = sessions::find(conn, &name).await?;
+                let found = manage_sessions::find(conn, &name).await?;
                 let session = found.ok_or(AgentsError::NotFound("session"))?;
                 let row = ChatShareRow {
                     id: new_id(&*random),
@@ -88,7 +88,7 @@ impl Agents {
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
-                let found = sessions::find(conn, &name).await?;
+                let found = manage_sessions::find(conn, &name).await?;
                 let session = found.ok_or(AgentsError::NotFound("session"))?;
                 if !conn.delete_chat_share(&session.id).await? {
                     return Err(AgentsError::NotFound("share"));

@@ -5,13 +5,13 @@ use crate::agent::{Agent, DEFAULT_AGENT, is_line};
 use crate::error::AgentsError;
 use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
-use crate::lanes::Place;
+use crate::lanes::LaneReservation;
+use crate::manage_sessions::MAX_LABEL_CHARACTERS;
 use crate::message::Message;
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
-use crate::sessions::MAX_LABEL_CHARACTERS;
-use crate::{presets, sessions, turn};
+use crate::{manage_sessions, presets, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_models::ModelError;
@@ -138,7 +138,7 @@ async fn begin(
     };
     let message = Message::from(stored.message);
     let (session, turn_id) = (message.session.clone(), message.turn_id.clone());
-    inner.tell(AgentEvent::Message(Arc::new(message)));
+    inner.publish(AgentEvent::Message(Arc::new(message)));
     Ok(Sent {
         session,
         session_key: stored.session_key,
@@ -148,7 +148,7 @@ async fn begin(
 }
 
 /// Queues the turn. Returns how many turns are before it.
-fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) -> usize {
+fn enter(inner: &Arc<Inner>, _place: &LaneReservation<'_>, turn: Turn) -> usize {
     let session = turn.session.clone();
     if inner.stopping.is_cancelled() {
         turn.cancel.cancel();
@@ -165,7 +165,7 @@ fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) -> usize {
 }
 
 /// The session of a text.
-pub(crate) struct Spot {
+pub(crate) struct LocatedSession {
     pub(crate) id: SessionId,
     /// Set when the session must be created with the text.
     pub(crate) new: Option<ChatSessionRow>,
@@ -173,18 +173,18 @@ pub(crate) struct Spot {
 
 impl Inner {
     /// Finds the session, or creates a webhook's.
-    async fn locate(&self, request: &SendRequest) -> Result<Spot, AgentsError> {
+    async fn locate(&self, request: &SendRequest) -> Result<LocatedSession, AgentsError> {
         match &request.session {
             Target::New => {
                 let id = SessionId::generate(&*self.clock, &*self.random);
                 let label = label_of_text(&request.text);
                 let row = self.new_session(id, None, label, Source::User);
-                Ok(Spot {
+                Ok(LocatedSession {
                     id: row.id.clone(),
                     new: Some(row),
                 })
             }
-            Target::Existing(name) => Ok(Spot {
+            Target::Existing(name) => Ok(LocatedSession {
                 id: self.session_row(name).await?.id,
                 new: None,
             }),
@@ -196,7 +196,7 @@ impl Inner {
                 let write = self.store.write(move |conn| {
                     Box::pin(async move { find_or_make(conn, row, agent).await })
                 });
-                Ok(Spot {
+                Ok(LocatedSession {
                     id: write.await?,
                     new: None,
                 })
@@ -284,7 +284,7 @@ async fn find_or_make(
             Err(AgentsError::invalid("session_key", reason))
         };
     }
-    if sessions::find(conn, &row.key).await?.is_some() {
+    if manage_sessions::find(conn, &row.key).await?.is_some() {
         let reason = "is the id of another session";
         return Err(AgentsError::invalid("session_key", reason));
     }

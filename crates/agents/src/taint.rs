@@ -58,7 +58,7 @@ pub(crate) struct Requested<'a> {
 
 /// What the owner decided beforehand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wishes<'a> {
+pub(crate) struct OwnerDecisions<'a> {
     /// `tools.require_approval` lists the tool.
     pub(crate) is_required: bool,
     /// `tools.taint` is on.
@@ -73,13 +73,14 @@ pub(crate) struct Wishes<'a> {
 pub(crate) fn reason_to_ask(
     call: Requested<'_>,
     read: HasRead,
-    wishes: Wishes<'_>,
+    decisions: OwnerDecisions<'_>,
 ) -> Option<AskReason> {
-    if wishes.is_required {
+    if decisions.is_required {
         return Some(AskReason::Required);
     }
-    let is_harmless = call.effect == Effect::None || !read.strangers || !wishes.is_guarded;
-    let is_allowed = wishes.is_named || wishes.trust.iter().any(|entry| is_trusted(entry, call));
+    let is_harmless = call.effect == Effect::None || !read.strangers || !decisions.is_guarded;
+    let is_allowed =
+        decisions.is_named || decisions.trust.iter().any(|entry| is_trusted(entry, call));
     (!is_harmless && !is_allowed).then_some(AskReason::Tainted)
 }
 

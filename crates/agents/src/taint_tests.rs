@@ -35,13 +35,13 @@ impl Case {
             target: self.target.as_deref(),
             effect: self.effect,
         };
-        let wishes = Wishes {
+        let decisions = OwnerDecisions {
             is_required: self.is_required,
             is_guarded: self.is_guarded,
             is_named: self.is_named,
             trust: &self.trust,
         };
-        reason_to_ask(call, self.read, wishes)
+        reason_to_ask(call, self.read, decisions)
     }
 
     fn asks(&self) -> bool {

@@ -106,13 +106,13 @@ impl Mp3Encode {
             .flush_to_vec::<FlushGap>(&mut bytes)
             .map_err(|_| AudioError::Encoder)?;
         if kept {
-            self.tell_length(&mut bytes)?;
+            self.write_length(&mut bytes)?;
         }
         Ok(bytes)
     }
 
     /// Replaces the placeholder that LAME wrote as the first frame.
-    fn tell_length(&self, bytes: &mut [u8]) -> Result<(), AudioError> {
+    fn write_length(&self, bytes: &mut [u8]) -> Result<(), AudioError> {
         let mut tag = Vec::with_capacity(self.encoder.lame_tag_size());
         self.encoder
             .lame_tag_encode_to_vec(&mut tag)

@@ -7,9 +7,9 @@ use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
 use crate::lineage::{Descendants, Limits};
 use crate::live::{LiveKey, hash_of, to_hex};
-use crate::only::{Only, Reach};
+use crate::only::{Only, TargetKinds};
+use crate::request_context::Caller;
 use crate::state::Auth;
-use crate::visit::Caller;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, ApiKeyId, Scope, ScopeSet};
 use gatehouse_store::{ApiKeyRow, AuditEntry};
@@ -41,14 +41,14 @@ impl Auth {
         caller: &Caller<'_>,
         request: CreateApiKeyRequest,
     ) -> Result<ApiKeyCreated, AuthError> {
-        let maker = caller.visit.require(Scope::Admin)?;
+        let maker = caller.context.require(Scope::Admin)?;
         let wanted: ScopeSet = request.scopes.iter().copied().collect();
         if wanted.iter().any(|scope| scope == Scope::Admin) && !self.is_confirmed(maker) {
             return Err(AuthError::ConfirmationRequired);
         }
         let (label, limits) = self.read_key_request(request)?;
         let limits = limits.within(maker)?;
-        self.mint(caller.visit.actor(), Some(maker.clone()), label, limits)
+        self.mint(caller.context.actor(), Some(maker.clone()), label, limits)
             .await
     }
 
@@ -70,7 +70,7 @@ impl Auth {
             scopes: request.scopes.into_iter().collect(),
             expires_at: request.expires_at,
             allowed_cidrs: request.allowed_cidrs,
-            only: self.read_only(request.only.as_deref(), Reach::MethodsAndPaths)?,
+            only: self.read_only(request.only.as_deref(), TargetKinds::MethodsAndPaths)?,
         };
         Ok((label, limits.check(self.0.now())?))
     }
@@ -142,7 +142,7 @@ impl Auth {
 
     /// `GET /api/auth/api-keys`.
     pub async fn list_api_keys(&self, caller: &Caller<'_>) -> Result<ApiKeyList, AuthError> {
-        caller.visit.require(Scope::Read)?;
+        caller.context.require(Scope::Read)?;
         let rows = self
             .0
             .store
@@ -178,8 +178,8 @@ impl Auth {
         caller: &Caller<'_>,
         id: &ApiKeyId,
     ) -> Result<Done, AuthError> {
-        caller.visit.require(Scope::Admin)?;
-        let (actor, now) = (caller.visit.actor(), self.0.now());
+        caller.context.require(Scope::Admin)?;
+        let (actor, now) = (caller.context.actor(), self.0.now());
         let (random, in_job, in_apply) = (Arc::clone(&self.0.random), id.clone(), id.clone());
         self.change(
             move |conn| {

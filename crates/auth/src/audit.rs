@@ -14,7 +14,7 @@ use crate::api::{AuditEvent, AuditList};
 use crate::error::AuthError;
 use crate::identity::STRANGER;
 use crate::state::Auth;
-use failures::{Noted, Summary};
+use failures::{FailureRecord, Summary};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, AuditPage, AuditRow, unguarded};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ impl Auth {
     /// The request is refused in any case, so a database error is only logged.
     pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
-        let Noted { first, ended } = self.0.failures.note(kind, actor, now, mono);
+        let FailureRecord { first, ended } = self.0.failures.note(kind, actor, now, mono);
         self.write_summaries(ended).await;
         if first {
             self.append(kind, actor.clone(), json!({})).await;
@@ -119,7 +119,7 @@ impl Auth {
     }
 
     /// What remote callers changed while auth was disabled, counted by kind, in the last 30 days.
-    pub async fn changes_by_strangers(&self) -> Result<Vec<(String, i64)>, AuthError> {
+    pub async fn unauthenticated_changes(&self) -> Result<Vec<(String, i64)>, AuthError> {
         let since = Timestamp::from_millis(self.0.now().as_millis() - STRANGERS_SHOWN_MS);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {

@@ -60,7 +60,7 @@ impl Feed {
     reason = "one for each subject, in any combination"
 )]
 #[derive(Debug, Default, PartialEq, Eq)]
-struct News {
+struct ChangedSubjects {
     sessions: bool,
     keys: bool,
     devices: bool,
@@ -69,7 +69,7 @@ struct News {
     vault: bool,
 }
 
-impl News {
+impl ChangedSubjects {
     const EVERYTHING: Self = Self {
         sessions: true,
         keys: true,
@@ -114,7 +114,7 @@ impl Auth {
             })
             .await?;
         if let Some(last) = rows.last() {
-            let news = News::of(&rows, after);
+            let news = ChangedSubjects::of(&rows, after);
             self.take_in(&news).await?;
             self.pass_on(&rows, &news);
             feed.last_change.store(last.seq, Ordering::Release);
@@ -123,7 +123,7 @@ impl Auth {
         Ok(())
     }
 
-    async fn take_in(&self, news: &News) -> Result<(), AuthError> {
+    async fn take_in(&self, news: &ChangedSubjects) -> Result<(), AuthError> {
         {
             let _turn = self.0.changing.lock().await;
             if news.state {
@@ -163,16 +163,16 @@ impl Auth {
     }
 
     /// Notifies other crates of changes to their subjects.
-    fn pass_on(&self, rows: &[ChangeRow], news: &News) {
+    fn pass_on(&self, rows: &[ChangeRow], news: &ChangedSubjects) {
         // It is not an error if nobody is listening.
-        if *news == News::EVERYTHING {
+        if *news == ChangedSubjects::EVERYTHING {
             drop(self.0.foreign.send(Arc::from("*")));
             return;
         }
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         for ChangeRow { subject, .. } in rows {
-            if !OWN.contains(&subject.as_str()) && !told.contains(&subject.as_str()) {
-                told.push(subject);
+            if !OWN.contains(&subject.as_str()) && !reported.contains(&subject.as_str()) {
+                reported.push(subject);
                 drop(self.0.foreign.send(Arc::from(subject.as_str())));
             }
         }
@@ -307,21 +307,24 @@ mod tests {
 
     #[test]
     fn news_are_the_subjects_and_a_gap_is_everything() {
-        assert_eq!(News::of(&[], 5), News::default());
-        let some = News::of(&[row(6, "vault"), row(7, "auth_sessions")], 5);
+        assert_eq!(ChangedSubjects::of(&[], 5), ChangedSubjects::default());
+        let some = ChangedSubjects::of(&[row(6, "vault"), row(7, "auth_sessions")], 5);
         assert_eq!(
             some,
-            News {
+            ChangedSubjects {
                 sessions: true,
                 vault: true,
-                ..News::default()
+                ..ChangedSubjects::default()
             }
         );
         assert!(
-            News::of(&[row(6, "settings")], 5).state,
+            ChangedSubjects::of(&[row(6, "settings")], 5).state,
             "auth_disabled is a setting"
         );
-        assert_eq!(News::of(&[row(7, "vault")], 5), News::EVERYTHING);
+        assert_eq!(
+            ChangedSubjects::of(&[row(7, "vault")], 5),
+            ChangedSubjects::EVERYTHING
+        );
     }
 
     #[test]

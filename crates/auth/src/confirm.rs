@@ -3,8 +3,8 @@
 use crate::api::{ConfirmAnswer, ConfirmRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::request_context::{Caller, RequestContext};
 use crate::state::Auth;
-use crate::visit::{Caller, Visit};
 use gatehouse_domain::ChallengeId;
 use serde_json::Value;
 
@@ -15,15 +15,15 @@ impl Auth {
         caller: &Caller<'_>,
         request: ConfirmRequest,
     ) -> Result<ConfirmAnswer, AuthError> {
-        caller.visit.identity()?;
+        caller.context.identity()?;
         let right = match (request.password, request.challenge_id, request.credential) {
             (Some(password), None, None) => self
-                .check_password(caller.visit, &password)
+                .check_password(caller.context, &password)
                 .await?
                 .is_some(),
             (None, Some(challenge), Some(credential)) => {
                 match self
-                    .confirm_by_passkey(caller.visit, challenge, credential)
+                    .confirm_by_passkey(caller.context, challenge, credential)
                     .await
                 {
                     Ok(()) => true,
@@ -40,11 +40,11 @@ impl Auth {
             }
         };
         if !right {
-            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor())
+            self.note_failure(kinds::CONFIRM_FAILED, &caller.context.actor())
                 .await;
             return Err(AuthError::InvalidCredentials);
         }
-        let valid_until = self.renew_confirmation(caller.visit).await?;
+        let valid_until = self.renew_confirmation(caller.context).await?;
         Ok(ConfirmAnswer {
             ok: true,
             valid_until,
@@ -53,11 +53,11 @@ impl Auth {
 
     async fn confirm_by_passkey(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         challenge: ChallengeId,
         credential: Value,
     ) -> Result<(), AuthError> {
-        let proof = self.prove_passkey(visit, challenge, credential).await?;
+        let proof = self.prove_passkey(context, challenge, credential).await?;
         let now = self.0.now();
         let noted = self
             .0

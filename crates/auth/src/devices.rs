@@ -12,9 +12,9 @@ use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::{Descendants, Limits};
 use crate::live::{hash_of, to_hex};
-use crate::only::{Only, Reach};
+use crate::only::{Only, TargetKinds};
+use crate::request_context::RequestContext;
 use crate::state::Auth;
-use crate::visit::Visit;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, DeviceId, Scope, ScopeSet};
 use gatehouse_store::{AuditEntry, DeviceRow};
@@ -42,16 +42,16 @@ impl Auth {
     /// `pairing.create`.
     pub async fn pair_device(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         request: PairDeviceRequest,
     ) -> Result<DevicePaired, AuthError> {
-        let creator = visit.require(Scope::Pairing)?.clone();
+        let creator = context.require(Scope::Pairing)?.clone();
         let label = check_label(&request.label)?;
         let limits = Limits {
             scopes: scopes_for(request.scopes, &creator),
             expires_at: request.expires_at,
             allowed_cidrs: request.allowed_cidrs,
-            only: self.read_only(request.only.as_deref(), Reach::Methods)?,
+            only: self.read_only(request.only.as_deref(), TargetKinds::Methods)?,
         };
         let limits = limits.check(self.0.now())?.within(&creator)?;
         let scopes = limits.scopes;
@@ -75,7 +75,7 @@ impl Auth {
             dies_at_setup: dies_at_setup(&creator),
         };
         let id = row.id.clone();
-        self.insert_device(visit.actor(), creator, row).await?;
+        self.insert_device(context.actor(), creator, row).await?;
         Ok(DevicePaired { id, token, scopes })
     }
 
@@ -144,9 +144,13 @@ impl Auth {
     }
 
     /// `pairing.revoke`: closes the device's sockets and ends the credentials that it created.
-    pub async fn revoke_device(&self, visit: &Visit, id: DeviceId) -> Result<Done, AuthError> {
-        visit.require(Scope::Pairing)?;
-        let (actor, now) = (visit.actor(), self.0.now());
+    pub async fn revoke_device(
+        &self,
+        context: &RequestContext,
+        id: DeviceId,
+    ) -> Result<Done, AuthError> {
+        context.require(Scope::Pairing)?;
+        let (actor, now) = (context.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), id.clone());
         self.change(
             move |conn| {

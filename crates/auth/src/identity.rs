@@ -136,7 +136,7 @@ impl AuthIdentity {
     }
 
     /// Whether this is a remote caller admitted because auth is disabled.
-    pub const fn is_stranger(&self) -> bool {
+    pub const fn is_unauthenticated_remote(&self) -> bool {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
 

@@ -2,7 +2,7 @@
 //! throttling and audit.
 //!
 //! [`Auth`] is the handle for all operations. [`Auth::recognise`] authenticates a request once; the
-//! resulting [`Visit`] is passed on, and operations take it as a [`Caller`]. Credentials are
+//! resulting [`RequestContext`] is passed on, and operations take it as a [`Caller`]. Credentials are
 //! checked in memory. Every change is committed to the database first and then applied to memory in
 //! commit order (`state.rs`).
 //!
@@ -38,6 +38,7 @@ mod password;
 mod password_check;
 mod password_hash;
 mod recognise;
+mod request_context;
 mod reset;
 mod sessions;
 mod settings;
@@ -48,11 +49,10 @@ mod socket_login;
 mod state;
 mod status;
 mod step_up;
-mod strangers;
 pub mod throttle;
+mod unauthenticated_changes;
 mod vault_access;
 mod vault_plan;
-mod visit;
 pub mod wrong_passwords;
 
 pub use check_auth::CheckInput;
@@ -63,6 +63,6 @@ pub use identity::{AuthIdentity, AuthMethod, Decision, STRANGER, Subject};
 pub use live::{LiveKey, LiveSession, LoginMethod};
 pub use liveness::BeforeSetup;
 pub use only::{Only, Targets};
-pub use settings::{AuthSettings, DisabledScope};
+pub use request_context::{Caller, Outcome, RecogniseError, RequestContext, RequestFacts};
+pub use settings::AuthSettings;
 pub use state::{Auth, AuthFacts};
-pub use visit::{Caller, Outcome, RecogniseError, RequestFacts, Visit};

@@ -5,7 +5,7 @@ use crate::identity::{AuthIdentity, Subject};
 use crate::only::Only;
 use crate::state::{AuthInner, Settled};
 use gatehouse_domain::{Cidr, ScopeSet, Timestamp};
-use gatehouse_store::{Conn, MadeRow};
+use gatehouse_store::{Conn, CreatedCredentialRow};
 use std::collections::{BTreeSet, HashSet};
 
 /// The maximum number of networks per credential.
@@ -117,7 +117,7 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
 /// The credentials that ended together with their maker.
 #[derive(Default)]
 pub(crate) struct Descendants {
-    rows: Vec<MadeRow>,
+    rows: Vec<CreatedCredentialRow>,
     /// The state without the passkeys that ended.
     settled: Option<Settled>,
 }
@@ -130,13 +130,13 @@ impl Descendants {
         maker: &str,
         now: Timestamp,
     ) -> Result<Self, AuthError> {
-        let rows = conn.list_made_by(maker).await?;
+        let rows = conn.list_created_by(maker).await?;
         for row in &rows {
             match row {
-                MadeRow::ApiKey(id) => conn.delete_api_key(id).await?,
-                MadeRow::Device(id) => conn.delete_device(id).await?,
-                MadeRow::Passkey(id) => conn.delete_passkey(id).await?,
-                MadeRow::Session(id) => conn.delete_auth_session(id).await?,
+                CreatedCredentialRow::ApiKey(id) => conn.delete_api_key(id).await?,
+                CreatedCredentialRow::Device(id) => conn.delete_device(id).await?,
+                CreatedCredentialRow::Passkey(id) => conn.delete_passkey(id).await?,
+                CreatedCredentialRow::Session(id) => conn.delete_auth_session(id).await?,
             };
         }
         let changed: BTreeSet<_> = rows.iter().map(change_of).collect();
@@ -144,7 +144,10 @@ impl Descendants {
             conn.insert_change(subject, now).await?;
         }
         let mut settled = None;
-        if rows.iter().any(|row| matches!(row, MadeRow::Passkey(_))) {
+        if rows
+            .iter()
+            .any(|row| matches!(row, CreatedCredentialRow::Passkey(_)))
+        {
             let state = Settled::read(conn).await?;
             if !state.facts.setup_complete {
                 return Err(AuthError::Conflict(
@@ -172,11 +175,11 @@ impl Descendants {
             <(HashSet<_>, HashSet<_>, HashSet<_>)>::default();
         for row in &self.rows {
             match row {
-                MadeRow::ApiKey(id) => keys.insert(id.as_str()),
-                MadeRow::Device(id) => devices.insert(id.as_str()),
-                MadeRow::Session(id) => sessions.insert(id.as_str()),
+                CreatedCredentialRow::ApiKey(id) => keys.insert(id.as_str()),
+                CreatedCredentialRow::Device(id) => devices.insert(id.as_str()),
+                CreatedCredentialRow::Session(id) => sessions.insert(id.as_str()),
                 // Passkeys are not kept in memory.
-                MadeRow::Passkey(_) => false,
+                CreatedCredentialRow::Passkey(_) => false,
             };
         }
         if !keys.is_empty() {
@@ -203,11 +206,11 @@ impl Descendants {
 }
 
 /// The subject in the change feed that other nodes reload.
-const fn change_of(row: &MadeRow) -> &'static str {
+const fn change_of(row: &CreatedCredentialRow) -> &'static str {
     match row {
-        MadeRow::ApiKey(_) => "auth_api_keys",
-        MadeRow::Device(_) => "auth_devices",
-        MadeRow::Passkey(_) => "auth_state",
-        MadeRow::Session(_) => "auth_sessions",
+        CreatedCredentialRow::ApiKey(_) => "auth_api_keys",
+        CreatedCredentialRow::Device(_) => "auth_devices",
+        CreatedCredentialRow::Passkey(_) => "auth_state",
+        CreatedCredentialRow::Session(_) => "auth_sessions",
     }
 }

@@ -4,9 +4,9 @@ use crate::api::{Done, LoginRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
+use crate::request_context::{Caller, Outcome};
 use crate::sessions::Ending;
 use crate::state::Auth;
-use crate::visit::{Caller, Outcome};
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 
@@ -21,8 +21,8 @@ impl Auth {
         // undone.
         let secrets = self.0.secrets.for_request();
         let password = request.password;
-        let actor = caller.visit.actor();
-        let Some(verified) = self.check_password(caller.visit, &password).await? else {
+        let actor = caller.context.actor();
+        let Some(verified) = self.check_password(caller.context, &password).await? else {
             self.note_failure(kinds::LOGIN_FAILED, &actor).await;
             return Err(AuthError::InvalidCredentials);
         };
@@ -53,7 +53,7 @@ impl Auth {
 
     /// `POST /api/auth/logout`.
     pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
-        let identity = caller.visit.identity()?;
+        let identity = caller.context.identity()?;
         if let Some(session) = identity.as_session() {
             // A logout is not a revocation: keep the user's keys.
             let ending = Ending {
@@ -61,7 +61,7 @@ impl Auth {
                 keep_children: true,
             };
             match self
-                .delete_session(caller.visit, session.id(), ending)
+                .delete_session(caller.context, session.id(), ending)
                 .await
             {
                 // Another logout may have ended the session already.
@@ -72,7 +72,7 @@ impl Auth {
         }
         Ok(Outcome {
             body: Done::OK,
-            cookies: Self::cleared_cookies(caller.visit),
+            cookies: Self::cleared_cookies(caller.context),
         })
     }
 }

@@ -115,7 +115,7 @@ impl Only {
 
 /// What a type of credential can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum TargetKinds {
     MethodsAndPaths,
     /// A device only opens sockets and calls no paths.
     Methods,
@@ -150,7 +150,7 @@ impl Auth {
     pub(crate) fn read_only(
         &self,
         texts: Option<&[String]>,
-        reach: Reach,
+        reach: TargetKinds,
     ) -> Result<Option<Only>, AuthError> {
         let Some(only) = texts.map(Only::parse).transpose()? else {
             return Ok(None);
@@ -159,7 +159,7 @@ impl Auth {
         let matches_some = |pattern: &Pattern| {
             let is_path = pattern.to_string().starts_with('/');
             match (targets, reach) {
-                (_, Reach::Methods) if is_path => false,
+                (_, TargetKinds::Methods) if is_path => false,
                 (None, _) => true,
                 (Some(targets), _) => {
                     let known = if is_path {
@@ -175,12 +175,12 @@ impl Auth {
             None => Ok(Some(only)),
             Some(pattern) => {
                 let reason = match reach {
-                    Reach::MethodsAndPaths => {
+                    TargetKinds::MethodsAndPaths => {
                         format!(
                             "`{pattern}` matches no method and no path that requires a credential"
                         )
                     }
-                    Reach::Methods => {
+                    TargetKinds::Methods => {
                         format!("`{pattern}` matches no method; devices cannot call paths")
                     }
                 };

@@ -6,8 +6,8 @@ use crate::error::AuthError;
 use crate::lineage::require_no_limits;
 use crate::password_check::VerifiedHash;
 use crate::password_hash::check_rules;
+use crate::request_context::{Caller, Outcome};
 use crate::state::{Auth, AuthInner, Settled, transaction};
-use crate::visit::{Caller, Outcome};
 use gatehouse_domain::Scope;
 use gatehouse_store::AuditEntry;
 use secrecy::{ExposeSecret, SecretString};
@@ -24,11 +24,11 @@ impl Auth {
         caller: &Caller<'_>,
         request: PasswordChangeRequest,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let facts = self.facts();
         if !facts.setup_complete {
             let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
-            self.pass_setup_code(caller.visit, code).await?;
+            self.pass_setup_code(caller.context, code).await?;
             check_rules("new_password", &request.new_password)?;
             let needed = self.needed_code(caller, code);
             return self
@@ -41,8 +41,8 @@ impl Auth {
         let Some(current) = request.current_password else {
             return Err(AuthError::field("current_password", "required"));
         };
-        let Some(verified) = self.check_password(caller.visit, &current).await? else {
-            self.note_failure(kinds::PASSWORD_CHANGE_FAILED, &caller.visit.actor())
+        let Some(verified) = self.check_password(caller.context, &current).await? else {
+            self.note_failure(kinds::PASSWORD_CHANGE_FAILED, &caller.context.actor())
                 .await;
             return Err(AuthError::InvalidCredentials);
         };
@@ -57,12 +57,12 @@ impl Auth {
         caller: &Caller<'_>,
         password: SecretString,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
-        require_no_limits(caller.visit.identity()?)?;
-        if !self.is_confirmed(caller.visit.identity()?) {
+        require_no_limits(caller.context.identity()?)?;
+        if !self.is_confirmed(caller.context.identity()?) {
             return Err(AuthError::ConfirmationRequired);
         }
         check_rules("new_password", &password)?;
-        let actor = caller.visit.actor();
+        let actor = caller.context.actor();
         let hash = self.hash_password(actor.client, &password).await?;
         let plan = Arc::new(
             self.0
@@ -112,7 +112,7 @@ impl Auth {
         password: SecretString,
         verified: VerifiedHash,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
-        let actor = caller.visit.actor();
+        let actor = caller.context.actor();
         let hash = self.hash_password(actor.client, &password).await?;
         let secrets = &self.0.secrets;
         let plan = Arc::new(
@@ -121,7 +121,7 @@ impl Auth {
                 .await?,
         );
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
-        let kept = caller.visit.identity()?.as_session().cloned();
+        let kept = caller.context.identity()?.as_session().cloned();
         let kept_id = kept.as_ref().map(|session| session.id().clone());
         let planned = Arc::clone(&plan);
         let job = transaction(move |conn| {

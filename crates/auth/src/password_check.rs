@@ -3,8 +3,8 @@
 
 use crate::error::AuthError;
 use crate::password_hash;
+use crate::request_context::RequestContext;
 use crate::state::Auth;
-use crate::visit::Visit;
 use crate::wrong_passwords::Try;
 use gatehouse_domain::{ClientKey, Problem};
 use secrecy::SecretString;
@@ -16,11 +16,11 @@ impl Auth {
     /// Returns the stored hash if the password is correct; `None` if it is wrong or none is stored.
     pub(crate) async fn check_password(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         password: &SecretString,
     ) -> Result<Option<VerifiedHash>, AuthError> {
-        let tried = self.begin_try(visit)?;
-        let verified = self.verify_password(visit.client.key, password).await;
+        let tried = self.begin_try(context)?;
+        let verified = self.verify_password(context.client.key, password).await;
         // On an error of the queue or the database, the password was not checked: do not count it.
         if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
             tried.give_back();
@@ -30,11 +30,13 @@ impl Auth {
 
     /// Reserves one of the credential's attempts for wrong passwords. Anonymous callers are limited
     /// per client by the throttle instead, which counts them earlier.
-    pub(crate) fn begin_try(&self, visit: &Visit) -> Result<Option<Try<'_>>, AuthError> {
-        if visit.decision.identity().is_none() {
+    pub(crate) fn begin_try(&self, context: &RequestContext) -> Result<Option<Try<'_>>, AuthError> {
+        if context.decision.identity().is_none() {
             return Ok(None);
         }
-        Ok(Some(self.0.wrong_passwords.begin(&visit.credential_id())?))
+        Ok(Some(
+            self.0.wrong_passwords.begin(&context.credential_id())?,
+        ))
     }
 
     /// Runs work that checks a secret other than the login password, such as the passphrase of a
@@ -42,10 +44,10 @@ impl Auth {
     /// whether the secret was wrong, with the problem.
     pub async fn guess<T>(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         work: impl Future<Output = Result<T, (bool, Problem)>>,
     ) -> Result<T, Problem> {
-        let tried = self.begin_try(visit)?;
+        let tried = self.begin_try(context)?;
         let done = work.await;
         if let (Some(tried), Ok(_) | Err((false, _))) = (tried, &done) {
             tried.give_back();

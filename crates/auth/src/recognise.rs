@@ -9,14 +9,17 @@ use crate::cross_site::{CrossSiteRequest, check, loopback_or_known_origin};
 use crate::host::{HostFinding, request_authority};
 use crate::identity::Subject;
 use crate::locality::locality_at;
+use crate::request_context::{RecogniseError, RequestContext, RequestFacts};
 use crate::state::Auth;
 use crate::throttle::{asks_to_upgrade, class_of};
-use crate::visit::{RecogniseError, RequestFacts, Visit};
 use gatehouse_domain::Problem;
 
 impl Auth {
     /// Determines a request's client, locality and identity.
-    pub async fn recognise(&self, facts: &RequestFacts<'_>) -> Result<Visit, RecogniseError> {
+    pub async fn recognise(
+        &self,
+        facts: &RequestFacts<'_>,
+    ) -> Result<RequestContext, RecogniseError> {
         let RequestFacts {
             method,
             uri,
@@ -49,7 +52,7 @@ impl Auth {
             device_token: None,
         };
         let decision = self.check_auth(&input).await?;
-        Ok(Visit {
+        Ok(RequestContext {
             locality,
             client,
             https,
@@ -61,7 +64,11 @@ impl Auth {
 
     /// Refuses requests that another site's page made a browser send. While everyone is admitted,
     /// also refuses pages under unknown names.
-    pub fn cross_site(&self, facts: &RequestFacts<'_>, visit: &Visit) -> Result<(), Problem> {
+    pub fn cross_site(
+        &self,
+        facts: &RequestFacts<'_>,
+        context: &RequestContext,
+    ) -> Result<(), Problem> {
         let RequestFacts {
             method,
             uri,
@@ -77,13 +84,16 @@ impl Auth {
                 uri,
                 headers,
                 is_upgrade,
-                is_https: visit.https,
+                is_https: context.https,
                 has_bearer: bearer_token(headers).is_some(),
                 has_session_cookie: has_session_cookie(headers),
             };
             check(&request, &settings.origins)?;
         }
-        let subject = visit.decision.identity().map(|identity| &identity.subject);
+        let subject = context
+            .decision
+            .identity()
+            .map(|identity| &identity.subject);
         if matches!(subject, Some(Subject::LoopbackDisabled { .. })) {
             loopback_or_known_origin(headers, &settings.origins)?;
         }

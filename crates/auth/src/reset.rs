@@ -4,9 +4,9 @@ use crate::api::ResetAnswer;
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::lineage::require_no_limits;
+use crate::request_context::{Caller, Outcome};
 use crate::setup_code::make_setup_code;
 use crate::state::{AUTH_DISABLED, Auth, Settled};
-use crate::visit::{Caller, Outcome};
 use gatehouse_domain::{Actor, Scope};
 use gatehouse_store::AuditEntry;
 use serde_json::json;
@@ -18,15 +18,15 @@ const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];
 impl Auth {
     /// `POST /api/auth/reset`.
     pub async fn reset(&self, caller: &Caller<'_>) -> Result<Outcome<ResetAnswer>, AuthError> {
-        let identity = caller.visit.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
         require_no_limits(identity)?;
         if !self.is_confirmed(identity) {
             return Err(AuthError::ConfirmationRequired);
         }
-        let body = self.remove_all_auth(caller.visit.actor()).await?;
+        let body = self.remove_all_auth(caller.context.actor()).await?;
         Ok(Outcome {
             body,
-            cookies: Self::cleared_cookies(caller.visit),
+            cookies: Self::cleared_cookies(caller.context),
         })
     }
 

@@ -6,8 +6,8 @@ use crate::cookie::{CookieForm, clear_session, set_session};
 use crate::error::AuthError;
 use crate::lineage::Descendants;
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
+use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::{Auth, AuthInner};
-use crate::visit::{Caller, Outcome, Visit};
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{AuthSessionId, Scope, Timestamp};
 use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
@@ -88,7 +88,7 @@ impl Auth {
             token_hash: to_hex(&hash_of(token.expose_secret())),
             login_method: method.as_str().to_owned(),
             user_agent: caller.user_agent.map(agent),
-            client_ip: Some(caller.visit.client.ip.to_string()),
+            client_ip: Some(caller.context.client.ip.to_string()),
             created_at: now,
             last_seen_at: now,
             expires_at: now.after(LIFETIME),
@@ -101,12 +101,12 @@ impl Auth {
     /// The Set-Cookie values that set the session cookie.
     pub(crate) fn session_cookies(
         session: &NewSession,
-        visit: &Visit,
+        context: &RequestContext,
     ) -> Result<Vec<String>, AuthError> {
         let under = |authority: &crate::host::Authority<'_>| authority.host.is_under_localhost();
         let form = CookieForm {
-            secure: visit.https,
-            domain_localhost: visit.host.as_ref().is_some_and(under),
+            secure: context.https,
+            domain_localhost: context.host.as_ref().is_some_and(under),
         };
         let value = set_session(session.token.expose_secret(), form);
         let text = value.ok().and_then(|v| v.to_str().ok().map(str::to_owned));
@@ -115,8 +115,8 @@ impl Auth {
     }
 
     /// The Set-Cookie values that delete the session cookie.
-    pub(crate) fn cleared_cookies(visit: &Visit) -> Vec<String> {
-        let lines = clear_session(visit.https);
+    pub(crate) fn cleared_cookies(context: &RequestContext) -> Vec<String> {
+        let lines = clear_session(context.https);
         lines
             .iter()
             .filter_map(|v| v.to_str().ok().map(str::to_owned))
@@ -140,8 +140,8 @@ impl Auth {
         let mut session = self.new_session(caller, method);
         session.row.made_by = made_by;
         let session = Arc::new(session);
-        let cookies = Self::session_cookies(&session, caller.visit)?;
-        let (actor, now) = (caller.visit.actor(), self.0.now());
+        let cookies = Self::session_cookies(&session, caller.context)?;
+        let (actor, now) = (caller.context.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));
         self.change(
             move |conn| {
@@ -165,9 +165,12 @@ impl Auth {
 
     /// Records in the session that the user was just verified. Returns when the confirmation
     /// expires. Does nothing for API keys and loopback identities.
-    pub(crate) async fn renew_confirmation(&self, visit: &Visit) -> Result<Timestamp, AuthError> {
+    pub(crate) async fn renew_confirmation(
+        &self,
+        context: &RequestContext,
+    ) -> Result<Timestamp, AuthError> {
         let now = self.0.now();
-        let Some(session) = visit.identity()?.as_session().cloned() else {
+        let Some(session) = context.identity()?.as_session().cloned() else {
             return Ok(Self::confirmation_ends(now));
         };
         let id = session.id().clone();
@@ -196,7 +199,7 @@ impl Auth {
 
     /// `GET /api/auth/sessions`.
     pub async fn list_sessions(&self, caller: &Caller<'_>) -> Result<SessionList, AuthError> {
-        let identity = caller.visit.require(Scope::Read)?;
+        let identity = caller.context.require(Scope::Read)?;
         let now = self.0.now();
         let rows = self.0.store.read(move |conn| {
             Box::pin(async move { Ok::<_, AuthError>(conn.list_auth_sessions(now, LISTED).await?) })
@@ -238,7 +241,7 @@ impl Auth {
         id: &AuthSessionId,
         request: &EndSessionRequest,
     ) -> Result<Outcome<Done>, AuthError> {
-        let identity = caller.visit.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
         let own = identity
             .as_session()
             .is_some_and(|session| session.id() == id);
@@ -246,21 +249,21 @@ impl Auth {
             kind: kinds::SESSION_ENDED,
             keep_children: request.keep_children,
         };
-        self.delete_session(caller.visit, id, ending).await?;
+        self.delete_session(caller.context, id, ending).await?;
         let mut outcome = Outcome::plain(Done::OK);
         if own {
-            outcome.cookies = Self::cleared_cookies(caller.visit);
+            outcome.cookies = Self::cleared_cookies(caller.context);
         }
         Ok(outcome)
     }
 
     pub(crate) async fn delete_session(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         id: &AuthSessionId,
         ending: Ending,
     ) -> Result<(), AuthError> {
-        let (actor, now, random) = (visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (actor, now, random) = (context.actor(), self.0.now(), Arc::clone(&self.0.random));
         let (in_job, in_apply) = (id.clone(), id.clone());
         self.change(
             move |conn| {
@@ -299,10 +302,10 @@ impl Auth {
         caller: &Caller<'_>,
         request: &EndSessionRequest,
     ) -> Result<EndedAnswer, AuthError> {
-        let identity = caller.visit.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
         let kept = identity.as_session().map(|session| session.id().clone());
         let (actor, now, random) = (
-            caller.visit.actor(),
+            caller.context.actor(),
             self.0.now(),
             Arc::clone(&self.0.random),
         );

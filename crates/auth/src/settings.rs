@@ -3,17 +3,8 @@
 use crate::client_address::ProxyTrust;
 use crate::cross_site::{AllowedOrigin, OriginSettings};
 use crate::locality::LocalitySettings;
+use gatehouse_config::DisabledScope;
 use url::Url;
-
-/// Which callers are admitted while authentication is disabled (`auth_disabled`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DisabledScope {
-    /// Everyone, as specified.
-    #[default]
-    All,
-    /// Local connections only; the later rows decide about others.
-    Local,
-}
 
 /// The settings of this crate. They may change while the server runs.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
 use crate::password_hash::check_rules;
+use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, create_session};
 use crate::setup_code::check_setup_code;
 use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled, transaction};
-use crate::strangers::Reverted;
-use crate::visit::{Caller, Outcome};
+use crate::unauthenticated_changes::Reverted;
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
@@ -78,7 +78,7 @@ impl AuthInner {
 impl Auth {
     /// The code that the completing transaction must check, if one is needed.
     pub(crate) fn needed_code(&self, caller: &Caller<'_>, given: Option<&str>) -> NeededCode {
-        let needed = self.needs_setup_code(caller.visit);
+        let needed = self.needs_setup_code(caller.context);
         needed.then(|| given.unwrap_or_default().to_owned())
     }
 
@@ -92,7 +92,7 @@ impl Auth {
             return Err(already_complete());
         }
         let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
-        self.pass_setup_code(caller.visit, code).await?;
+        self.pass_setup_code(caller.context, code).await?;
         let Some(password) = request.password else {
             return Err(AuthError::field("password", "required"));
         };
@@ -109,7 +109,7 @@ impl Auth {
         password: SecretString,
         code: NeededCode,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
-        let actor = caller.visit.actor();
+        let actor = caller.context.actor();
         let hash = self.hash_password(actor.client, &password).await?;
         let plan = Arc::new(
             self.0
@@ -118,7 +118,7 @@ impl Auth {
                 .await?,
         );
         let session = Arc::new(self.new_session(caller, LoginMethod::Password));
-        let cookies = Self::session_cookies(&session, caller.visit)?;
+        let cookies = Self::session_cookies(&session, caller.context)?;
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let (in_job, in_apply, planned) = (
             Arc::clone(&session),

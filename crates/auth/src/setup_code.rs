@@ -4,9 +4,9 @@
 
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::request_context::RequestContext;
 use crate::state::{Auth, AuthInner, Settled};
 use crate::throttle::RetryAfter;
-use crate::visit::Visit;
 use gatehouse_domain::{Actor, Random, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, SetupCodeRow, StoreError};
 use serde_json::json;
@@ -182,27 +182,27 @@ async fn note_replacement(
 
 impl Auth {
     /// Whether this caller must send the setup code to set the first credential now.
-    pub fn wants_setup_code(&self, visit: &Visit) -> bool {
-        !self.facts().setup_complete && self.needs_setup_code(visit)
+    pub fn wants_setup_code(&self, context: &RequestContext) -> bool {
+        !self.facts().setup_complete && self.needs_setup_code(context)
     }
 
     /// Whether this caller must send the setup code to store the first password or passkey.
-    pub(crate) fn needs_setup_code(&self, visit: &Visit) -> bool {
-        !visit.locality.is_local() || self.0.settings.load().given.local_setup_code
+    pub(crate) fn needs_setup_code(&self, context: &RequestContext) -> bool {
+        !context.locality.is_local() || self.0.settings.load().given.local_setup_code
     }
 
     /// Evaluates and counts the caller's code before any other work. The transaction that completes
     /// setup checks it again with [`check_setup_code`].
     pub(crate) async fn pass_setup_code(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         given: Option<&str>,
     ) -> Result<(), AuthError> {
-        if !self.needs_setup_code(visit) {
+        if !self.needs_setup_code(context) {
             return Ok(());
         }
         let (given, now) = (given.map(str::to_owned), self.0.now());
-        let (random, actor) = (Arc::clone(&self.0.random), visit.actor());
+        let (random, actor) = (Arc::clone(&self.0.random), context.actor());
         let sent = given.is_some();
         let (verdict, _) = self
             .change(

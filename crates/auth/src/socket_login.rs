@@ -7,9 +7,9 @@ use crate::check_auth::CheckInput;
 use crate::cookie::SessionCookies;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Decision};
+use crate::request_context::RequestContext;
 use crate::state::{Auth, password_mark};
 use crate::throttle::ThrottleClass;
-use crate::visit::Visit;
 use gatehouse_domain::Problem;
 use gatehouse_store::{AuditEntry, StoreError};
 use secrecy::ExposeSecret;
@@ -20,20 +20,20 @@ impl Auth {
     /// Authenticates a socket by its `connect` message.
     pub async fn socket_login(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         auth: ConnectAuth,
     ) -> Result<AuthIdentity, Problem> {
-        Ok(self.recognise_connect(visit, auth).await?)
+        Ok(self.recognise_connect(context, auth).await?)
     }
 
     async fn recognise_connect(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         auth: ConnectAuth,
     ) -> Result<AuthIdentity, AuthError> {
         let input = CheckInput {
-            locality: visit.locality,
-            client: &visit.client,
+            locality: context.locality,
+            client: &context.client,
             class: Some(ThrottleClass::Connect),
             sessions: SessionCookies::none(),
             api_key: auth.api_key.as_ref().map(ExposeSecret::expose_secret),
@@ -49,9 +49,9 @@ impl Auth {
         let place = self
             .0
             .throttle
-            .reserve(ThrottleClass::Connect, &visit.client)?;
+            .reserve(ThrottleClass::Connect, &context.client)?;
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
-            let verified = self.check_password(visit, password).await;
+            let verified = self.check_password(context, password).await;
             match verified {
                 Ok(None) => {}
                 Err(error) => {
@@ -63,7 +63,7 @@ impl Auth {
                     // Bound to the verified hash: a replaced password admits nobody.
                     let mark = password_mark(&hash);
                     let identity = AuthIdentity::socket_password(mark, self.0.now());
-                    self.note_socket_login(visit).await?;
+                    self.note_socket_login(context).await?;
                     return Ok(identity);
                 }
             }
@@ -71,13 +71,13 @@ impl Auth {
             place.give_back();
             return Err(AuthError::NotAuthenticated);
         }
-        self.note_failure(kinds::CONNECT_FAILED, &visit.actor())
+        self.note_failure(kinds::CONNECT_FAILED, &context.actor())
             .await;
         Err(AuthError::InvalidCredentials)
     }
 
-    async fn note_socket_login(&self, visit: &Visit) -> Result<(), AuthError> {
-        let (actor, now) = (visit.actor(), self.0.now());
+    async fn note_socket_login(&self, context: &RequestContext) -> Result<(), AuthError> {
+        let (actor, now) = (context.actor(), self.0.now());
         let random = Arc::clone(&self.0.random);
         let written = self.0.store.write(move |conn| {
             Box::pin(async move {

@@ -3,8 +3,8 @@
 use crate::audit::kinds;
 use crate::error::{AuthError, CONFIRMATION_SECONDS};
 use crate::identity::{AuthIdentity, Subject};
+use crate::request_context::Caller;
 use crate::state::Auth;
-use crate::visit::Caller;
 use gatehouse_domain::{Problem, Scope, Timestamp};
 use secrecy::SecretString;
 use std::time::Duration;
@@ -66,7 +66,7 @@ impl Auth {
         caller: &Caller<'_>,
         password: Option<&SecretString>,
     ) -> Result<(), AuthError> {
-        let identity = caller.visit.identity()?;
+        let identity = caller.context.identity()?;
         if self.is_confirmed(identity) {
             return Ok(());
         }
@@ -76,11 +76,15 @@ impl Auth {
         let Some(password) = password else {
             return Err(AuthError::ConfirmationRequired);
         };
-        if self.check_password(caller.visit, password).await?.is_none() {
-            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor())
+        if self
+            .check_password(caller.context, password)
+            .await?
+            .is_none()
+        {
+            self.note_failure(kinds::CONFIRM_FAILED, &caller.context.actor())
                 .await;
             return Err(AuthError::ConfirmationRequired);
         }
-        self.renew_confirmation(caller.visit).await.map(drop)
+        self.renew_confirmation(caller.context).await.map(drop)
     }
 }

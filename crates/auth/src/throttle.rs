@@ -7,7 +7,7 @@ mod class;
 pub use class::{ThrottleClass, asks_to_upgrade, class_of, is_ingest};
 
 use crate::client_address::Client;
-use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Place, Problem};
+use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of clients tracked separately. Others share one bucket per class.
@@ -52,7 +52,7 @@ impl Bucket {
 }
 
 /// The client's window and its proxy's.
-type Places = [Option<Place<Bucket>>; 2];
+type WindowKeys = [Option<WindowKey<Bucket>>; 2];
 
 /// A slot reserved before it is known whether the request counts. It counts unless it is released.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ type Places = [Option<Place<Bucket>>; 2];
 pub struct Reserved<'a> {
     throttle: &'a Throttle,
     at_ms: u64,
-    places: Places,
+    places: WindowKeys,
 }
 
 impl Reserved<'_> {
@@ -130,7 +130,7 @@ impl Throttle {
         class: ThrottleClass,
         client: &Client,
         count: bool,
-    ) -> Result<(u64, Places), RetryAfter> {
+    ) -> Result<(u64, WindowKeys), RetryAfter> {
         let own = Bucket {
             class,
             factor: client.limit_factor,
@@ -152,7 +152,8 @@ impl Throttle {
                 bucket,
             )
         });
-        let wait = |place: &Place<Bucket>, bucket: Bucket| windows.wait(place, bucket.limit(), now);
+        let wait =
+            |place: &WindowKey<Bucket>, bucket: Bucket| windows.wait(place, bucket.limit(), now);
         let proxy_wait = proxy_place
             .as_ref()
             .and_then(|(place, bucket)| wait(place, *bucket));

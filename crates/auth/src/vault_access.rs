@@ -7,8 +7,8 @@ use crate::api::{
 };
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::request_context::{Caller, RequestContext};
 use crate::state::Auth;
-use crate::visit::{Caller, Visit};
 use gatehouse_domain::{Actor, Scope};
 use gatehouse_secrets::{Secrets, Status, VaultError};
 use secrecy::{ExposeSecret, SecretString};
@@ -33,19 +33,24 @@ impl Auth {
 
     /// Runs a vault operation to completion. A wrong password or key counts against the credential
     /// and is recorded in the audit log; the login password counts as a confirmation.
-    async fn with_vault<T, F, W>(&self, visit: &Visit, sent: Sent, work: W) -> Result<T, AuthError>
+    async fn with_vault<T, F, W>(
+        &self,
+        context: &RequestContext,
+        sent: Sent,
+        work: W,
+    ) -> Result<T, AuthError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, VaultError>> + Send + 'static,
         W: FnOnce(Secrets, Actor) -> F,
     {
-        let tried = self.begin_try(visit)?;
-        let work = work(self.0.secrets.clone(), visit.actor());
+        let tried = self.begin_try(context)?;
+        let work = work(self.0.secrets.clone(), context.actor());
         let work = self.durable(async move { Ok(work.await?) });
         // Both hash the password, which takes long, so they run at the same time.
-        let (outcome, is_login) = tokio::join!(work, self.is_login_password(visit, &sent));
+        let (outcome, is_login) = tokio::join!(work, self.is_login_password(context, &sent));
         match outcome {
-            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(visit).await),
+            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(context).await),
             outcome => {
                 if let Some(tried) = tried {
                     tried.give_back();
@@ -54,7 +59,7 @@ impl Auth {
                 // The result may contain a key that is returned only once: nothing may fail after
                 // it.
                 let confirmed = match is_login {
-                    Ok(true) => self.renew_confirmation(visit).await.map(drop),
+                    Ok(true) => self.renew_confirmation(context).await.map(drop),
                     Ok(false) => Ok(()),
                     Err(error) => Err(error),
                 };
@@ -69,15 +74,19 @@ impl Auth {
     /// Whether the request contains the login password, which counts as a confirmation. The vault's
     /// password may differ, after a reset or after a change while the vault was sealed; it then
     /// unlocks the vault but confirms nothing. Only a session can be confirmed.
-    async fn is_login_password(&self, visit: &Visit, sent: &Sent) -> Result<bool, AuthError> {
-        if visit.identity()?.as_session().is_none() {
+    async fn is_login_password(
+        &self,
+        context: &RequestContext,
+        sent: &Sent,
+    ) -> Result<bool, AuthError> {
+        if context.identity()?.as_session().is_none() {
             return Ok(false);
         }
         match sent {
             Sent::Nothing => Ok(false),
             Sent::Login => Ok(true),
             Sent::Vault(password) => {
-                let verified = self.verify_password(visit.client.key, password).await?;
+                let verified = self.verify_password(context.client.key, password).await?;
                 Ok(verified.is_some())
             }
         }
@@ -85,13 +94,13 @@ impl Auth {
 
     async fn must_be_login_password(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         password: &SecretString,
     ) -> Result<(), AuthError> {
-        if self.check_password(visit, password).await?.is_some() {
+        if self.check_password(context, password).await?.is_some() {
             return Ok(());
         }
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor())
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &context.actor())
             .await;
         Err(AuthError::VaultBadKey)
     }
@@ -103,8 +112,8 @@ impl Auth {
         read.await
     }
 
-    async fn bad_key(&self, visit: &Visit) -> AuthError {
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor())
+    async fn bad_key(&self, context: &RequestContext) -> AuthError {
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &context.actor())
             .await;
         AuthError::VaultBadKey
     }
@@ -115,19 +124,19 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         // If a record exists, the result is a conflict for any password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
         let sent = if exists {
             Sent::Nothing
         } else {
-            self.must_be_login_password(caller.visit, &request.password)
+            self.must_be_login_password(caller.context, &request.password)
                 .await?;
             Sent::Login
         };
         let key = self
-            .with_vault(caller.visit, sent, |_, actor| async move {
+            .with_vault(caller.context, sent, |_, actor| async move {
                 secrets.initialize(&actor, request.password).await
             })
             .await?;
@@ -140,9 +149,9 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Write)?;
+        caller.context.require(Scope::Write)?;
         let sent = Sent::Vault(request.password.clone());
-        self.with_vault(caller.visit, sent, |secrets, actor| async move {
+        self.with_vault(caller.context, sent, |secrets, actor| async move {
             secrets
                 .unseal_with_password(&actor, &request.password)
                 .await
@@ -157,9 +166,9 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultRecovery,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Write)?;
+        caller.context.require(Scope::Write)?;
         let key = request.recovery_key;
-        self.with_vault(caller.visit, Sent::Nothing, |secrets, actor| async move {
+        self.with_vault(caller.context, Sent::Nothing, |secrets, actor| async move {
             secrets
                 .unseal_with_recovery_key(&actor, key.expose_secret())
                 .await
@@ -174,13 +183,13 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultOptionalPassword,
     ) -> Result<VaultDisableAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         let password = request.password;
         self.step_up_with(caller, password.as_ref()).await?;
         let sent = password.clone().map_or(Sent::Nothing, Sent::Vault);
         let report = self
-            .with_vault(caller.visit, sent, |_, actor| async move {
+            .with_vault(caller.context, sent, |_, actor| async move {
                 secrets.disable(&actor, password).await
             })
             .await?;
@@ -204,7 +213,7 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultOptionalPassword,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         let password = request.password;
         let mut sent = password.clone().map_or(Sent::Nothing, Sent::Vault);
@@ -212,11 +221,12 @@ impl Auth {
             && !self.has_vault_record().await?
         {
             // This creates a vault: as with initialize, accept only the login password.
-            self.must_be_login_password(caller.visit, password).await?;
+            self.must_be_login_password(caller.context, password)
+                .await?;
             sent = Sent::Login;
         }
         let enabled = self
-            .with_vault(caller.visit, sent, |_, actor| async move {
+            .with_vault(caller.context, sent, |_, actor| async move {
                 secrets.enable(&actor, password).await
             })
             .await?;
@@ -229,9 +239,9 @@ impl Auth {
         caller: &Caller<'_>,
         _request: EmptyRequest,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         // No password is checked, so the wrong-password limit does not prevent a seal.
-        let (secrets, actor) = (self.0.secrets.clone(), caller.visit.actor());
+        let (secrets, actor) = (self.0.secrets.clone(), caller.context.actor());
         self.durable(async move { Ok(secrets.seal(&actor).await?) })
             .await?;
         Ok(self.vault_answer(None))
@@ -243,12 +253,12 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         self.step_up_with(caller, Some(&request.password)).await?;
         let sent = Sent::Vault(request.password.clone());
         let key = self
-            .with_vault(caller.visit, sent, |_, actor| async move {
+            .with_vault(caller.context, sent, |_, actor| async move {
                 secrets.rotate(&actor, request.password).await
             })
             .await?;
@@ -261,11 +271,11 @@ impl Auth {
         caller: &Caller<'_>,
         request: VaultPassword,
     ) -> Result<VaultRecoveryKeyAnswer, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         self.step_up_with(caller, Some(&request.password)).await?;
         let sent = Sent::Vault(request.password.clone());
         let key = self
-            .with_vault(caller.visit, sent, |secrets, actor| async move {
+            .with_vault(caller.context, sent, |secrets, actor| async move {
                 secrets.new_recovery_key(&actor, request.password).await
             })
             .await?;

@@ -3,7 +3,7 @@
 //! is checked, so concurrent attempts cannot exceed the limit. Does not know what was wrong.
 
 use crate::throttle::RetryAfter;
-use gatehouse_domain::{Clock, KeyedWindows, Place};
+use gatehouse_domain::{Clock, KeyedWindows, WindowKey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of wrong passwords per credential and window.
@@ -55,7 +55,7 @@ impl WrongPasswords {
 #[must_use = "a try that is not given back counts as a wrong password"]
 pub struct Try<'a> {
     counts: &'a WrongPasswords,
-    place: Place<Box<str>>,
+    place: WindowKey<Box<str>>,
     at_ms: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::ChannelsError;
 use crate::signature;
-use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use lettre::message::{Mailbox, Mailboxes};
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::SecretString;
@@ -187,25 +187,25 @@ fn joined(list: &[Value]) -> Result<String, String> {
 }
 
 fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String> {
-    let told = |good: bool, reason: &str| good.then_some(()).ok_or_else(|| reason.to_owned());
+    let require = |good: bool, reason: &str| good.then_some(()).ok_or_else(|| reason.to_owned());
     match kind {
         FieldKind::Text | FieldKind::Headers => Ok(()),
-        FieldKind::Port => told(
+        FieldKind::Port => require(
             text.parse::<u16>().is_ok_and(|port| port > 0),
             "expected a number from 1 to 65535",
         ),
         FieldKind::Host => check_host(text, outbound),
         FieldKind::Url => check_url(text, outbound),
-        FieldKind::Mailbox => told(
+        FieldKind::Mailbox => require(
             text.parse::<Mailbox>().is_ok(),
             "expected an address such as Gatehouse <gatehouse@example.com>",
         ),
-        FieldKind::Mailboxes => told(
+        FieldKind::Mailboxes => require(
             text.parse::<Mailboxes>()
                 .is_ok_and(|all| all.iter().next().is_some()),
             "expected addresses such as a@example.com, b@example.com",
         ),
-        FieldKind::SigningSecret => told(
+        FieldKind::SigningSecret => require(
             signature::key(text).is_some(),
             "after `whsec_` it must be base64",
         ),
@@ -224,7 +224,7 @@ fn check_host(text: &str, outbound: &Outbound) -> Result<(), String> {
     let host =
         parse_host(text).ok_or("expected a server's name or address, without a scheme or port")?;
     outbound
-        .check_host(Reach::Owner, &host)
+        .check_host(AddressSource::Owner, &host)
         .map_err(|error| error.to_string())
 }
 
@@ -234,7 +234,7 @@ fn check_url(text: &str, outbound: &Outbound) -> Result<(), String> {
         return Err("must not have a fragment".to_owned());
     }
     outbound
-        .check_url(Reach::Owner, &url)
+        .check_url(AddressSource::Owner, &url)
         .map_err(|error| match error {
             OutboundError::BadUrl(reason) => reason.to_owned(),
             other => other.to_string(),

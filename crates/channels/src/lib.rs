@@ -14,7 +14,6 @@
 
 mod account;
 mod account_update;
-mod accounts;
 mod error;
 mod fences;
 mod fields;
@@ -22,6 +21,7 @@ mod handle;
 mod inbox;
 mod live;
 mod lookup;
+mod manage_accounts;
 mod markup;
 mod outgoing;
 mod own_host;

@@ -7,7 +7,7 @@ use crate::live::LiveAccount;
 use crate::markup::Markup;
 use crate::senders::{self, Sender};
 use crate::service::{may_go, service_of};
-use gatehouse_secrets::SecretPlace;
+use gatehouse_secrets::SecretOwner;
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -82,7 +82,7 @@ impl Inner {
                     secret.field
                 )));
             }
-            let place = SecretPlace::Channel {
+            let place = SecretOwner::Channel {
                 kind: secret.kind,
                 account_id: secret.account_id,
                 field: secret.field.clone(),
@@ -162,14 +162,5 @@ impl Channels {
     pub async fn markup(&self, target: &str, _extra: &BTreeMap<String, String>) -> Markup {
         let kind = target.split(':').next().unwrap_or_default();
         senders::find(kind).map_or(Markup::None, Sender::markup)
-    }
-
-    /// Returns whether sending needs a secret that requires an unlocked vault. Returns `false` if the target
-    /// does not exist; sending to it fails with the reason.
-    pub async fn needs_vault(&self, target: &str) -> bool {
-        match self.0.find_target(target).await {
-            Ok(live) => live.found.secrets.iter().any(|secret| secret.encrypted),
-            Err(_) => false,
-        }
     }
 }

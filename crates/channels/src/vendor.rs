@@ -3,7 +3,7 @@
 
 use crate::error::Failure;
 use gatehouse_domain::{Clock, Timestamp};
-use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::Value;
@@ -35,7 +35,10 @@ pub(crate) async fn call(
         .build()
         .map_err(|_| Failure::refused(format!("The request to {vendor} could not be made.")))?;
     let failed = |error| of_outbound(vendor, error);
-    let response = outbound.send(Reach::Owner, request).await.map_err(failed)?;
+    let response = outbound
+        .send(AddressSource::Owner, request)
+        .await
+        .map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let body = match read_capped(response, MAX_ANSWER_BYTES).await {
         Ok((body, _)) => body,
@@ -78,8 +81,8 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 
 impl Answer {
     /// Parses the body as JSON; without JSON all values are absent.
-    pub(crate) fn said(&self) -> Said {
-        Said(serde_json::from_slice(&self.body).unwrap_or_default())
+    pub(crate) fn response_json(&self) -> ResponseJson {
+        ResponseJson(serde_json::from_slice(&self.body).unwrap_or_default())
     }
 
     /// Maps the status to a result. `after` is the wait that the body asks for, if the vendor reports it
@@ -126,9 +129,9 @@ impl Answer {
 }
 
 /// The JSON of a response, accessed with JSON pointers such as `/parameters/retry_after`.
-pub(crate) struct Said(Value);
+pub(crate) struct ResponseJson(Value);
 
-impl Said {
+impl ResponseJson {
     /// Returns a string; empty if absent.
     pub(crate) fn text(&self, at: &str) -> &str {
         self.0

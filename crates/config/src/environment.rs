@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_told_by_name_and_a_database_url_by_its_engine() {
+    fn secrets_are_shown_by_name_and_a_database_url_by_its_engine() {
         let environment = Environment::from_pairs([
             ("SERVICE_VAULT_AUTO_UNSEAL_KEY", "a"),
             ("SERVICE_API_KEY", "b"),

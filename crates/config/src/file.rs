@@ -53,15 +53,15 @@ fn line_at(text: &str, offset: usize) -> usize {
 }
 
 /// What a path refers to in the table of settings.
-enum Place {
+enum PathTarget {
     Setting(&'static KeySpec),
     Section,
     BadId,
     Nothing,
 }
 
-fn place_of(path: &[String]) -> Place {
-    let mut place = Place::Nothing;
+fn target_of(path: &[String]) -> PathTarget {
+    let mut target = PathTarget::Nothing;
     for spec in describe() {
         let parts: Vec<&str> = spec.key.split('.').collect();
         let fits = parts.len() >= path.len()
@@ -77,14 +77,14 @@ fn place_of(path: &[String]) -> Place {
             .zip(&parts)
             .any(|(given, part)| *part == ID && !is_valid_id(given))
         {
-            place = Place::BadId;
+            target = PathTarget::BadId;
         } else if parts.len() == path.len() {
-            return Place::Setting(spec);
+            return PathTarget::Setting(spec);
         } else {
-            return Place::Section;
+            return PathTarget::Section;
         }
     }
-    place
+    target
 }
 
 struct Walk<'t> {
@@ -106,14 +106,14 @@ impl Walk<'_> {
 
     fn entry(&mut self, value: &DeValue<'_>, path: &mut Vec<String>, line: usize) {
         let key = path.join(".");
-        let checked = match (place_of(&canonical_path(path)), value) {
-            (Place::Section, DeValue::Table(table)) => return self.table(table, path),
-            (Place::Setting(spec), value) => from_json(spec.kind, &to_json(value)),
-            (Place::Section, _) => Err(InvalidValue::new("expected a table")),
-            (Place::BadId, _) => Err(InvalidValue::new(
+        let checked = match (target_of(&canonical_path(path)), value) {
+            (PathTarget::Section, DeValue::Table(table)) => return self.table(table, path),
+            (PathTarget::Setting(spec), value) => from_json(spec.kind, &to_json(value)),
+            (PathTarget::Section, _) => Err(InvalidValue::new("expected a table")),
+            (PathTarget::BadId, _) => Err(InvalidValue::new(
                 "a name has 1 to 64 letters, digits, underscores, dots or hyphens",
             )),
-            (Place::Nothing, value) => {
+            (PathTarget::Nothing, value) => {
                 let near = match value {
                     DeValue::Table(_) => suggest::section(&key),
                     _ => suggest::key(&key),

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manual_clock_moves_only_when_told() {
+    fn a_manual_clock_moves_only_when_advanced() {
         let clock = ManualClock::at(Timestamp::from_millis(5));
         clock.advance(Duration::from_secs(2));
         assert_eq!(

@@ -52,11 +52,6 @@ impl DeliveryStatus {
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Received | Self::Queued | Self::Processing)
     }
-
-    /// Whether the delivery never reaches a worker. Such a delivery keeps no payload.
-    pub const fn is_refused(self) -> bool {
-        matches!(self, Self::Filtered | Self::Deduplicated | Self::Rejected)
-    }
 }
 
 /// The text is not a delivery status.

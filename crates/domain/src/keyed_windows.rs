@@ -19,7 +19,7 @@ pub struct KeyedWindows<K> {
 
 /// The window that counts a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<K> {
+pub enum WindowKey<K> {
     /// The key's own window.
     Own(K),
     /// A window shared with other keys, because the table is full.
@@ -63,42 +63,42 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     }
 
     /// Returns the window that counts `key`, with `promised` slots already reserved.
-    pub fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> Place<K> {
+    pub fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> WindowKey<K> {
         if self.own.contains_key(&key) || self.has_room(promised, now_ms) {
-            Place::Own(key)
+            WindowKey::Own(key)
         } else {
-            Place::Shared(shared)
+            WindowKey::Shared(shared)
         }
     }
 
     /// Whether recording at `place` takes another slot.
-    pub fn is_new(&self, place: &Place<K>) -> bool {
-        matches!(place, Place::Own(key) if !self.own.contains_key(key))
+    pub fn is_new(&self, place: &WindowKey<K>) -> bool {
+        matches!(place, WindowKey::Own(key) if !self.own.contains_key(key))
     }
 
     /// Milliseconds until `limit` allows one more event; `None` means now.
-    pub fn wait(&self, place: &Place<K>, limit: u32, now_ms: u64) -> Option<u64> {
+    pub fn wait(&self, place: &WindowKey<K>, limit: u32, now_ms: u64) -> Option<u64> {
         let window = match place {
-            Place::Own(key) => self.own.get(key),
-            Place::Shared(key) => self.shared.get(key),
+            WindowKey::Own(key) => self.own.get(key),
+            WindowKey::Shared(key) => self.shared.get(key),
         };
         window?.wait(limit, self.window_ms, now_ms)
     }
 
     /// Counts one event.
-    pub fn record(&mut self, place: Place<K>, now_ms: u64) {
+    pub fn record(&mut self, place: WindowKey<K>, now_ms: u64) {
         let window = match place {
-            Place::Own(key) => self.own.entry(key).or_default(),
-            Place::Shared(key) => self.shared.entry(key).or_default(),
+            WindowKey::Own(key) => self.own.entry(key).or_default(),
+            WindowKey::Shared(key) => self.shared.entry(key).or_default(),
         };
         window.record(self.window_ms, now_ms);
     }
 
     /// Removes an event counted at `at_ms`. Does nothing if its window has been dropped since.
-    pub fn take_back(&mut self, place: &Place<K>, at_ms: u64) {
+    pub fn take_back(&mut self, place: &WindowKey<K>, at_ms: u64) {
         let window = match place {
-            Place::Own(key) => self.own.get_mut(key),
-            Place::Shared(key) => self.shared.get_mut(key),
+            WindowKey::Own(key) => self.own.get_mut(key),
+            WindowKey::Shared(key) => self.shared.get_mut(key),
         };
         if let Some(window) = window {
             window.take_back(at_ms);

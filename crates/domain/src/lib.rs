@@ -31,7 +31,7 @@ pub use id::{
     InboxMessageId, MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
 };
 pub use key_binding::KeyBinding;
-pub use keyed_windows::{KeyedWindows, Place};
+pub use keyed_windows::{KeyedWindows, WindowKey};
 pub use model_facts::ModelFacts;
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};

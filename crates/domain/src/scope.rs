@@ -73,8 +73,6 @@ impl FromStr for Scope {
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    pub const EMPTY: Self = Self(0);
-
     /// Every scope, as held by sessions and loopback identities.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()

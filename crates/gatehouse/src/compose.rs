@@ -60,13 +60,13 @@ pub enum OpenError {
 
 /// What every crate needs: the data directory, its lock, the database.
 #[derive(Debug)]
-pub struct Ground {
+pub struct Storage {
     pub store: Store,
     /// Released last, after the store is closed.
     locks: Mutex<Option<Locks>>,
 }
 
-impl Ground {
+impl Storage {
     /// Opens the data directory, the lock and the database, in this order.
     pub async fn open(layers: &Layers, purpose: Purpose) -> Result<Self, OpenError> {
         data_dir::prepare(layers.data_dir())?;
@@ -91,18 +91,18 @@ impl Ground {
 
 /// The opened crates and their database.
 #[derive(Debug)]
-pub struct House {
+pub struct Gateway {
     pub services: Arc<Services>,
-    ground: Ground,
+    storage: Storage,
 }
 
-impl House {
-    /// Opens [`Ground`], then settings, secrets, auth and the other crates.
+impl Gateway {
+    /// Opens [`Storage`], then settings, secrets, auth and the other crates.
     pub async fn open(layers: Layers, parts: Parts, purpose: Purpose) -> Result<Self, OpenError> {
         let Parts { clock, random } = parts;
         let started_at_ms = clock.monotonic_ms();
-        let ground = Ground::open(&layers, purpose).await?;
-        let store = ground.store.clone();
+        let storage = Storage::open(&layers, purpose).await?;
+        let store = storage.store.clone();
         let rows = store.read(|conn| Box::pin(async move { conn.list_settings().await }));
         let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);
         report(&config);
@@ -145,13 +145,13 @@ impl House {
         };
         Ok(Self {
             services: Arc::new(Services::open(parts).await?),
-            ground,
+            storage,
         })
     }
 
     /// Lets writes finish, closes the database and releases the locks.
     pub async fn close(&self) {
-        self.ground.close().await;
+        self.storage.close().await;
     }
 }
 
@@ -201,7 +201,7 @@ fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks
 pub struct App(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) house: House,
+    pub(crate) gateway: Gateway,
     pub(crate) rpc: Rpc,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
 }
@@ -209,7 +209,7 @@ pub(crate) struct Inner {
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("App")
-            .field("house", &self.0.house)
+            .field("house", &self.0.gateway)
             .finish_non_exhaustive()
     }
 }
@@ -217,19 +217,19 @@ impl std::fmt::Debug for App {
 impl App {
     /// Opens everything that serving needs.
     pub async fn open(layers: Layers, parts: Parts) -> Result<Self, OpenError> {
-        let house = House::open(layers, parts, Purpose::Serve).await?;
-        let config = &house.services.config;
+        let gateway = Gateway::open(layers, parts, Purpose::Serve).await?;
+        let config = &gateway.services.config;
         let tls = match tls_source(&config.resolved().settings, config.layers().data_dir()) {
             Some(source) => Some(server_config(&source)?),
             None => None,
         };
-        let rpc = Rpc::new(Arc::clone(&house.services));
-        Ok(Self(Arc::new(Inner { house, rpc, tls })))
+        let rpc = Rpc::new(Arc::clone(&gateway.services));
+        Ok(Self(Arc::new(Inner { gateway, rpc, tls })))
     }
 
     /// The opened crates.
     pub fn services(&self) -> &Arc<Services> {
-        &self.0.house.services
+        &self.0.gateway.services
     }
 }
 

@@ -8,4 +8,4 @@ pub mod logging;
 pub mod own_environment;
 mod serve;
 
-pub use compose::{App, Ground, House, OpenError, Parts, Purpose};
+pub use compose::{App, Gateway, OpenError, Parts, Purpose, Storage};

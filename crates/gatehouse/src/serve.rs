@@ -77,7 +77,7 @@ impl App {
                 "some background tasks did not end in time"
             );
         }
-        self.0.house.close().await;
+        self.0.gateway.close().await;
         tracing::info!("stopped");
     }
 

@@ -54,9 +54,9 @@ impl Models {
         key.check(&endpoint)?;
         let prepared = inner.prepare(&endpoint, &key, &model.model)?;
         let began = Instant::now();
-        let patience = &inner.tuning.patience;
+        let timeouts = &inner.tuning.timeouts;
         let facts = self.facts(model);
-        let mut learned = inner.lessons.of(model);
+        let mut learned = inner.learned_facts.of(model);
         learned.no_tools |= facts.tools == Some(false);
         let make_body = |learned| {
             let call = ChatCall {
@@ -79,14 +79,14 @@ impl Models {
                 && learned.learn(reason, &request, endpoint.kind)
             {
                 tracing::info!(%model, reason = reason.as_str(), "the request is adapted to a model");
-                inner.lessons.put(model, learned);
+                inner.learned_facts.put(model, learned);
                 body = make_body(learned);
                 continue;
             }
             let wait = failure
                 .wait
-                .unwrap_or_else(|| own_wait(patience.retry_base, retry, &*inner.random));
-            let in_time = began.elapsed().saturating_add(wait) <= patience.retries_total;
+                .unwrap_or_else(|| own_wait(timeouts.retry_base, retry, &*inner.random));
+            let in_time = began.elapsed().saturating_add(wait) <= timeouts.retries_total;
             if retry == RETRIES || !failure.again || !in_time {
                 return Err(failure.error);
             }
@@ -123,7 +123,7 @@ impl Inner {
             url: endpoint.chat_url(model),
             headers,
             kind: endpoint.kind,
-            deadline: Instant::now() + self.tuning.patience.whole,
+            deadline: Instant::now() + self.tuning.timeouts.whole,
         })
     }
 
@@ -133,8 +133,8 @@ impl Inner {
         let mut request = Request::new(Method::POST, prepared.url.clone());
         *request.headers_mut() = prepared.headers.clone();
         *request.body_mut() = Some(body.into());
-        let patience = &self.tuning.patience;
-        let until = prepared.deadline.min(Instant::now() + patience.first);
+        let timeouts = &self.tuning.timeouts;
+        let until = prepared.deadline.min(Instant::now() + timeouts.first);
         let sent = timeout_at(until, self.send(prepared.endpoint, request)).await;
         let response = sent
             .map_err(|_| timed_out())?
@@ -149,7 +149,7 @@ impl Inner {
             &self.tuning,
             prepared.deadline,
         )?;
-        reply.await_first(patience.first).await?;
+        reply.await_first(timeouts.first).await?;
         Ok(reply)
     }
 
@@ -158,7 +158,7 @@ impl Inner {
         let wait = asked_wait(response.headers(), self.clock.now());
         // If the body does not arrive, the status is enough.
         let body = timeout(
-            self.tuning.patience.list,
+            self.tuning.timeouts.list,
             read_capped(response, MAX_ERROR_BYTES),
         )
         .await;
@@ -166,10 +166,10 @@ impl Inner {
         let refusal = refusal::with_status(status, &body);
         let mut error = refused(prepared.provider, refusal, prepared.key, wait);
         // Vendors repeat the key when they reject it.
-        if let ModelError::Failed { said, .. } = &mut error
+        if let ModelError::Failed { vendor_message, .. } = &mut error
             && !matches!(status, 401 | 403)
         {
-            *said = refusal::sentence(&body, prepared.key.text());
+            *vendor_message = refusal::sentence(&body, prepared.key.text());
         }
         Failure {
             error,
@@ -204,7 +204,7 @@ pub(crate) fn vendor_error(provider: &str, refusal: Refusal, wait: Option<Durati
             reason: Some(reason),
             retryable: refusal.is_retryable(),
             retry_after: wait.filter(|_| refusal.is_retryable()),
-            said: None,
+            vendor_message: None,
         },
     }
 }

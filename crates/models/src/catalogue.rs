@@ -200,8 +200,8 @@ impl Inner {
         &self,
         endpoint: &Endpoint<'_>,
     ) -> Result<Arc<Vec<Listed>>, ModelError> {
-        let patience = self.tuning.patience.list;
-        let listed = self.ask_for_models(endpoint, patience).await?;
+        let timeouts = self.tuning.timeouts.list;
+        let listed = self.ask_for_models(endpoint, timeouts).await?;
         let now = self.clock.monotonic_ms();
         self.catalogue.put(&endpoint.id, now, &listed);
         Ok(listed)

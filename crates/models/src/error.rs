@@ -30,7 +30,7 @@ pub enum ModelError {
         /// The wait that the provider requested.
         retry_after: Option<Duration>,
         /// The vendor's own sentence. It may repeat parts of the conversation.
-        said: Option<String>,
+        vendor_message: Option<String>,
     },
     /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
@@ -61,7 +61,7 @@ impl ModelError {
             reason: None,
             retryable,
             retry_after: None,
-            said: None,
+            vendor_message: None,
         }
     }
 
@@ -109,7 +109,7 @@ impl From<ModelError> for Problem {
                 reason,
                 retryable,
                 retry_after,
-                said,
+                vendor_message,
             } => {
                 let sentence = reason.and_then(Reason::sentence);
                 let message = match (sentence, status) {
@@ -131,8 +131,8 @@ impl From<ModelError> for Problem {
                 if let Some(status) = status {
                     problem = problem.with("status", status);
                 }
-                if let Some(said) = said {
-                    problem = problem.with("provider_message", said);
+                if let Some(vendor_message) = vendor_message {
+                    problem = problem.with("provider_message", vendor_message);
                 }
                 if let Some(reason) = reason {
                     problem = problem.with("reason", reason.as_str());
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_caller_is_told() {
+    fn each_error_has_a_code_and_a_message() {
         let failed = |status, retryable| ModelError::Failed {
             provider: "p".to_owned(),
             status,
@@ -182,7 +182,7 @@ mod tests {
             }),
             retryable,
             retry_after: None,
-            said: None,
+            vendor_message: None,
         };
         for (error, code, text) in [
             (failed(Some(401), false), "PROVIDER_FAILED", "key"),

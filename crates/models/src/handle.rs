@@ -2,7 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::catalogue::Catalogue;
-use crate::learned::Lessons;
+use crate::learned::LearnedFacts;
 use crate::local::LocalServer;
 use crate::ollama::Shown;
 use crate::{ModelsSettings, Tuning};
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     pub(crate) tuning: Tuning,
     pub(crate) catalogue: Catalogue,
     pub(crate) local: LocalServer,
-    pub(crate) lessons: Lessons,
+    pub(crate) learned_facts: LearnedFacts,
     pub(crate) shown: Shown,
 }
 
@@ -75,7 +75,7 @@ impl Models {
                 tuning,
                 catalogue: Catalogue::default(),
                 local: LocalServer::default(),
-                lessons: Lessons::default(),
+                learned_facts: LearnedFacts::default(),
                 shown: Shown::default(),
             }),
         }
@@ -85,7 +85,7 @@ impl Models {
     pub fn update_settings(&self, settings: ModelsSettings) {
         self.inner.settings.store(Arc::new(settings));
         self.inner.catalogue.forget();
-        self.inner.lessons.forget();
+        self.inner.learned_facts.forget();
         self.inner.shown.forget();
     }
 }

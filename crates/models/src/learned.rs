@@ -59,21 +59,21 @@ impl Learned {
 
 /// What was learned, by model.
 #[derive(Debug, Default)]
-pub(crate) struct Lessons(Mutex<HashMap<ModelRef, Learned>>);
+pub(crate) struct LearnedFacts(Mutex<HashMap<ModelRef, Learned>>);
 
-impl Lessons {
+impl LearnedFacts {
     pub(crate) fn of(&self, model: &ModelRef) -> Learned {
-        let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lessons.get(model).copied().unwrap_or_default()
+        let learned_facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        learned_facts.get(model).copied().unwrap_or_default()
     }
 
     pub(crate) fn put(&self, model: &ModelRef, learned: Learned) {
-        let mut lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lessons.insert(model.clone(), learned);
+        let mut learned_facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        learned_facts.insert(model.clone(), learned);
     }
 
     pub(crate) fn forget(&self) {
-        let mut lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lessons.clear();
+        let mut learned_facts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        learned_facts.clear();
     }
 }

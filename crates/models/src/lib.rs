@@ -43,4 +43,4 @@ pub use gatehouse_domain::ModelFacts;
 pub use handle::{ModelRef, Models, ModelsParts};
 pub use providers::ProviderInfo;
 pub use refusal::Reason;
-pub use settings::{Limits, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning};
+pub use settings::{Limits, ModelsSettings, ProviderKind, ProviderSettings, Timeouts, Tuning};

@@ -31,11 +31,11 @@ impl Inner {
     pub(crate) async fn ask_for_models(
         &self,
         endpoint: &Endpoint<'_>,
-        patience: Duration,
+        timeouts: Duration,
     ) -> Result<Arc<Vec<Listed>>, ModelError> {
         let key = self.key(endpoint).await?;
         key.check(endpoint)?;
-        let asked = tokio::time::timeout(patience, self.fetch_models(endpoint, &key)).await;
+        let asked = tokio::time::timeout(timeouts, self.fetch_models(endpoint, &key)).await;
         asked.unwrap_or_else(|_| {
             Err(ModelError::Timeout {
                 provider: endpoint.id.to_string(),

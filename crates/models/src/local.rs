@@ -10,14 +10,14 @@ use tokio::sync::Mutex;
 const REMEMBERED_MS: u64 = 5_000;
 
 #[derive(Debug)]
-struct Look {
+struct Probe {
     at_ms: u64,
     found: Option<Arc<Vec<Listed>>>,
 }
 
 /// The last probe. The lock is held during a probe, so that concurrent callers share it.
 #[derive(Debug, Default)]
-pub(crate) struct LocalServer(Mutex<Option<Look>>);
+pub(crate) struct LocalServer(Mutex<Option<Probe>>);
 
 impl Inner {
     /// The models of the local server; `None` when there is no such server.
@@ -32,9 +32,9 @@ impl Inner {
         {
             return look.found.clone();
         }
-        let probe = self.tuning.patience.probe;
+        let probe = self.tuning.timeouts.probe;
         let found = self.ask_for_models(&endpoint, probe).await.ok();
-        *last = Some(Look {
+        *last = Some(Probe {
             at_ms: now,
             found: found.clone(),
         });

@@ -72,7 +72,7 @@ impl Inner {
     async fn show(&self, endpoint: &Endpoint<'_>, model: &str) -> Result<ModelFacts, ModelError> {
         let key = self.key(endpoint).await?;
         let asked = self.fetch_shown(endpoint, &key, model);
-        let asked = tokio::time::timeout(self.tuning.patience.list, asked).await;
+        let asked = tokio::time::timeout(self.tuning.timeouts.list, asked).await;
         asked.unwrap_or_else(|_| {
             Err(ModelError::Timeout {
                 provider: endpoint.id.to_string(),

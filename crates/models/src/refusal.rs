@@ -3,9 +3,9 @@
 //! Sources: <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://platform.claude.com/docs/en/api/errors>, llama.cpp's `tools/server/README.md`.
 
-mod said;
+mod error_body;
 
-use said::Said;
+use error_body::ErrorBody;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -134,14 +134,14 @@ const fn may_work_later(status: u16) -> bool {
 
 /// Classifies a response with an error status.
 pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
-    let said = Said::read(body);
+    let error_body = ErrorBody::read(body);
     // A request that is too long is a client error, but older llama.cpp returns 500.
     let is_context =
-        matches!(status, 400 | 413 | 422 | 500) && (status == 413 || said.is_context());
+        matches!(status, 400 | 413 | 422 | 500) && (status == 413 || error_body.is_context());
     let reason = if is_context {
         Reason::ContextTooLong
     } else {
-        said.reason(status)
+        error_body.reason(status)
     };
     Refusal {
         reason,
@@ -175,12 +175,12 @@ pub(crate) fn sentence(body: &[u8], key: Option<&str>) -> Option<String> {
 
 /// Classifies an error within a stream: the object under `error`.
 pub(crate) fn in_stream(error: &Value) -> Refusal {
-    let said = Said::of(error);
-    let status = said.status();
-    let reason = if said.is_context() {
+    let error_body = ErrorBody::of(error);
+    let status = error_body.status();
+    let reason = if error_body.is_context() {
         Reason::ContextTooLong
     } else {
-        status.map_or(Reason::Other, |status| said.reason(status))
+        status.map_or(Reason::Other, |status| error_body.reason(status))
     };
     Refusal { reason, status }
 }

@@ -119,15 +119,15 @@ impl Reply {
             ready: VecDeque::new(),
             failure: None,
             is_over: false,
-            idle: tuning.patience.idle,
+            idle: tuning.timeouts.idle,
             deadline,
         })
     }
 
     /// Waits for the first chunk.
-    pub(crate) async fn await_first(&mut self, patience: Duration) -> Result<(), Failure> {
+    pub(crate) async fn await_first(&mut self, timeouts: Duration) -> Result<(), Failure> {
         while self.ready.is_empty() && !self.is_over {
-            self.read_on(patience).await;
+            self.read_on(timeouts).await;
         }
         match self.failure.take() {
             Some(failure) if self.ready.is_empty() => Err(failure),
@@ -157,8 +157,8 @@ impl Reply {
     }
 
     /// Reads the next bytes from the connection.
-    async fn read_on(&mut self, patience: Duration) {
-        let until = self.deadline.min(Instant::now() + patience);
+    async fn read_on(&mut self, timeouts: Duration) {
+        let until = self.deadline.min(Instant::now() + timeouts);
         let mut out = Vec::new();
         let failure = match timeout_at(until, self.body.next()).await {
             Err(_) => Some(Failure::timeout(&self.provider)),

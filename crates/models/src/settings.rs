@@ -1,70 +1,11 @@
 //! The settings of the models crate, and its fixed limits.
 
-use gatehouse_domain::ModelFacts;
+pub use gatehouse_config::{Provider as ProviderSettings, ProviderKind};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use url::Url;
-
-/// The API family of a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProviderKind {
-    /// `OpenAI` chat completions and compatible APIs.
-    Openai,
-    /// Anthropic Messages.
-    Anthropic,
-}
-
-impl ProviderKind {
-    /// The name in the settings; also the vendor's provider id.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Openai => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
-
-    /// The vendor's own address.
-    pub const fn default_base_url(self) -> &'static str {
-        match self {
-            Self::Openai => "https://api.openai.com/v1",
-            Self::Anthropic => "https://api.anthropic.com/v1",
-        }
-    }
-}
-
-/// One provider of the settings.
-pub struct ProviderSettings {
-    pub kind: ProviderKind,
-    /// Includes the version segment.
-    pub base_url: Url,
-    /// The key from the settings, if it belongs to this kind and address.
-    pub api_key: Option<SecretString>,
-    /// The models to offer. When empty, the provider is asked.
-    pub models: Vec<String>,
-    /// What is known about models, by name. Takes precedence over the provider's list.
-    pub facts: BTreeMap<String, ModelFacts>,
-    /// Additional headers of every request.
-    pub headers: BTreeMap<String, SecretString>,
-    /// Set for Azure `OpenAI`: the `api-version`.
-    pub azure_api_version: Option<String>,
-}
-
-impl ProviderSettings {
-    /// A provider without a key and with nothing else set.
-    pub const fn new(kind: ProviderKind, base_url: Url) -> Self {
-        Self {
-            kind,
-            base_url,
-            api_key: None,
-            models: Vec::new(),
-            facts: BTreeMap::new(),
-            headers: BTreeMap::new(),
-            azure_api_version: None,
-        }
-    }
-}
 
 /// The settings of the models crate.
 pub struct ModelsSettings {
@@ -107,7 +48,7 @@ impl fmt::Debug for ModelsSettings {
 
 /// Timeouts for providers.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// For the response headers, and for each read until the first chunk. Local models process the whole
     /// conversation before they answer, and `OpenAI`'s reasoning models send nothing while they reason. A server
     /// that is down fails earlier, when the connection is made, and `agents.turn_timeout_seconds` ends a turn.
@@ -153,7 +94,7 @@ impl Default for Limits {
     }
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             first: Duration::from_mins(15),
@@ -170,7 +111,7 @@ impl Default for Patience {
 /// Values that only tests change.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     pub limits: Limits,
     /// The address of a local Ollama; `None` disables detection.
     pub local: Option<Url>,
@@ -183,7 +124,7 @@ const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             limits: Limits::default(),
             local: Url::parse(OLLAMA).ok(),
         }
@@ -196,9 +137,9 @@ mod tests {
 
     #[test]
     fn minutes_of_silent_reasoning_are_no_timeout() {
-        let patience = Patience::default();
+        let timeouts = Timeouts::default();
         let silence = Duration::from_mins(9);
-        assert!(patience.first > silence && patience.idle > silence);
-        assert!(patience.whole > patience.first);
+        assert!(timeouts.first > silence && timeouts.idle > silence);
+        assert!(timeouts.whole > timeouts.first);
     }
 }

@@ -7,7 +7,7 @@
 use crate::candidates::Endpoint;
 use crate::family::{below, family, secret_header};
 use crate::handle::Inner;
-use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response};
 use secrecy::ExposeSecret;
@@ -74,7 +74,7 @@ impl Inner {
         let settings = self.settings.load_full();
         match settings.proxy.as_ref().filter(|_| !endpoint.is_local()) {
             Some(proxy) => outbound.send_through(proxy, request).await,
-            None => outbound.send(Reach::Owner, request).await,
+            None => outbound.send(AddressSource::Owner, request).await,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
-use crate::{OutboundError, OutboundSettings, Reach};
+use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
 use std::fmt;
@@ -51,7 +51,7 @@ impl Outbound {
     /// from the environment, and filters addresses when it connects. URLs whose host is an IP address
     /// bypass its resolver, so call [`Self::check_url`] before every request or use [`Self::send`], which
     /// does. The client has no response timeout; set one on the request.
-    pub fn client(&self, reach: Reach) -> &Client {
+    pub fn client(&self, reach: AddressSource) -> &Client {
         match self.policy(reach) {
             Policy::PublicOnly => &self.inner.public_only,
             Policy::NoMetadata => &self.inner.no_metadata,
@@ -60,12 +60,12 @@ impl Outbound {
 
     /// Checks what the URL's text reveals: `http` or `https`, a host, no user name, and no refused address
     /// or name. The resolver checks the addresses of other names at connect time.
-    pub fn check_url(&self, reach: Reach, url: &Url) -> Result<(), OutboundError> {
+    pub fn check_url(&self, reach: AddressSource, url: &Url) -> Result<(), OutboundError> {
         check_url(self.policy(reach), url)
     }
 
     /// Checks what the host's text reveals, for protocols other than HTTP.
-    pub fn check_host(&self, reach: Reach, host: &Host) -> Result<(), OutboundError> {
+    pub fn check_host(&self, reach: AddressSource, host: &Host) -> Result<(), OutboundError> {
         let host = match host {
             Host::Domain(name) => Host::Domain(name.as_str()),
             Host::Ipv4(v4) => Host::Ipv4(*v4),
@@ -75,20 +75,24 @@ impl Outbound {
     }
 
     /// Checks the URL and sends the request. Returns redirects without following them.
-    pub async fn send(&self, reach: Reach, request: Request) -> Result<Response, OutboundError> {
+    pub async fn send(
+        &self,
+        reach: AddressSource,
+        request: Request,
+    ) -> Result<Response, OutboundError> {
         self.check_url(reach, request.url())?;
         Ok(self.client(reach).execute(request).await?)
     }
 
-    /// Like [`Self::send`] with [`Reach::Owner`], through an HTTP proxy of the owner. The proxy resolves the
+    /// Like [`Self::send`] with [`AddressSource::Owner`], through an HTTP proxy of the owner. The proxy resolves the
     /// name, so only the URL's text is checked.
     pub async fn send_through(
         &self,
         proxy: &Url,
         request: Request,
     ) -> Result<Response, OutboundError> {
-        self.check_url(Reach::Owner, request.url())?;
-        self.check_url(Reach::Owner, proxy)?;
+        self.check_url(AddressSource::Owner, request.url())?;
+        self.check_url(AddressSource::Owner, proxy)?;
         let known = self.inner.proxied.load_full();
         let client = if let Some(known) = known.filter(|known| known.0 == *proxy) {
             known.1.clone()
@@ -103,7 +107,11 @@ impl Outbound {
 
     /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them
     /// and do not resolve again.
-    pub async fn resolve(&self, reach: Reach, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
+    pub async fn resolve(
+        &self,
+        reach: AddressSource,
+        host: &str,
+    ) -> Result<Vec<IpAddr>, OutboundError> {
         let found = resolver::resolve(self.policy(reach), host).await;
         found.map_err(|error| {
             if error.is::<Refused>() {
@@ -114,10 +122,12 @@ impl Outbound {
         })
     }
 
-    fn policy(&self, reach: Reach) -> Policy {
+    fn policy(&self, reach: AddressSource) -> Policy {
         match reach {
-            Reach::Public if !self.inner.settings.load().allow_private => Policy::PublicOnly,
-            Reach::Public | Reach::Owner => Policy::NoMetadata,
+            AddressSource::Public if !self.inner.settings.load().allow_private => {
+                Policy::PublicOnly
+            }
+            AddressSource::Public | AddressSource::Owner => Policy::NoMetadata,
         }
     }
 }

@@ -18,7 +18,7 @@ pub use error::OutboundError;
 
 /// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum AddressSource {
     /// From a tool, a model or a payload. Only public internet addresses, unless
     /// [`OutboundSettings::allow_private`] is set.
     Public,
@@ -29,7 +29,7 @@ pub enum Reach {
 /// The owner's settings for outgoing requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboundSettings {
-    /// `network.allow_private`: [`Reach::Public`] also reaches private addresses, but never cloud metadata
+    /// `network.allow_private`: [`AddressSource::Public`] also reaches private addresses, but never cloud metadata
     /// services.
     pub allow_private: bool,
 }

@@ -1,7 +1,7 @@
 //! Audit rows for calls whose own crate writes none. The method table defines the row; it is written once
 //! the call has succeeded.
 
-use crate::method::{Audit, Call, Method};
+use crate::method_entry::{Audit, Call, Method};
 use gatehouse_auth::Auth;
 use gatehouse_domain::Actor;
 use serde_json::value::RawValue;

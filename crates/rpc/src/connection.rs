@@ -4,15 +4,15 @@
 pub mod heartbeat;
 mod io;
 
-use crate::budget::{Holder, Share};
-use crate::census::SocketGuard;
 use crate::dispatch::{Admitted, Rpc, not_authenticated, order, weight};
 use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
 use crate::events::Event;
-use crate::method::outcome_of;
+use crate::memory_budget::{Holder, Share};
+use crate::method_entry::outcome_of;
 use crate::methods::connect::{ConnectParams, hello};
 use crate::order::Line;
-use gatehouse_auth::{AuthIdentity, Decision, Visit};
+use crate::unauthenticated_sockets::SocketGuard;
+use gatehouse_auth::{AuthIdentity, Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem};
 use heartbeat::{Beat, Heartbeat};
 use io::Ending;
@@ -55,7 +55,7 @@ enum State {
 #[derive(Debug)]
 pub struct Connection {
     rpc: Rpc,
-    visit: Arc<Visit>,
+    context: Arc<RequestContext>,
     state: State,
     heartbeat: Heartbeat,
     /// The number of running calls and the bytes of their messages.
@@ -72,16 +72,16 @@ pub struct Connection {
 impl Connection {
     /// Creates a connection for an upgrade with this visit. Fails when the client is unauthenticated on a
     /// gated path, or when there are too many unauthenticated sockets; answer the upgrade with the error.
-    pub fn open(rpc: Rpc, visit: Visit, path: PathKind) -> Result<Self, Problem> {
+    pub fn open(rpc: Rpc, context: RequestContext, path: PathKind) -> Result<Self, Problem> {
         let now = rpc.services().clock.monotonic_ms();
         let heartbeat = Heartbeat::begin(now);
-        let (state, place) = match &visit.decision {
+        let (state, place) = match &context.decision {
             Decision::Allowed(identity) => (State::Ready(identity.clone()), None),
-            _ if path == PathKind::Gated => return Err(not_authenticated(&visit)),
+            _ if path == PathKind::Gated => return Err(not_authenticated(&context)),
             _ => {
                 let place = rpc
                     .census()
-                    .admit(visit.client.key, visit.client.limit_factor);
+                    .admit(context.client.key, context.client.limit_factor);
                 let place = place.ok_or_else(|| Problem::rate_limited(CONNECT_WITHIN_MS))?;
                 (
                     State::Waiting {
@@ -91,11 +91,11 @@ impl Connection {
                 )
             }
         };
-        let visit = Arc::new(visit);
+        let context = Arc::new(context);
         let queued = VecDeque::new();
         Ok(Self {
             rpc,
-            visit,
+            context,
             state,
             heartbeat,
             calls: 0,
@@ -116,7 +116,7 @@ impl Connection {
 
     /// The holder that this connection's message bytes are charged to.
     pub fn holder(&self) -> Holder {
-        Holder::of(&self.visit)
+        Holder::of(&self.context)
     }
 
     /// Cancelled when this unauthenticated connection must make room for another. Feed it
@@ -223,7 +223,7 @@ impl Connection {
 
     fn event(&self, event: &Arc<Event>, out: &mut Vec<Output>) {
         if let State::Ready(identity) = &self.state
-            && event.may_be_heard_by(identity)
+            && event.may_receive(identity)
         {
             out.push(Output::Send(Arc::clone(event).into()));
         }
@@ -288,23 +288,23 @@ impl Connection {
         };
         let id = request.id.unwrap_or_else(Id::null);
         if request.method != "connect" {
-            let problem = not_authenticated(&self.visit);
+            let problem = not_authenticated(&self.context);
             return self.refuse(out, &id, &problem, "not authenticated");
         }
-        let params = match crate::method::read_params::<ConnectParams>(request.params) {
+        let params = match crate::method_entry::read_params::<ConnectParams>(request.params) {
             Ok(params) => params,
             Err(problem) => return self.refuse(out, &id, &problem, "malformed connect"),
         };
         let Some(auth) = params.into_auth() else {
-            let problem = not_authenticated(&self.visit);
+            let problem = not_authenticated(&self.context);
             return self.refuse(out, &id, &problem, "not authenticated");
         };
         self.state = State::Connecting;
-        let (services, visit) = (Arc::clone(self.rpc.services()), Arc::clone(&self.visit));
+        let (services, context) = (Arc::clone(self.rpc.services()), Arc::clone(&self.context));
         out.push(Output::Call(Box::pin(async move {
             Finished(Ending::Connect(
                 id,
-                services.auth.socket_login(&visit, auth).await,
+                services.auth.socket_login(&context, auth).await,
             ))
         })));
     }
@@ -328,14 +328,14 @@ impl Connection {
     }
 
     fn welcome(&mut self, id: &Id, identity: &AuthIdentity, out: &mut Vec<Output>) {
-        let mut visit = Visit::clone(&self.visit);
-        visit.decision = Decision::Allowed(identity.clone());
-        self.visit = Arc::new(visit);
+        let mut context = RequestContext::clone(&self.context);
+        context.decision = Decision::Allowed(identity.clone());
+        self.context = Arc::new(context);
         self.place = None;
         self.state = State::Ready(identity.clone());
         if self.credential_ended() {
             // The credential ended while it was being checked.
-            let problem = not_authenticated(&self.visit);
+            let problem = not_authenticated(&self.context);
             return self.refuse(out, id, &problem, "credential ended");
         }
         let hello = answer(id, &outcome_of(Ok(hello(self.rpc.services(), identity))));
@@ -368,7 +368,7 @@ impl Connection {
             request_id: None,
             ticket,
         };
-        let work = self.rpc.run(&self.visit, identity, incoming, admission);
+        let work = self.rpc.run(&self.context, identity, incoming, admission);
         out.push(Output::Call(Box::pin(async move {
             Finished(Ending::Calls {
                 answer: work.await,

@@ -2,15 +2,15 @@
 //! WebSockets and `POST /api/rpc` share this code.
 
 use crate::audited::Note;
-use crate::budget::{ByteBudget, Holder, Limits, Share};
-use crate::census::SocketCensus;
 use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
 use crate::events::EventBus;
-use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method};
+use crate::memory_budget::{ByteBudget, Holder, Limits, Share};
+use crate::method_entry::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;
 use crate::order::{Order, Ticket};
 use crate::reply::{Answers, Reply};
-use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision, Visit};
+use crate::unauthenticated_sockets::UnauthenticatedSockets;
+use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use gatehouse_secrets::Status;
 use gatehouse_services::{Services, to_problem};
@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 pub struct Rpc {
     services: Arc<Services>,
     events: EventBus,
-    census: SocketCensus,
+    census: UnauthenticatedSockets,
     budget: ByteBudget,
     tasks: TaskTracker,
 }
@@ -49,7 +49,7 @@ impl Rpc {
         Self {
             services,
             events: EventBus::default(),
-            census: SocketCensus::default(),
+            census: UnauthenticatedSockets::default(),
             budget: ByteBudget::new(limits),
             tasks: TaskTracker::new(),
         }
@@ -65,7 +65,7 @@ impl Rpc {
     }
 
     /// The counter of unauthenticated sockets.
-    pub fn census(&self) -> &SocketCensus {
+    pub fn census(&self) -> &UnauthenticatedSockets {
         &self.census
     }
 
@@ -79,21 +79,16 @@ impl Rpc {
         &self.tasks
     }
 
-    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications.
-    pub async fn call_text(&self, visit: &Visit, text: &[u8]) -> Option<Vec<u8>> {
-        let answer = self.call_text_as(visit, text, None).await;
-        answer.map(|answer| answer.as_bytes().to_vec())
-    }
-
-    /// Like [`Self::call_text`], for a request with an id. An internal error in the response carries the
-    /// id. The params are read immediately, so `text` is not needed while the future runs.
-    pub fn call_text_as(
+    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications. An internal
+    /// error in the response carries the request's id. The params are read immediately, so `text` is not
+    /// needed while the future runs.
+    pub fn call_text(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         text: &[u8],
         request_id: Option<RequestId>,
     ) -> Boxed<Option<Reply>> {
-        match self.admit_text(visit, text, request_id) {
+        match self.admit_text(context, text, request_id) {
             Ok(work) => work,
             Err(problem) => {
                 let answer = Reply::from(refusal(&Id::null(), &problem));
@@ -104,16 +99,16 @@ impl Rpc {
 
     fn admit_text(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         text: &[u8],
         request_id: Option<RequestId>,
     ) -> Result<Boxed<Option<Reply>>, Problem> {
-        let Decision::Allowed(identity) = &visit.decision else {
-            return Err(not_authenticated(visit));
+        let Decision::Allowed(identity) = &context.decision else {
+            return Err(not_authenticated(context));
         };
         let not_utf8 = |_| Problem::new(ErrorCode::ParseError, "The message is not UTF-8.");
         let incoming = parse(std::str::from_utf8(text).map_err(not_utf8)?)?;
-        let mut held = self.budget.share(Holder::of(visit));
+        let mut held = self.budget.share(Holder::of(context));
         if !held.grow(weight(&incoming)) {
             return Err(Problem::rate_limited(1000));
         }
@@ -123,8 +118,8 @@ impl Rpc {
             request_id,
             ticket: None,
         };
-        let visit = Arc::new(visit.clone());
-        Ok(self.run(&visit, identity, incoming, admitted))
+        let context = Arc::new(context.clone());
+        Ok(self.run(&context, identity, incoming, admitted))
     }
 
     /// Reads the params of all calls immediately. The future runs the calls in order and finishes even when
@@ -132,7 +127,7 @@ impl Rpc {
     /// its response stops when the caller disconnects. A message with a ticket waits for the one before it.
     pub(crate) fn run(
         &self,
-        visit: &Arc<Visit>,
+        context: &Arc<RequestContext>,
         identity: &AuthIdentity,
         incoming: Incoming<'_>,
         admitted: Admitted,
@@ -144,7 +139,7 @@ impl Rpc {
         for (place, item) in items.into_iter().enumerate() {
             let call = Call {
                 services: Arc::clone(&self.services),
-                visit: Arc::clone(visit),
+                context: Arc::clone(context),
                 identity: identity.clone(),
                 turn: turn.clone(),
             };
@@ -200,8 +195,8 @@ impl Rpc {
 }
 
 /// The error for an unauthenticated caller.
-pub(crate) fn not_authenticated(visit: &Visit) -> Problem {
-    match visit.decision {
+pub(crate) fn not_authenticated(context: &RequestContext) -> Problem {
+    match context.decision {
         Decision::SetupRequired => AuthError::SetupRequired.into(),
         Decision::Allowed(_) | Decision::Unauthorized => AuthError::NotAuthenticated.into(),
     }

@@ -30,7 +30,7 @@ pub struct EventKind {
     pub scope: Scope,
     /// Methods that return the same information. A credential with `only` receives the event if it may call
     /// one of them.
-    pub told_by: &'static [&'static str],
+    pub returned_by: &'static [&'static str],
     /// The schema of the params.
     pub params: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
@@ -60,7 +60,7 @@ const VAULT_STATUS: EventKind = EventKind {
     name: "vault.status",
     summary: "The vault was created, sealed, unlocked, disabled or enabled.",
     scope: Scope::Read,
-    told_by: &["system.status"],
+    returned_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultStatusParams>(),
 };
 
@@ -68,7 +68,7 @@ const VAULT_PROGRESS: EventKind = EventKind {
     name: "vault.progress",
     summary: "The progress of a long vault operation.",
     scope: Scope::Read,
-    told_by: &["system.status"],
+    returned_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultProgressParams>(),
 };
 
@@ -76,7 +76,7 @@ const AUTH_CHANGED: EventKind = EventKind {
     name: "auth.changed",
     summary: "Credentials or the state of authentication changed.",
     scope: Scope::Read,
-    told_by: &[
+    returned_by: &[
         "/api/auth/api-keys",
         "/api/auth/sessions",
         "/api/auth/passkeys",
@@ -89,8 +89,8 @@ const RECORDS_CHANGED: EventKind = EventKind {
     name: "records.changed",
     summary: "Records of the named kind changed. The event may be sent more than once.",
     scope: Scope::Read,
-    // Depends on the records: see `Records::told_by`.
-    told_by: &[],
+    // Depends on the records: see `Records::returned_by`.
+    returned_by: &[],
     params: |generator| generator.subschema_for::<RecordsChangedParams>(),
 };
 
@@ -159,7 +159,7 @@ impl Records {
     ];
 
     /// The methods that list these records.
-    pub(crate) const fn told_by(self) -> &'static [&'static str] {
+    pub(crate) const fn returned_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
             Self::Budgets => &["budgets.list"],
@@ -202,16 +202,16 @@ pub struct Event {
     pub frame: String,
     /// The scope that a listener needs.
     pub scope: Scope,
-    /// See [`EventKind::told_by`].
-    pub told_by: &'static [&'static str],
+    /// See [`EventKind::returned_by`].
+    pub returned_by: &'static [&'static str],
 }
 
 impl Event {
     /// Whether a connection with this identity may receive the event.
-    pub(crate) fn may_be_heard_by(&self, identity: &AuthIdentity) -> bool {
+    pub(crate) fn may_receive(&self, identity: &AuthIdentity) -> bool {
         identity.scopes.allows(self.scope)
             && (identity.only().is_none()
-                || self.told_by.iter().any(|name| may_ask(identity, name)))
+                || self.returned_by.iter().any(|name| may_ask(identity, name)))
     }
 }
 
@@ -238,17 +238,17 @@ impl EventBus {
     /// Publishes an event to all current subscribers with the scope.
     pub fn publish(&self, name: &'static str, params: &impl Serialize, scope: Scope) {
         let kind = EVENTS.iter().find(|kind| kind.name == name);
-        let told_by = kind.map_or(&[][..], |kind| kind.told_by);
-        self.send(name, params, scope, told_by);
+        let returned_by = kind.map_or(&[][..], |kind| kind.returned_by);
+        self.send(name, params, scope, returned_by);
     }
 
     fn publish_kind(&self, kind: &EventKind, params: &impl Serialize) {
-        self.send(kind.name, params, kind.scope, kind.told_by);
+        self.send(kind.name, params, kind.scope, kind.returned_by);
     }
 
     fn publish_records(&self, what: Records) {
         let (kind, params) = (&RECORDS_CHANGED, RecordsChangedParams { what });
-        self.send(kind.name, &params, kind.scope, what.told_by());
+        self.send(kind.name, &params, kind.scope, what.returned_by());
     }
 
     fn send(
@@ -256,7 +256,7 @@ impl EventBus {
         name: &'static str,
         params: &impl Serialize,
         scope: Scope,
-        told_by: &'static [&'static str],
+        returned_by: &'static [&'static str],
     ) {
         // Having no listener is not an error.
         if self.0.receiver_count() > 0 {
@@ -264,7 +264,7 @@ impl EventBus {
                 name,
                 frame: notification(name, params),
                 scope,
-                told_by,
+                returned_by,
             })));
         }
     }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_lags_is_told_at_1025_and_not_at_1024() {
+    fn a_subscriber_is_marked_as_lagging_at_1025_events_and_not_at_1024() {
         for (count, lagged) in [(1024, false), (1025, true)] {
             let bus = EventBus::default();
             let mut listener = bus.subscribe();

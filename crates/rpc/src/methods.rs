@@ -34,7 +34,7 @@ pub mod usage;
 mod voice_params;
 pub mod webhooks;
 
-use crate::method::Method;
+use crate::method_entry::Method;
 
 /// Every method.
 pub static METHODS: &[Method] = &[

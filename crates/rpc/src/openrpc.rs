@@ -1,7 +1,7 @@
 //! Builds the OpenRPC document (<https://spec.open-rpc.org/>, 1.3.2) from the method table.
 
 use crate::events::EVENTS;
-use crate::method::Method;
+use crate::method_entry::Method;
 use crate::methods::METHODS;
 use gatehouse_domain::{ErrorCode, Scope};
 use gatehouse_services::bootstrap::PRODUCT;

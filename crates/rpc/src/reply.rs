@@ -1,8 +1,8 @@
 //! Outgoing texts and the bytes charged for them until they are written.
 
-use crate::budget::Share;
 use crate::envelope::{Id, Outcome, answer_parts, refusal};
 use crate::events::Event;
+use crate::memory_budget::Share;
 use gatehouse_domain::{ErrorCode, Problem};
 use std::fmt;
 use std::ops::Deref;
@@ -157,7 +157,7 @@ fn no_room() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::{ByteBudget, Holder, Limits};
+    use crate::memory_budget::{ByteBudget, Holder, Limits};
     use serde_json::value::{RawValue, to_raw_value};
     use serde_json::{Value, json};
 

@@ -99,19 +99,8 @@ impl Secrets {
 
     /// Sets a variable. The value is encrypted while the vault is unsealed. While it is sealed, the
     /// value is stored in plaintext with a warning and encrypted at the next unseal, or refused,
-    /// depending on the setting.
+    /// depending on the setting. A key that is sent to a service is bound to that service.
     pub async fn set_env_variable(
-        &self,
-        actor: &Actor,
-        key: &str,
-        value: SecretString,
-    ) -> Result<EnvVariable, SecretsError> {
-        self.set_env_variable_for(actor, key, value, None).await
-    }
-
-    /// Like [`Secrets::set_env_variable`], for a key that is sent to `service`. Binds the variable
-    /// to that service.
-    pub async fn set_env_variable_for(
         &self,
         actor: &Actor,
         key: &str,

@@ -52,7 +52,7 @@ pub enum VaultError {
     Store(#[from] StoreError),
     /// The task ended before it finished.
     #[error("the operation did not complete")]
-    BrokenOff,
+    TaskAborted,
 }
 
 impl From<OpenError> for VaultError {
@@ -107,7 +107,7 @@ impl From<VaultError> for Problem {
                 "A stored secret cannot be decrypted. Nothing was changed. The server's log has \
                  its name.",
             ),
-            VaultError::BrokenOff => Self::internal(),
+            VaultError::TaskAborted => Self::internal(),
         }
     }
 }
@@ -147,7 +147,7 @@ pub enum SecretsError {
     Store(#[from] StoreError),
     /// The task ended before it finished.
     #[error("the operation did not complete")]
-    BrokenOff,
+    TaskAborted,
 }
 
 impl SecretsError {
@@ -169,7 +169,7 @@ impl From<VaultError> for SecretsError {
             VaultError::File(error) => Self::File(error),
             VaultError::Store(error) => Self::Store(error),
             VaultError::Undecryptable(what) => Self::Damaged(what),
-            _ => Self::BrokenOff,
+            _ => Self::TaskAborted,
         }
     }
 }
@@ -189,7 +189,7 @@ impl From<SecretsError> for Problem {
             SecretsError::File(error) => error.into(),
             SecretsError::Store(error) => error.into(),
             SecretsError::Crypto(error) => error.into(),
-            SecretsError::Damaged(_) | SecretsError::BrokenOff => Self::internal(),
+            SecretsError::Damaged(_) | SecretsError::TaskAborted => Self::internal(),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::VaultError;
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
-use crate::state::{Began, Inner, Parts};
+use crate::state::{Inner, Parts, RequestStart};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_store::Store;
 use gatehouse_vault::{RecordState, Status};
@@ -47,7 +47,7 @@ pub struct Progress {
 
 /// The vault and the secrets it protects. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Secrets(pub(crate) Arc<Inner>, Option<Began>);
+pub struct Secrets(pub(crate) Arc<Inner>, Option<RequestStart>);
 
 impl Secrets {
     /// Reads the vault record and determines the status; never unsealed. Logs an error if the
@@ -95,7 +95,7 @@ impl Secrets {
         Self(Arc::clone(&self.0), Some(self.0.begin()))
     }
 
-    pub(crate) fn began(&self) -> Began {
+    pub(crate) fn began(&self) -> RequestStart {
         self.1.unwrap_or_else(|| self.0.begin())
     }
 

@@ -36,14 +36,14 @@ pub enum KdfError {
     Busy,
     /// The job panicked, or the runtime is stopping.
     #[error("password hashing did not complete")]
-    BrokenOff,
+    TaskAborted,
 }
 
 impl From<KdfError> for Problem {
     fn from(error: KdfError) -> Self {
         match error {
             KdfError::Busy => Self::rate_limited(RETRY_AFTER_MS),
-            KdfError::BrokenOff => Self::new(
+            KdfError::TaskAborted => Self::new(
                 ErrorCode::Internal,
                 "The password could not be checked. The server's log has the details.",
             ),
@@ -92,11 +92,11 @@ impl KdfQueue {
     {
         let turn = match Arc::clone(&self.running).try_acquire_owned() {
             Ok(turn) => turn,
-            Err(TryAcquireError::Closed) => return Err(KdfError::BrokenOff),
+            Err(TryAcquireError::Closed) => return Err(KdfError::TaskAborted),
             Err(TryAcquireError::NoPermits) => {
                 let _waiting = self.enter(client)?;
                 let turn = Arc::clone(&self.running).acquire_owned().await;
-                turn.map_err(|_| KdfError::BrokenOff)?
+                turn.map_err(|_| KdfError::TaskAborted)?
             }
         };
         let job = tokio::task::spawn_blocking(move || {
@@ -106,7 +106,7 @@ impl KdfQueue {
         });
         job.await.map_err(|error| {
             tracing::error!(%error, "password hashing did not complete");
-            KdfError::BrokenOff
+            KdfError::TaskAborted
         })
     }
 
@@ -248,13 +248,16 @@ mod tests {
     async fn a_panic_ends_its_job_alone() {
         let queue = KdfQueue::new(1);
         let broken: Answer = queue.run(key(1), || panic!("for the test")).await;
-        assert_eq!(broken, Err(KdfError::BrokenOff));
+        assert_eq!(broken, Err(KdfError::TaskAborted));
         assert_eq!(queue.run(key(1), || 7).await, Ok(7));
     }
 
     #[test]
     fn a_full_queue_is_rate_limited() {
         assert_eq!(Problem::from(KdfError::Busy).code, ErrorCode::RateLimited);
-        assert_eq!(Problem::from(KdfError::BrokenOff).code, ErrorCode::Internal);
+        assert_eq!(
+            Problem::from(KdfError::TaskAborted).code,
+            ErrorCode::Internal
+        );
     }
 }

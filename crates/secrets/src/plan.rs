@@ -4,7 +4,7 @@
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
 use crate::seen::{Seen, View};
-use crate::state::{Began, Inner};
+use crate::state::{Inner, RequestStart};
 use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::Conn;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct VaultPlan {
     inner: Arc<Inner>,
     actor: Actor,
-    began: Began,
+    began: RequestStart,
     planned: Seen,
     step: Step,
     applied: AtomicBool,
@@ -177,7 +177,13 @@ fn key_in_memory(view: &View) -> Option<Arc<Dek>> {
 }
 
 impl Inner {
-    fn plan(self: &Arc<Self>, actor: &Actor, began: Began, planned: Seen, step: Step) -> VaultPlan {
+    fn plan(
+        self: &Arc<Self>,
+        actor: &Actor,
+        began: RequestStart,
+        planned: Seen,
+        step: Step,
+    ) -> VaultPlan {
         VaultPlan {
             inner: Arc::clone(self),
             actor: actor.clone(),
@@ -190,7 +196,7 @@ impl Inner {
     }
 
     /// A plan was dropped after its transaction ran. If that was committed, loads its key anyway.
-    fn adopt_later(self: &Arc<Self>, began: Began, dek: Arc<Dek>) {
+    fn adopt_later(self: &Arc<Self>, began: RequestStart, dek: Arc<Dek>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let inner = Arc::clone(self);
             let work = async move {
@@ -205,7 +211,7 @@ impl Inner {
 
     /// Unseals with the key of a record that was just stored, if the record exists, and encrypts
     /// what was written in the meantime.
-    async fn adopt(self: &Arc<Self>, began: Began, dek: Arc<Dek>) -> Result<(), VaultError> {
+    async fn adopt(self: &Arc<Self>, began: RequestStart, dek: Arc<Dek>) -> Result<(), VaultError> {
         let _alone = match self.alone_unless_superseded(began).await {
             Ok(alone) => alone,
             // A later request sealed the vault: it stays sealed.

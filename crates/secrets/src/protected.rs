@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a secret belongs to. Authenticated with the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SecretPlace {
+pub enum SecretOwner {
     /// A field of a channel account. None of the three parts may contain a colon.
     Channel {
         /// The channel's type.
@@ -26,7 +26,7 @@ pub enum SecretPlace {
     },
 }
 
-impl SecretPlace {
+impl SecretOwner {
     fn aad(&self) -> Aad {
         match self {
             Self::Channel {
@@ -45,7 +45,7 @@ impl Secrets {
     /// plaintext and are encrypted later; while it is sealed, they are refused.
     pub async fn write_protected<T, E, F>(
         &self,
-        secrets: Vec<(SecretPlace, SecretString)>,
+        secrets: Vec<(SecretOwner, SecretString)>,
         job: F,
     ) -> Result<T, E>
     where
@@ -68,7 +68,7 @@ impl Secrets {
     /// Decrypts a secret read from its row.
     pub async fn open_protected(
         &self,
-        place: &SecretPlace,
+        place: &SecretOwner,
         value: String,
         encrypted: bool,
     ) -> Result<SecretString, SecretsError> {

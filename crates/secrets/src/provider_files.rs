@@ -34,7 +34,7 @@ pub enum FileError {
     Crypto(#[from] CryptoError),
     /// The task ended before it finished.
     #[error("the file operation did not complete")]
-    BrokenOff,
+    TaskAborted,
 }
 
 impl From<FileError> for Problem {

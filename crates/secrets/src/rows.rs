@@ -94,9 +94,9 @@ pub(crate) struct Walk<'a> {
 }
 
 /// Clears the progress on drop, even if the walk fails.
-struct Told<'a>(&'a watch::Sender<Option<Progress>>);
+struct ClearProgress<'a>(&'a watch::Sender<Option<Progress>>);
 
-impl Drop for Told<'_> {
+impl Drop for ClearProgress<'_> {
     fn drop(&mut self) {
         self.0
             .send_if_modified(|progress| progress.take().is_some());
@@ -110,7 +110,7 @@ impl Walk<'_> {
         conn: &mut Conn,
         turn: &Turn,
     ) -> Result<DisableReport, VaultError> {
-        let _told = Told(self.progress);
+        let _clear = ClearProgress(self.progress);
         let mut report = DisableReport::default();
         let mut tables = Vec::new();
         for table in SecretTable::ALL {
@@ -124,7 +124,7 @@ impl Walk<'_> {
                 changed += u64::from(self.one(conn, turn, table, row).await?);
                 done += 1;
                 if done % STEP == 0 {
-                    self.tell(turn, done, total);
+                    self.publish(turn, done, total);
                 }
             }
             report.add(table, changed);
@@ -156,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    fn tell(&self, turn: &Turn, done: u64, total: u64) {
+    fn publish(&self, turn: &Turn, done: u64, total: u64) {
         self.progress.send_replace(Some(Progress {
             operation: turn.operation(),
             done,
@@ -179,16 +179,16 @@ mod tests {
             now: Timestamp::from_millis(1),
             progress: &sender,
         };
-        let told = Told(&sender);
+        let reported = ClearProgress(&sender);
         let dek = Arc::new(Dek::generate(&random));
-        walk.tell(&Turn::Decrypt(dek), 250, 600);
+        walk.publish(&Turn::Decrypt(dek), 250, 600);
         let expected = Progress {
             operation: "disable",
             done: 250,
             total: 600,
         };
         assert_eq!(*receiver.borrow_and_update(), Some(expected));
-        drop(told);
+        drop(reported);
         assert_eq!(*receiver.borrow_and_update(), None);
     }
 

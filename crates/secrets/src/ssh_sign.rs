@@ -30,7 +30,7 @@ impl Secrets {
         let place = format!("ssh-key:{name}");
         let work = move || sign(&key, &data, flags, &place);
         let job = self.0.tasks.spawn_blocking(work);
-        let signature = job.await.map_err(|_| SecretsError::BrokenOff)??;
+        let signature = job.await.map_err(|_| SecretsError::TaskAborted)??;
         let detail = json!({ "name": name, "program": program });
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let write = self.0.store.write(move |conn| {

@@ -24,13 +24,13 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The start of a request, as a sequence number within this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Began(u64);
+pub(crate) struct RequestStart(u64);
 
 struct Memory {
     keyring: Keyring,
     seen: Seen,
     /// The latest start of a request that sealed, enabled or disabled the vault.
-    closed: Option<Began>,
+    closed: Option<RequestStart>,
     /// The record's key, if this process disabled the vault. Nothing is encrypted with it; it only
     /// allows wrapping the record for a new password later.
     spare: Option<Arc<Dek>>,
@@ -112,9 +112,9 @@ impl Inner {
 
     /// Notifies subscribers if the status changed.
     fn publish(&self, status: Status) {
-        self.status.send_if_modified(|told| {
-            let changed = *told != status;
-            *told = status;
+        self.status.send_if_modified(|reported| {
+            let changed = *reported != status;
+            *reported = status;
             changed
         });
     }
@@ -133,8 +133,8 @@ impl Inner {
     }
 
     /// Records the start of a request.
-    pub(crate) fn begin(&self) -> Began {
-        Began(self.begins.fetch_add(1, Ordering::SeqCst))
+    pub(crate) fn begin(&self) -> RequestStart {
+        RequestStart(self.begins.fetch_add(1, Ordering::SeqCst))
     }
 
     /// Takes the gate for a transition that is ready to take effect.
@@ -147,7 +147,7 @@ impl Inner {
     /// that started later sealed, enabled or disabled the vault.
     pub(crate) async fn alone_unless_superseded(
         &self,
-        began: Began,
+        began: RequestStart,
     ) -> Result<RwLockWriteGuard<'_, ()>, VaultError> {
         let alone = self.alone().await;
         if self.memory().closed > Some(began) {
@@ -171,14 +171,14 @@ impl Inner {
     pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<BrokenOff> + Send + 'static,
+        E: From<TaskAborted> + Send + 'static,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
         match self.tasks.spawn(inherit(work)).await {
             Ok(result) => result,
             Err(error) => {
                 tracing::error!(%error, "an operation on the vault did not complete");
-                Err(BrokenOff.into())
+                Err(TaskAborted.into())
             }
         }
     }
@@ -191,7 +191,7 @@ impl Inner {
     {
         let files = Arc::clone(&self.files);
         let job = self.tasks.spawn_blocking(move || work(&files));
-        job.await.unwrap_or(Err(FileError::BrokenOff))
+        job.await.unwrap_or(Err(FileError::TaskAborted))
     }
 
     pub(crate) async fn read_seen(&self) -> Result<(Seen, Option<VaultRecord>), StoreError> {
@@ -245,7 +245,7 @@ impl Inner {
         let (seen, record) = self.read_seen().await?;
         self.observe(seen.clone());
         self.view_if_known(&seen, record)
-            .ok_or(VaultError::BrokenOff)
+            .ok_or(VaultError::TaskAborted)
     }
 
     fn view_if_known(&self, seen: &Seen, record: Option<VaultRecord>) -> Option<View> {
@@ -296,20 +296,20 @@ impl Inner {
             memory
                 .keyring
                 .unsealed(Arc::clone(dek))
-                .map_err(|_| VaultError::BrokenOff)?
+                .map_err(|_| VaultError::TaskAborted)?
         };
         self.publish(status);
         Ok(status)
     }
 
     /// Drops the key. No request that started earlier brings it back.
-    pub(crate) fn forget(&self, began: Began) -> Result<Status, VaultError> {
+    pub(crate) fn forget(&self, began: RequestStart) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
             memory.closed = memory.closed.max(Some(began));
             memory.keyring.sealed()
         };
-        let status = status.map_err(|_| VaultError::BrokenOff)?;
+        let status = status.map_err(|_| VaultError::TaskAborted)?;
         self.publish(status);
         Ok(status)
     }
@@ -322,7 +322,7 @@ impl Inner {
     /// Applies a new value of the flag. `spare` is the record's key, if known.
     pub(crate) fn switched(
         &self,
-        began: Began,
+        began: RequestStart,
         (enabled, generation): (bool, i64),
         spare: Option<Arc<Dek>>,
     ) -> Status {
@@ -375,16 +375,16 @@ impl Inner {
 }
 
 /// A task ended before its work was complete.
-pub(crate) struct BrokenOff;
+pub(crate) struct TaskAborted;
 
-impl From<BrokenOff> for VaultError {
-    fn from(_: BrokenOff) -> Self {
-        Self::BrokenOff
+impl From<TaskAborted> for VaultError {
+    fn from(_: TaskAborted) -> Self {
+        Self::TaskAborted
     }
 }
 
-impl From<BrokenOff> for crate::SecretsError {
-    fn from(_: BrokenOff) -> Self {
-        Self::BrokenOff
+impl From<TaskAborted> for crate::SecretsError {
+    fn from(_: TaskAborted) -> Self {
+        Self::TaskAborted
     }
 }

@@ -8,7 +8,7 @@ mod network;
 mod voice;
 
 use crate::Services;
-use gatehouse_auth::Visit;
+use gatehouse_auth::RequestContext;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ impl Check {
 }
 
 /// Runs every check. Checks of the caller's network path run only with a visit.
-pub async fn checks(services: &Services, visit: Option<&Visit>) -> Vec<Check> {
+pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Vec<Check> {
     let resolved = services.config.resolved();
     let (settings, process) = (&resolved.settings, services.config.layers().process());
     let status = services.secrets.status();
@@ -60,9 +60,9 @@ pub async fn checks(services: &Services, visit: Option<&Visit>) -> Vec<Check> {
         checks::setup(facts.setup_complete),
         checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
         checks::before_setup(services).await,
-        network::external_url(settings, visit),
+        network::external_url(settings, context),
         network::tls(settings, process),
-        network::proxy(settings, process, visit),
+        network::proxy(settings, process, context),
         checks::clock(services).await,
     ];
     all.extend(integrations::open_webhooks(services).await);
@@ -70,6 +70,6 @@ pub async fn checks(services: &Services, visit: Option<&Visit>) -> Vec<Check> {
     all.extend(integrations::mcp_variables(services, settings).await);
     #[cfg(feature = "voice")]
     all.push(voice::voice(services).await);
-    all.extend(visit.map(|visit| network::locality(visit.locality)));
+    all.extend(context.map(|context| network::locality(context.locality)));
     all
 }

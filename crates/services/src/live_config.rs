@@ -10,7 +10,7 @@ use crate::to_problem;
 use arc_swap::ArcSwap;
 use gatehouse_auth::client_address::ProxyTrust;
 use gatehouse_auth::locality::LocalitySettings;
-use gatehouse_auth::{Auth, AuthSettings, DisabledScope};
+use gatehouse_auth::{Auth, AuthSettings};
 use gatehouse_config::{ConfigError, Layers, Resolved};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::{Secrets, SecretsSettings};
@@ -139,10 +139,7 @@ pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
     let header = http::HeaderName::from_bytes(settings.proxy.header.as_bytes());
     let origins = &settings.server.allowed_origins;
     AuthSettings {
-        disabled_scope: match settings.auth.disabled_scope {
-            gatehouse_config::DisabledScope::All => DisabledScope::All,
-            gatehouse_config::DisabledScope::Local => DisabledScope::Local,
-        },
+        disabled_scope: settings.auth.disabled_scope,
         step_up: settings.auth.step_up,
         step_up_for_keys: settings.auth.step_up_for_keys,
         local_setup_code: settings.auth.local_setup_code,

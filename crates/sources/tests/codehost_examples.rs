@@ -103,7 +103,7 @@ fn expected_entity(example: &Value) -> Option<String> {
 }
 
 #[test]
-fn every_example_is_verified_read_and_told() {
+fn every_example_is_verified_parsed_and_summarized() {
     let Some(examples) = examples() else {
         return;
     };

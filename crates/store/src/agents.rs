@@ -1,6 +1,6 @@
 //! Table `agents`: the presets that sessions and webhooks use.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -15,17 +15,7 @@ pub struct AgentRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for AgentRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            config: row.try_get("config")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { AgentRow: id, name, config, created_at, updated_at }
 
 impl Conn {
     /// Returns all agents, ordered by ID.

@@ -1,6 +1,6 @@
 //! Table `audit_log`: one row per credential or vault event. Each row contains the hash of the previous row.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{Actor, Random, Timestamp};
@@ -37,21 +37,7 @@ pub struct AuditRow {
     pub hash: String,
 }
 
-impl FromRow for AuditRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            id: row.try_get("id")?,
-            at: Timestamp::from_millis(row.try_get("at")?),
-            kind: row.try_get("kind")?,
-            actor: row.try_get("actor")?,
-            client_ip: row.try_get("client_ip")?,
-            detail: row.try_get("detail")?,
-            prev_hash: row.try_get("prev_hash")?,
-            hash: row.try_get("hash")?,
-        })
-    }
-}
+columns! { AuditRow: seq, id, at, kind, actor, client_ip, detail, prev_hash, hash }
 
 impl AuditRow {
     /// Returns the hash that this row must have: the SHA-256, in hex, of the JSON array of its other columns.
@@ -84,16 +70,7 @@ pub struct AuditAnchor {
     pub at: Timestamp,
 }
 
-impl FromRow for AuditAnchor {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            hash: row.try_get("hash")?,
-            cut: row.try_get("cut")?,
-            at: Timestamp::from_millis(row.try_get("at")?),
-        })
-    }
-}
+columns! { AuditAnchor: seq, hash, cut, at }
 
 struct KindCount(String, i64);
 

@@ -1,6 +1,6 @@
 //! Table `auth_sessions`: logins. Stores only the hash of the cookie's secret.
 
-use crate::sql::{FromRow, Query, Row, query};
+use crate::sql::{FromRow, Query, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, Timestamp};
 
@@ -27,21 +27,10 @@ pub struct AuthSessionRow {
     pub made_by: Option<String>,
 }
 
-impl FromRow for AuthSessionRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: AuthSessionId::from_text(row.try_get::<String, _>("id")?),
-            token_hash: row.try_get("token_hash")?,
-            login_method: row.try_get("login_method")?,
-            user_agent: row.try_get("user_agent")?,
-            client_ip: row.try_get("client_ip")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            last_seen_at: Timestamp::from_millis(row.try_get("last_seen_at")?),
-            expires_at: Timestamp::from_millis(row.try_get("expires_at")?),
-            confirmed_at: Timestamp::from_millis(row.try_get("confirmed_at")?),
-            made_by: row.try_get("made_by")?,
-        })
-    }
+columns! {
+    AuthSessionRow:
+    id, token_hash, login_method, user_agent, client_ip, created_at, last_seen_at, expires_at,
+    confirmed_at, made_by
 }
 
 struct KnownHash(String);

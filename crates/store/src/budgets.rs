@@ -1,6 +1,6 @@
 //! Table `budgets`: limits on the use of models.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 
 /// A row of `budgets`.
@@ -15,16 +15,7 @@ pub struct BudgetRow {
     pub cost_nanos: Option<i64>,
 }
 
-impl FromRow for BudgetRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            scope: row.try_get("scope")?,
-            period: row.try_get("period")?,
-            tokens: row.try_get("tokens")?,
-            cost_nanos: row.try_get("cost_nanos")?,
-        })
-    }
-}
+columns! { BudgetRow: scope, period, tokens, cost_nanos }
 
 impl Conn {
     /// Lists the budgets by scope and period.

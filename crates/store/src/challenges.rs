@@ -1,7 +1,7 @@
 //! Table `auth_challenges`: pending `WebAuthn` ceremonies. Stored in the database because the response may
 //! arrive at another node.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ChallengeId, Timestamp};
 
@@ -23,19 +23,7 @@ pub struct ChallengeRow {
     pub expires_at: Timestamp,
 }
 
-impl FromRow for ChallengeRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: ChallengeId::from_text(row.try_get::<String, _>("id")?),
-            purpose: row.try_get("purpose")?,
-            client_key: row.try_get("client_key")?,
-            network: row.try_get("network")?,
-            rp_id: row.try_get("rp_id")?,
-            state: row.try_get("state")?,
-            expires_at: Timestamp::from_millis(row.try_get("expires_at")?),
-        })
-    }
-}
+columns! { ChallengeRow: id, purpose, client_key, network, rp_id, state, expires_at }
 
 impl Conn {
     pub async fn insert_challenge(&mut self, row: &ChallengeRow) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 //! that makes the change. Numbers grow in commit order because transactions of `Store::write` run one at a
 //! time.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -18,14 +18,7 @@ pub struct ChangeRow {
     pub subject: String,
 }
 
-impl FromRow for ChangeRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            subject: row.try_get("subject")?,
-        })
-    }
-}
+columns! { ChangeRow: seq, subject }
 
 impl Conn {
     /// Records a change for other nodes and, after the commit, for subscribers in this process.

@@ -1,7 +1,7 @@
 //! Tables `channel_accounts` and `channel_secrets`: the accounts that messages are sent with, and their
 //! secrets.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -21,19 +21,7 @@ pub struct ChannelAccountRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for ChannelAccountRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            kind: row.try_get("type")?,
-            label: row.try_get("label")?,
-            fields: row.try_get("fields")?,
-            enabled: row.try_get::<i64, _>("enabled")? != 0,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { ChannelAccountRow: id, kind("type"), label, fields, enabled, created_at, updated_at }
 
 /// A row of `channel_secrets`: one secret field of an account.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,18 +39,9 @@ pub struct ChannelSecretRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for ChannelSecretRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            account_id: row.try_get("account_id")?,
-            kind: row.try_get("type")?,
-            field: row.try_get("field")?,
-            value: row.try_get("value")?,
-            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
-            belongs_to: row.try_get("belongs_to")?,
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
+columns! {
+    ChannelSecretRow:
+    account_id, kind("type"), field, value, encrypted, belongs_to, updated_at
 }
 
 impl Conn {

@@ -1,7 +1,7 @@
 //! Table `chat_messages`: the messages of a session, from users, agents and tools.
 
 use crate::chat_sessions::Number;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, MessageId, SessionId, TurnId};
@@ -98,35 +98,11 @@ impl ChatMessageRow {
     }
 }
 
-impl FromRow for ChatMessageRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
-            turn_no: row.try_get("turn_no")?,
-            seq: row.try_get("seq")?,
-            id: MessageId::from_text(row.try_get::<String, _>("id")?),
-            turn_id: TurnId::from_text(row.try_get::<String, _>("turn_id")?),
-            role: row.try_get("role")?,
-            origin: row.try_get("origin")?,
-            is_private: row.try_get::<i64, _>("private")? != 0,
-            content: row.try_get("content")?,
-            tool_calls: row.try_get("tool_calls")?,
-            tool_call_id: row.try_get("tool_call_id")?,
-            tool_name: row.try_get("tool_name")?,
-            input_tokens: row.try_get("input_tokens")?,
-            output_tokens: row.try_get("output_tokens")?,
-            model: row.try_get("model")?,
-            audio: row.try_get("audio")?,
-            stop: row.try_get("stop")?,
-            error: row.try_get("error")?,
-            delivery_id: row
-                .try_get::<Option<String>, _>("delivery_id")?
-                .map(DeliveryId::from_text),
-            reasoning: row.try_get("reasoning")?,
-            reasoning_state: row.try_get("reasoning_state")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-        })
-    }
+columns! {
+    ChatMessageRow:
+    session_id, turn_no, seq, id, turn_id, role, origin, is_private("private"), content,
+    tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model, audio, stop,
+    error, delivery_id, reasoning, reasoning_state, created_at
 }
 
 impl Conn {

@@ -1,6 +1,6 @@
 //! Table `chat_sessions`: conversations with agents.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
@@ -42,29 +42,10 @@ pub struct ChatSessionRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for ChatSessionRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: SessionId::from_text(row.try_get::<String, _>("id")?),
-            key: row.try_get("key")?,
-            label: row.try_get("label")?,
-            agent_id: row.try_get("agent_id")?,
-            source: row.try_get("source")?,
-            tainted: row.try_get::<i64, _>("tainted")? != 0,
-            private: row.try_get::<i64, _>("private")? != 0,
-            message_count: row.try_get("message_count")?,
-            last_seq: row.try_get("last_seq")?,
-            last_turn: row.try_get("last_turn")?,
-            summary: row.try_get("summary")?,
-            summary_turn: row.try_get("summary_turn")?,
-            summary_origin: row.try_get("summary_origin")?,
-            share_id: row.try_get("share_id")?,
-            pinned: row.try_get::<i64, _>("pinned")? != 0,
-            archived: row.try_get::<i64, _>("archived")? != 0,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
+columns! {
+    ChatSessionRow:
+    id, key, label, agent_id, source, tainted, private, message_count, last_seq, last_turn,
+    summary, summary_turn, summary_origin, share_id, pinned, archived, created_at, updated_at
 }
 
 /// Filter and range of a listing.

@@ -1,6 +1,6 @@
 //! Table `chat_shares`: sessions that anyone with the link may read, up to the time of sharing.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
@@ -21,18 +21,7 @@ pub struct ChatShareRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for ChatShareRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
-            title: row.try_get("title")?,
-            through_seq: row.try_get("through_seq")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { ChatShareRow: id, session_id, title, through_seq, created_at, updated_at }
 
 impl Conn {
     pub async fn find_chat_share(&mut self, id: &str) -> Result<Option<ChatShareRow>, StoreError> {

@@ -1,7 +1,7 @@
 //! Table `chat_turns`: turns that wait or run. A row that outlives its process was interrupted.
 
 use crate::chat_sessions::Number;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{ChatMessageRow, Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
@@ -25,19 +25,7 @@ pub struct ChatTurnRow {
     pub model: Option<String>,
 }
 
-impl FromRow for ChatTurnRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: TurnId::from_text(row.try_get::<String, _>("id")?),
-            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
-            turn_no: row.try_get("turn_no")?,
-            node: row.try_get("node")?,
-            alive_until: Timestamp::from_millis(row.try_get("alive_until")?),
-            text: row.try_get("text")?,
-            model: row.try_get("model")?,
-        })
-    }
-}
+columns! { ChatTurnRow: id, session_id, turn_no, node, alive_until, text, model }
 
 impl Conn {
     pub async fn insert_chat_turn(&mut self, row: &ChatTurnRow) -> Result<(), StoreError> {

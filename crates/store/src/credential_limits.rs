@@ -6,14 +6,14 @@ use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, PasskeyId};
 
 /// A credential that another one created, directly or through others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MadeRow {
+pub enum CreatedCredentialRow {
     ApiKey(ApiKeyId),
     Device(DeviceId),
     Passkey(PasskeyId),
     Session(AuthSessionId),
 }
 
-impl FromRow for MadeRow {
+impl FromRow for CreatedCredentialRow {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let id: String = row.try_get("id")?;
         Ok(match row.try_get::<String, _>("kind")?.as_str() {
@@ -46,7 +46,10 @@ pub(crate) fn patterns_from(text: Option<String>) -> Option<Vec<String>> {
 impl Conn {
     /// Returns all credentials that this one created, directly or indirectly. `maker` is the name in
     /// `made_by`.
-    pub async fn list_made_by(&mut self, maker: &str) -> Result<Vec<MadeRow>, StoreError> {
+    pub async fn list_created_by(
+        &mut self,
+        maker: &str,
+    ) -> Result<Vec<CreatedCredentialRow>, StoreError> {
         // UNION rather than UNION ALL, so that the recursion also ends for a cycle. Only manual edits of the
         // database can create one.
         let query = query(

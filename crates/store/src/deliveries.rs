@@ -2,7 +2,7 @@
 //! of deleted webhooks. Lists and counts are in `delivery_list.rs`, the queue is in `delivery_queue.rs`.
 
 use crate::delivery_configs::CONFIG;
-use crate::sql::{FromRow, Row, Value, query};
+use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use std::sync::Arc;
@@ -78,52 +78,12 @@ pub struct DeliveryRow {
     pub outcome: Option<String>,
 }
 
-fn moment(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
-    let millis: Option<i64> = row.try_get(column)?;
-    Ok(millis.map(Timestamp::from_millis))
-}
-
-fn delivery_id(row: &Row<'_>, column: &str) -> Result<Option<DeliveryId>, StoreError> {
-    let id: Option<String> = row.try_get(column)?;
-    Ok(id.map(DeliveryId::from_text))
-}
-
-impl FromRow for DeliveryRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        let status: String = row.try_get("status")?;
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            status: status.parse().map_err(|_| StoreError::Damaged {
-                what: "delivery status",
-            })?,
-            event_type: row.try_get("event_type")?,
-            entity_key: row.try_get("entity_key")?,
-            delivery_key: row.try_get("delivery_key")?,
-            duplicate_of: delivery_id(row, "duplicate_of")?,
-            replay_of: delivery_id(row, "replay_of")?,
-            session_key: row.try_get("session_key")?,
-            session_id: row.try_get("session_id")?,
-            received_at: Timestamp::from_millis(row.try_get("received_at")?),
-            started_at: moment(row, "started_at")?,
-            finished_at: moment(row, "finished_at")?,
-            next_attempt_at: moment(row, "next_attempt_at")?,
-            attempts: row.try_get("attempts")?,
-            lease_owner: row.try_get("lease_owner")?,
-            lease_until: moment(row, "lease_until")?,
-            input_tokens: row.try_get("input_tokens")?,
-            output_tokens: row.try_get("output_tokens")?,
-            headers: row.try_get("headers")?,
-            body_size: row.try_get("body_size")?,
-            body_preview: row.try_get("body_preview")?,
-            error: row.try_get("error")?,
-            response_actions: row.try_get("response_actions")?,
-            target: row.try_get("target")?,
-            delivered_at: moment(row, "delivered_at")?,
-            summary: row.try_get("summary")?,
-            outcome: row.try_get("outcome")?,
-        })
-    }
+columns! {
+    DeliveryRow:
+    id, webhook_id, status, event_type, entity_key, delivery_key, duplicate_of, replay_of,
+    session_key, session_id, received_at, started_at, finished_at, next_attempt_at, attempts,
+    lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, body_preview,
+    error, response_actions, target, delivered_at, summary, outcome
 }
 
 /// A delivery to store.

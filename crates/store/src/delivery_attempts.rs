@@ -1,6 +1,6 @@
 //! Table `delivery_attempts`: the attempts at a delivery that failed and were repeated.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
@@ -14,16 +14,7 @@ pub struct DeliveryAttempt {
     pub error: String,
 }
 
-impl FromRow for DeliveryAttempt {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            attempt: row.try_get("attempt")?,
-            started_at: Timestamp::from_millis(row.try_get("started_at")?),
-            ended_at: Timestamp::from_millis(row.try_get("ended_at")?),
-            error: row.try_get("error")?,
-        })
-    }
-}
+columns! { DeliveryAttempt: attempt, started_at, ended_at, error }
 
 impl Conn {
     /// Records a failed attempt. A later record of the same number replaces it.

@@ -5,7 +5,7 @@ use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
 use crate::delivery_waits::WAITS_FOR_BUDGET;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 use std::collections::HashSet;
@@ -76,14 +76,7 @@ struct Due {
     session_key: String,
 }
 
-impl FromRow for Due {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            session_key: row.try_get("session_key")?,
-        })
-    }
-}
+columns! { Due: id, session_key }
 
 /// The state of one claim.
 struct Claiming<'w> {

@@ -1,6 +1,6 @@
 //! Finds the accepted delivery with a given key or bytes, and its redeliveries.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{Column, FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
 
@@ -21,33 +21,19 @@ pub struct RepeatRow {
     pub redelivery: Option<i64>,
 }
 
-fn status(row: &Row<'_>) -> Result<DeliveryStatus, StoreError> {
-    let status: String = row.try_get("status")?;
-    status.parse().map_err(|_| StoreError::Damaged {
-        what: "delivery status",
-    })
-}
-
 impl FromRow for KeyHolder {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let redelivery: Option<i64> = row.try_get("redelivery")?;
         let replay_of: Option<String> = row.try_get("replay_of")?;
         Ok(Self {
             id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            status: status(row)?,
+            status: Column::read(row, "status")?,
             redelivery_of: redelivery.and(replay_of).map(DeliveryId::from_text),
         })
     }
 }
 
-impl FromRow for RepeatRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            status: status(row)?,
-            redelivery: row.try_get("redelivery")?,
-        })
-    }
-}
+columns! { RepeatRow: status, redelivery }
 
 impl Conn {
     /// Returns the accepted delivery of a webhook with this key.

@@ -2,7 +2,7 @@
 //! lines, so a webhook with a long line does not block the others.
 
 use crate::delivery_configs::CONFIG;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
 use std::sync::LazyLock;
@@ -17,15 +17,7 @@ pub struct DeliveryLine {
     pub due: Timestamp,
 }
 
-impl FromRow for DeliveryLine {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            target: row.try_get("target")?,
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            due: Timestamp::from_millis(row.try_get("due")?),
-        })
-    }
-}
+columns! { DeliveryLine: target, webhook_id, due }
 
 /// An open delivery without a target, stored by an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +27,7 @@ pub struct UntargetedDelivery {
     pub config: Option<String>,
 }
 
-impl FromRow for UntargetedDelivery {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            config: row.try_get("config")?,
-        })
-    }
-}
+columns! { UntargetedDelivery: id, config }
 
 /// The condition of the index over lines, word for word: SQLite draws no conclusions.
 const HAS_PLACE: &str =

@@ -11,7 +11,7 @@
 //!
 //! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
@@ -138,15 +138,7 @@ pub(crate) struct EndedRow {
     pub(crate) received_at: Timestamp,
 }
 
-impl FromRow for EndedRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            session_key: row.try_get("session_key")?,
-            webhook_id: row.try_get("webhook_id")?,
-            received_at: Timestamp::from_millis(row.try_get("received_at")?),
-        })
-    }
-}
+columns! { EndedRow: session_key, webhook_id, received_at }
 
 impl Conn {
     pub(crate) async fn find_head(

@@ -1,7 +1,7 @@
 //! Deletes old deliveries in small batches, to hold the writer only briefly.
 
 use crate::delivery_queue::{PAGE, page_from_2};
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 
@@ -13,18 +13,11 @@ pub struct OldDelivery {
     pub body_bytes: i64,
 }
 
-impl FromRow for OldDelivery {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            body_bytes: row.try_get("body_size")?,
-        })
-    }
-}
+columns! { OldDelivery: id, body_bytes("body_size") }
 
 /// The deliveries of one webhook that were refused for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedPile {
+pub struct RefusedGroup {
     pub webhook_id: WebhookId,
     pub status: DeliveryStatus,
     /// Why they were rejected; `None` for other statuses.
@@ -32,20 +25,7 @@ pub struct RefusedPile {
     pub count: i64,
 }
 
-impl FromRow for RefusedPile {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            status: row.try_get::<String, _>("status")?.parse().map_err(|_| {
-                StoreError::Damaged {
-                    what: "delivery status",
-                }
-            })?,
-            reason: row.try_get("reason")?,
-            count: row.try_get("pile")?,
-        })
-    }
-}
+columns! { RefusedGroup: webhook_id, status, reason, count("pile") }
 
 impl Conn {
     /// Lists ended deliveries received before `before`, oldest first. IDs begin with the time of creation, so
@@ -82,7 +62,10 @@ impl Conn {
 
     /// Lists the groups of refused deliveries with more than `limit` rows. Rejected ones are grouped by
     /// reason.
-    pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
+    pub async fn list_refused_groups(
+        &mut self,
+        limit: i64,
+    ) -> Result<Vec<RefusedGroup>, StoreError> {
         let others = query(
             "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
              FROM webhook_deliveries
@@ -90,21 +73,21 @@ impl Conn {
                  AND status IN ('filtered', 'deduplicated')
              GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
         );
-        let mut piles: Vec<RefusedPile> = self.list(others.bind(limit)).await?;
+        let mut piles: Vec<RefusedGroup> = self.list(others.bind(limit)).await?;
         let rejected = query(
             "SELECT webhook_id, status, error AS reason, COUNT(*) AS pile
              FROM webhook_deliveries WHERE status = 'rejected'
              GROUP BY webhook_id, status, error HAVING COUNT(*) > $1
              ORDER BY webhook_id, COALESCE(error, '')",
         );
-        piles.extend(self.list::<RefusedPile>(rejected.bind(limit)).await?);
+        piles.extend(self.list::<RefusedGroup>(rejected.bind(limit)).await?);
         Ok(piles)
     }
 
     /// Lists the oldest deliveries of a group.
     pub async fn list_oldest_refused(
         &mut self,
-        pile: &RefusedPile,
+        pile: &RefusedGroup,
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
         if let Some(reason) = &pile.reason {

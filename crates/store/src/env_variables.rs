@@ -1,6 +1,6 @@
 //! Table `env_variables`: environment variables that users store in the gateway.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -18,18 +18,7 @@ pub struct EnvVariableRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for EnvVariableRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            key: row.try_get("key")?,
-            value: row.try_get("value")?,
-            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
-            belongs_to: row.try_get("belongs_to")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { EnvVariableRow: key, value, encrypted, belongs_to, created_at, updated_at }
 
 impl Conn {
     /// Returns all variables, ordered by name.

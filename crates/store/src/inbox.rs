@@ -1,7 +1,7 @@
 //! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
 use crate::chat_sessions::contains;
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
@@ -50,40 +50,11 @@ impl InboxMessageRow {
     }
 }
 
-impl FromRow for InboxMessageRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            seq: row.try_get("seq")?,
-            id: InboxMessageId::from_text(row.try_get::<String, _>("id")?),
-            channel: row.try_get("channel")?,
-            text: row.try_get("text")?,
-            source: row.try_get("source")?,
-            at: Timestamp::from_millis(row.try_get("at")?),
-            read: row.try_get::<i64, _>("read")? != 0,
-            webhook_id: row
-                .try_get::<Option<String>, _>("webhook_id")?
-                .map(WebhookId::from_text),
-            delivery_id: row
-                .try_get::<Option<String>, _>("delivery_id")?
-                .map(DeliveryId::from_text),
-        })
-    }
-}
+columns! { InboxMessageRow: seq, id, channel, text, source, at, read, webhook_id, delivery_id }
 
 impl Conn {
-    /// Adds a message, ignoring its `seq`, and deletes the oldest beyond `keep` messages or
-    /// [`INBOX_MAX_BYTES`]. The new message is always kept.
-    pub async fn insert_inbox_message(
-        &mut self,
-        row: &InboxMessageRow,
-        keep: i64,
-    ) -> Result<(), StoreError> {
-        self.insert_inbox_messages(std::slice::from_ref(row), keep)
-            .await
-    }
-
     /// Adds messages in this order, ignoring their `seq`, and deletes the oldest beyond `keep` messages or
-    /// [`INBOX_MAX_BYTES`].
+    /// [`INBOX_MAX_BYTES`]. The last of the new messages is always kept.
     pub async fn insert_inbox_messages(
         &mut self,
         rows: &[InboxMessageRow],

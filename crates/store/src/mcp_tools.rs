@@ -1,6 +1,6 @@
 //! Tables `mcp_servers` and `mcp_tools`: the forms in which a person approved the tools of MCP servers.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -15,16 +15,7 @@ pub struct McpToolRow {
     pub approved_at: Timestamp,
 }
 
-impl FromRow for McpToolRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            server: row.try_get("server")?,
-            name: row.try_get("name")?,
-            form: row.try_get("form")?,
-            approved_at: Timestamp::from_millis(row.try_get("approved_at")?),
-        })
-    }
-}
+columns! { McpToolRow: server, name, form, approved_at }
 
 impl Conn {
     /// Records that tools of this server were approved; `false` if that was recorded before.

@@ -21,10 +21,10 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
 /// The location of a database.
 #[derive(Clone)]
-pub struct Location(Place);
+pub struct Location(LocationKind);
 
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum LocationKind {
     Sqlite(SqliteFile),
     Postgres(Box<PostgresServer>),
 }
@@ -41,15 +41,15 @@ impl std::fmt::Debug for Location {
 impl Location {
     /// Names a SQLite file, created if it does not exist.
     pub fn sqlite_file(path: &Path) -> Self {
-        Self(Place::Sqlite(SqliteFile::at(path)))
+        Self(LocationKind::Sqlite(SqliteFile::at(path)))
     }
 
     /// Parses a database URL, `sqlite://…` or `postgres://…`.
     pub fn from_url(url: &str) -> Result<Self, OpenError> {
         let place = match url.split(':').next() {
-            Some("sqlite") => Place::Sqlite(SqliteFile::from_url(url)?),
+            Some("sqlite") => LocationKind::Sqlite(SqliteFile::from_url(url)?),
             Some("postgres" | "postgresql") => {
-                Place::Postgres(Box::new(PostgresServer::from_url(url)?))
+                LocationKind::Postgres(Box::new(PostgresServer::from_url(url)?))
             }
             _ => return Err(OpenError::UnknownUrl),
         };
@@ -58,8 +58,8 @@ impl Location {
 
     pub const fn engine(&self) -> Engine {
         match self.0 {
-            Place::Sqlite(_) => Engine::Sqlite,
-            Place::Postgres(_) => Engine::Postgres,
+            LocationKind::Sqlite(_) => Engine::Sqlite,
+            LocationKind::Postgres(_) => Engine::Postgres,
         }
     }
 
@@ -67,16 +67,16 @@ impl Location {
     /// Returns the URL, for tests that pass it to a server.
     pub fn url(&self) -> String {
         match &self.0 {
-            Place::Sqlite(file) => file.url(),
-            Place::Postgres(server) => server.url().to_owned(),
+            LocationKind::Sqlite(file) => file.url(),
+            LocationKind::Postgres(server) => server.url().to_owned(),
         }
     }
 
     /// Returns a source of new connections for one role.
     pub(crate) fn source(&self, role: Role, connections: usize) -> Result<Source, OpenError> {
         Ok(match &self.0 {
-            Place::Sqlite(file) => Source::Sqlite(file.clone(), role),
-            Place::Postgres(server) => Source::Postgres(server.pool(role, connections)?),
+            LocationKind::Sqlite(file) => Source::Sqlite(file.clone(), role),
+            LocationKind::Postgres(server) => Source::Postgres(server.pool(role, connections)?),
         })
     }
 }
@@ -144,7 +144,7 @@ impl Store {
         let changed = broadcast::Sender::new(CHANGES);
         let (hear, heard) = watch::channel(0);
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
-        if let Place::Postgres(server) = &location.0 {
+        if let LocationKind::Postgres(server) = &location.0 {
             // The task also ends when the last receiver is dropped.
             let listen = postgres::listen(PostgresServer::clone(server), hear);
             listener.spawn(stop.clone().run_until_cancelled_owned(listen));

@@ -1,6 +1,6 @@
 //! Table `auth_passkeys`: public keys of authenticators.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{PasskeyId, Timestamp};
 
@@ -21,21 +21,9 @@ pub struct PasskeyRow {
     pub made_by: Option<String>,
 }
 
-impl FromRow for PasskeyRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: PasskeyId::from_text(row.try_get::<String, _>("id")?),
-            credential_id: row.try_get("credential_id")?,
-            credential: row.try_get("credential")?,
-            name: row.try_get("name")?,
-            rp_id: row.try_get("rp_id")?,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            last_used_at: row
-                .try_get::<Option<i64>, _>("last_used_at")?
-                .map(Timestamp::from_millis),
-            made_by: row.try_get("made_by")?,
-        })
-    }
+columns! {
+    PasskeyRow:
+    id, credential_id, credential, name, rp_id, created_at, last_used_at, made_by
 }
 
 impl Conn {

@@ -1,6 +1,6 @@
 //! Table `session_audio`: spoken messages of users and agents.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId};
@@ -71,15 +71,7 @@ struct Old {
     message_id: Option<String>,
 }
 
-impl FromRow for Old {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            size: row.try_get("size")?,
-            message_id: row.try_get("message_id")?,
-        })
-    }
-}
+columns! { Old: id, size, message_id }
 
 impl Conn {
     /// Stores a recording; `false` if its session no longer exists. If the total size then exceeds

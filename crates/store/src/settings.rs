@@ -17,9 +17,9 @@ impl FromRow for SettingRow {
     }
 }
 
-struct KeptRow(String, Option<Value>);
+struct PreviousRow(String, Option<Value>);
 
-impl FromRow for KeptRow {
+impl FromRow for PreviousRow {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let text: Option<String> = row.try_get("value")?;
         let value = text.map(|text| serde_json::from_str(&text)).transpose();
@@ -93,9 +93,9 @@ impl Conn {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         let kept = query("DELETE FROM settings_before_setup RETURNING key, value");
-        let kept: Vec<KeptRow> = self.list(kept).await?;
+        let kept: Vec<PreviousRow> = self.list(kept).await?;
         let mut keys = Vec::with_capacity(kept.len());
-        for KeptRow(key, value) in kept {
+        for PreviousRow(key, value) in kept {
             match value {
                 Some(value) => self.update_setting(&key, &value, now).await?,
                 None => {

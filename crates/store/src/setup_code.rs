@@ -1,6 +1,6 @@
 //! Table `auth_setup_code`: the current setup code and the count of wrong guesses.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -19,19 +19,7 @@ pub struct SetupCodeRow {
     pub created_at: Timestamp,
 }
 
-impl FromRow for SetupCodeRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            code: row.try_get("code")?,
-            wrong_tries: row.try_get("wrong_tries")?,
-            codes_made: row.try_get("codes_made")?,
-            replaced_at: row
-                .try_get::<Option<i64>, _>("replaced_at")?
-                .map(Timestamp::from_millis),
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-        })
-    }
-}
+columns! { SetupCodeRow: code, wrong_tries, codes_made, replaced_at, created_at }
 
 impl Conn {
     pub async fn find_setup_code(&mut self) -> Result<Option<SetupCodeRow>, StoreError> {

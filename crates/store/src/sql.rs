@@ -1,6 +1,11 @@
 //! Statements with their values, and result rows. The types are the same for both engines.
 
 use crate::StoreError;
+use gatehouse_domain::id::{
+    AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId,
+    SessionId, TurnId, WebhookId,
+};
+use gatehouse_domain::{DeliveryStatus, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::borrow::Cow;
 use std::fmt;
@@ -131,6 +136,76 @@ impl Row<'_> {
 pub(crate) trait FromRow: Sized {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError>;
 }
+
+/// A value that can be read from a column by its name.
+pub(crate) trait Column: Sized {
+    fn read(row: &Row<'_>, name: &str) -> Result<Self, StoreError>;
+}
+
+macro_rules! readable {
+    ($($type:ty => |$row:ident, $name:ident| $read:expr;)*) => {
+        $(impl Column for $type {
+            fn read($row: &Row<'_>, $name: &str) -> Result<Self, StoreError> {
+                $read
+            }
+        })*
+    };
+}
+
+readable! {
+    i64 => |row, name| row.try_get(name);
+    Option<i64> => |row, name| row.try_get(name);
+    f64 => |row, name| row.try_get(name);
+    Option<f64> => |row, name| row.try_get(name);
+    String => |row, name| row.try_get(name);
+    Option<String> => |row, name| row.try_get(name);
+    Vec<u8> => |row, name| row.try_get(name);
+    Option<Vec<u8>> => |row, name| row.try_get(name);
+    bool => |row, name| Ok(row.try_get::<i64, _>(name)? != 0);
+    Timestamp => |row, name| row.try_get(name).map(Self::from_millis);
+    Option<Timestamp> => |row, name| Ok(Option::<i64>::read(row, name)?.map(Timestamp::from_millis));
+    DeliveryStatus => |row, name| String::read(row, name)?
+        .parse()
+        .map_err(|_| StoreError::Damaged { what: "delivery status" });
+}
+
+macro_rules! readable_ids {
+    ($($id:ty)*) => {
+        $(impl Column for $id {
+            fn read(row: &Row<'_>, name: &str) -> Result<Self, StoreError> {
+                String::read(row, name).map(Self::from_text)
+            }
+        }
+
+        impl Column for Option<$id> {
+            fn read(row: &Row<'_>, name: &str) -> Result<Self, StoreError> {
+                Ok(Option::<String>::read(row, name)?.map(<$id>::from_text))
+            }
+        })*
+    };
+}
+
+readable_ids! {
+    AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
+}
+
+/// Implements [`FromRow`] for a struct with one column per field. `field("column")` is for a column with
+/// another name.
+macro_rules! columns {
+    ($row:ident: $($field:ident $(($column:literal))?),+ $(,)?) => {
+        impl $crate::sql::FromRow for $row {
+            fn from_row(row: &$crate::sql::Row<'_>) -> Result<Self, $crate::StoreError> {
+                Ok(Self {
+                    $($field: $crate::sql::Column::read(row, columns!(@name $field $($column)?))?,)+
+                })
+            }
+        }
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $column:literal) => { $column };
+}
+
+pub(crate) use columns;
 
 impl FromRow for String {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {

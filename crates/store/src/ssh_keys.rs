@@ -1,6 +1,6 @@
 //! Table `ssh_keys`: SSH keys that the gateway manages.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -20,18 +20,9 @@ pub struct SshKeyRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for SshKeyRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            name: row.try_get("name")?,
-            public_key: row.try_get("public_key")?,
-            fingerprint: row.try_get("fingerprint")?,
-            private_key: row.try_get("private_key")?,
-            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
+columns! {
+    SshKeyRow:
+    name, public_key, fingerprint, private_key, encrypted, created_at, updated_at
 }
 
 impl Conn {

@@ -1,6 +1,6 @@
 //! Table `usage_days`: the tokens and money that models used, by UTC day and cause.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 
 /// Use to add to the row of its day, agent, model, webhook and API key.
@@ -61,18 +61,9 @@ pub struct UsageSum {
     pub turns: i64,
 }
 
-impl FromRow for UsageSum {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            name: row.try_get("name")?,
-            input_tokens: row.try_get("input_tokens")?,
-            output_tokens: row.try_get("output_tokens")?,
-            cached_tokens: row.try_get("cached_tokens")?,
-            reasoning_tokens: row.try_get("reasoning_tokens")?,
-            cost_nanos: row.try_get("cost_nanos")?,
-            turns: row.try_get("turns")?,
-        })
-    }
+columns! {
+    UsageSum:
+    name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_nanos, turns
 }
 
 /// The sums that a budget is compared with.
@@ -83,14 +74,7 @@ pub struct Spent {
     pub cost_nanos: i64,
 }
 
-impl FromRow for Spent {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            tokens: row.try_get("tokens")?,
-            cost_nanos: row.try_get("cost_nanos")?,
-        })
-    }
-}
+columns! { Spent: tokens, cost_nanos }
 
 const ADD: &str = "INSERT INTO usage_days (day, agent, model, webhook, api_key, input_tokens,
          output_tokens, cached_tokens, reasoning_tokens, cost_nanos, turns)

@@ -1,6 +1,6 @@
 //! Table `vault`: the vault record of the database.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 
 /// The row of `vault`. The vault crate defines the meaning of its texts.
@@ -27,21 +27,10 @@ pub struct VaultRow {
     pub updated_at: i64,
 }
 
-impl FromRow for VaultRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            version: row.try_get("version")?,
-            kdf_salt: row.try_get("kdf_salt")?,
-            kdf_params: row.try_get("kdf_params")?,
-            wrapped_dek: row.try_get("wrapped_dek")?,
-            recovery_wrapped_dek: row.try_get("recovery_wrapped_dek")?,
-            recovery_key_hash: row.try_get("recovery_key_hash")?,
-            dek_id: row.try_get("dek_id")?,
-            dek_commitment: row.try_get("dek_commitment")?,
-            created_at: row.try_get("created_at")?,
-            updated_at: row.try_get("updated_at")?,
-        })
-    }
+columns! {
+    VaultRow:
+    version, kdf_salt, kdf_params, wrapped_dek, recovery_wrapped_dek, recovery_key_hash,
+    dek_id, dek_commitment, created_at, updated_at
 }
 
 impl Conn {

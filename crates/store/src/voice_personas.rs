@@ -1,6 +1,6 @@
 //! Table `voice_personas`: voice presets, of which at most one is active.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
@@ -19,18 +19,7 @@ pub struct VoicePersonaRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for VoicePersonaRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.try_get("id")?,
-            label: row.try_get("label")?,
-            config: row.try_get("config")?,
-            active: row.try_get::<i64, _>("active")? != 0,
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { VoicePersonaRow: id, label, config, active, created_at, updated_at }
 
 impl Conn {
     /// Returns all personas, ordered by label, then by ID.

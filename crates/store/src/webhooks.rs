@@ -1,6 +1,6 @@
 //! Tables `webhooks` and `webhook_secrets`.
 
-use crate::sql::{FromRow, Row, query};
+use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 
@@ -24,22 +24,10 @@ pub struct WebhookRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for WebhookRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: WebhookId::from_text(row.try_get::<String, _>("id")?),
-            public_id: row.try_get("public_id")?,
-            name: row.try_get("name")?,
-            config: row.try_get("config")?,
-            enabled: row.try_get::<i64, _>("enabled")? != 0,
-            delivery_count: row.try_get("delivery_count")?,
-            last_delivery_at: row
-                .try_get::<Option<i64>, _>("last_delivery_at")?
-                .map(Timestamp::from_millis),
-            created_at: Timestamp::from_millis(row.try_get("created_at")?),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
+columns! {
+    WebhookRow:
+    id, public_id, name, config, enabled, delivery_count, last_delivery_at, created_at,
+    updated_at
 }
 
 /// A secret of a webhook.
@@ -56,20 +44,7 @@ pub struct WebhookSecretRow {
     pub updated_at: Timestamp,
 }
 
-impl FromRow for WebhookSecretRow {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        Ok(Self {
-            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            field: row.try_get("field")?,
-            value: row.try_get("value")?,
-            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
-            expires_at: row
-                .try_get::<Option<i64>, _>("expires_at")?
-                .map(Timestamp::from_millis),
-            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
-        })
-    }
-}
+columns! { WebhookSecretRow: webhook_id, field, value, encrypted, expires_at, updated_at }
 
 impl Conn {
     /// Lists all webhooks, oldest first.

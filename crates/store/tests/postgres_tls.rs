@@ -23,7 +23,7 @@ use tokio_rustls::TlsAcceptor;
 /// (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
-struct Front {
+struct TlsProxy {
     port: u16,
     database: TestDatabase,
     /// The certificate of the authority that signed the server's; `other_root` is that of another authority.
@@ -37,7 +37,7 @@ fn authority() -> (KeyPair, CertificateParams) {
     (KeyPair::generate().unwrap(), params)
 }
 
-impl Front {
+impl TlsProxy {
     /// Starts a proxy whose certificate is for `name`; `None` without PostgreSQL.
     async fn of(name: &str) -> Option<Self> {
         let database = postgres().await?;
@@ -118,8 +118,8 @@ async fn serve(listener: TcpListener, acceptor: TlsAcceptor, server: String) {
 #[tokio::test]
 async fn each_mode_accepts_the_certificates_that_it_should() {
     let (Some(named), Some(misnamed)) = (
-        Front::of("localhost").await,
-        Front::of("elsewhere.example").await,
+        TlsProxy::of("localhost").await,
+        TlsProxy::of("elsewhere.example").await,
     ) else {
         return;
     };

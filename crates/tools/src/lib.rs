@@ -15,9 +15,6 @@ mod register;
 mod search;
 mod text;
 
-pub use mcp::{
-    Mcp, McpError, McpReview, McpServerSettings, McpState, McpStatus, McpToolStatus, McpVariable,
-    ToolForm,
-};
+pub use mcp::{Mcp, McpError, McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
-pub use search::{SearchProvider, WebSearchSettings};
+pub use search::key_binding;

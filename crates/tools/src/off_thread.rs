@@ -19,13 +19,13 @@ pub(crate) enum Overrun {
 
 /// The slots for such work.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct Slots {
     name: &'static str,
     free: Arc<Semaphore>,
     stack_bytes: usize,
 }
 
-impl Places {
+impl Slots {
     pub(crate) fn new(name: &'static str, count: usize, stack_bytes: usize) -> Self {
         Self {
             name,
@@ -73,7 +73,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_overrun_keeps_its_place_until_it_ends_and_a_panic_gives_it_back() {
-        let places = Places::new("test", 1, 1 << 20);
+        let places = Slots::new("test", 1, 1 << 20);
         let long = Duration::from_mins(1);
         assert_eq!(places.run(long, || 1 + 1).await, Ok(2));
         assert_eq!(

@@ -2,10 +2,11 @@
 
 use crate::calc::Calc;
 use crate::fetch::WebFetch;
-use crate::mcp::{Mcp, McpServerSettings};
-use crate::search::{WebSearch, WebSearchSettings, bind_key, service_of_variable};
+use crate::mcp::Mcp;
+use crate::search::{WebSearch, bind_key, service_of_variable};
 use arc_swap::ArcSwap;
 use gatehouse_agents::Agents;
+use gatehouse_config as config;
 use gatehouse_domain::{Clock, KeyBinding, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
@@ -33,9 +34,9 @@ pub struct ToolsParts {
 #[derive(Debug, Default)]
 pub struct ToolsSettings {
     /// `[tools.web_search]`
-    pub web_search: WebSearchSettings,
+    pub web_search: config::WebSearch,
     /// `[mcp.servers.<name>]`
-    pub mcp_servers: BTreeMap<String, McpServerSettings>,
+    pub mcp_servers: BTreeMap<String, config::McpServer>,
     /// The variables that programs inherit from this process: `PATH`, `HOME`, `LANG`, `TZ`.
     pub child_variables: Vec<(String, OsString)>,
 }
@@ -43,7 +44,7 @@ pub struct ToolsSettings {
 /// The handle of the registered tools.
 #[derive(Clone)]
 pub struct ToolsHandle {
-    search: Arc<ArcSwap<WebSearchSettings>>,
+    search: Arc<ArcSwap<config::WebSearch>>,
     mcp: Mcp,
 }
 

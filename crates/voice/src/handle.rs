@@ -119,7 +119,7 @@ impl State {
             let before = &old.settings;
             before.local_concurrency == settings.local_concurrency
                 && before.child_variables == settings.child_variables
-                && before.patience == settings.patience
+                && before.timeouts == settings.timeouts
         });
         let programs = match kept {
             Some(old) => old.resources.programs.clone(),
@@ -130,7 +130,7 @@ impl State {
             outbound: outbound.clone(),
             cpu,
             programs,
-            patience: settings.patience,
+            timeouts: settings.timeouts,
         };
         Self {
             settings,

@@ -42,7 +42,7 @@ pub use persona::{
 pub use provider::{About, ProviderId, ProviderSetting, ProviderSettings};
 pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
-    AutoSpeak, Borrowed, Patience, SectionSettings, SpeakingSettings, VoiceSettings,
+    AutoSpeak, Borrowed, SectionSettings, SpeakingSettings, Timeouts, VoiceSettings,
 };
 pub use speech::{Converted, SpeechRequest, Streamed};
 pub use status::{ProviderDetails, ProviderStatus, SttStatus, TtsStatus};

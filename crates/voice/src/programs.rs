@@ -70,7 +70,7 @@ pub(crate) struct Job {
 
 /// The output of a successful program.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ProgramOutput {
     /// Standard output, possibly empty.
     pub(crate) stdout: Bytes,
 }
@@ -93,7 +93,7 @@ impl Programs {
             queue: Arc::new(Semaphore::new(MAX_WAITING)),
             directory: absolute(directory).into(),
             variables: settings.child_variables.clone().into(),
-            limit: settings.patience.program,
+            limit: settings.timeouts.program,
             tasks: TaskTracker::new(),
         }
     }
@@ -151,20 +151,24 @@ impl Programs {
     }
 
     /// Runs a program to its end. The wait for a permit counts toward the timeout.
-    pub(crate) async fn run(&self, job: Job) -> Result<Ran, VoiceError> {
+    pub(crate) async fn run(&self, job: Job) -> Result<ProgramOutput, VoiceError> {
         let permit = self.permit(job.provider).await?;
         self.run_at(permit, job).await
     }
 
     /// Like [`Self::run`], with a permit.
-    pub(crate) async fn run_at(&self, permit: ProgramPermit, job: Job) -> Result<Ran, VoiceError> {
+    pub(crate) async fn run_at(
+        &self,
+        permit: ProgramPermit,
+        job: Job,
+    ) -> Result<ProgramOutput, VoiceError> {
         let mut pieces = self.start(permit, job);
         let mut stdout = Vec::new();
         while let Some(piece) = pieces.recv().await {
             stdout.extend_from_slice(&piece?);
         }
         let stdout = stdout.into();
-        Ok(Ran { stdout })
+        Ok(ProgramOutput { stdout })
     }
 
     /// Runs a program and streams its output once the first byte has arrived. A program without output is an

@@ -3,11 +3,11 @@
 use crate::VoiceError;
 use crate::cpu::CpuPermits;
 use crate::programs::Programs;
-use crate::settings::Patience;
+use crate::settings::Timeouts;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use reqwest::header::HeaderValue;
 use reqwest::{RequestBuilder, Response, header};
 use secrecy::{ExposeSecret, SecretString};
@@ -27,18 +27,18 @@ pub(crate) struct Resources {
     pub(crate) outbound: Outbound,
     pub(crate) cpu: CpuPermits,
     pub(crate) programs: Programs,
-    pub(crate) patience: Patience,
+    pub(crate) timeouts: Timeouts,
 }
 
 impl Resources {
     /// A POST request for [`Self::send`].
     pub(crate) fn post(&self, url: Url) -> RequestBuilder {
-        self.outbound.client(Reach::Owner).post(url)
+        self.outbound.client(AddressSource::Owner).post(url)
     }
 
     /// A GET request for [`Self::send`].
     pub(crate) fn get(&self, url: Url) -> RequestBuilder {
-        self.outbound.client(Reach::Owner).get(url)
+        self.outbound.client(AddressSource::Owner).get(url)
     }
 
     /// Sends a request and returns the response only if its status is a success. Dropping the future cancels
@@ -51,8 +51,8 @@ impl Resources {
         let request = request
             .build()
             .map_err(|error| of(provider, error.into()))?;
-        let sent = self.outbound.send(Reach::Owner, request);
-        let response = tokio::time::timeout(self.patience.answer, sent)
+        let sent = self.outbound.send(AddressSource::Owner, request);
+        let response = tokio::time::timeout(self.timeouts.answer, sent)
             .await
             .map_err(|_elapsed| VoiceError::Timeout { provider })?
             .map_err(|error| of(provider, error))?;
@@ -70,7 +70,7 @@ impl Resources {
         provider: &'static str,
         response: Response,
     ) -> BoxStream<'static, Result<Bytes, VoiceError>> {
-        let idle = self.patience.idle;
+        let idle = self.timeouts.idle;
         let state = (Some(response), 0_usize);
         let pieces = futures_util::stream::unfold(state, move |(response, read)| async move {
             let mut response = response?;

@@ -1,9 +1,8 @@
 //! The settings of this crate.
 
 use crate::{ProviderSettings, SttId, TtsId};
-use schemars::JsonSchema;
+pub use gatehouse_config::AutoSpeak;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -27,12 +26,12 @@ pub struct VoiceSettings {
     pub openai: Borrowed,
     /// Environment variables passed to programs: `PATH`, `HOME`, `LANG`, `TZ`.
     pub child_variables: Vec<(String, OsString)>,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
 /// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// Until a vendor begins to respond.
     pub answer: Duration,
     /// Between two chunks of a vendor's response.
@@ -41,7 +40,7 @@ pub struct Patience {
     pub program: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             answer: Duration::from_mins(2),
@@ -109,19 +108,4 @@ impl Default for SpeakingSettings {
             max_text_length: 4096,
         }
     }
-}
-
-/// Which agent answers are spoken automatically.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AutoSpeak {
-    /// Every answer.
-    Always,
-    /// No answer.
-    #[default]
-    Off,
-    /// Answers to spoken messages.
-    Inbound,
-    /// Answers that contain `[[tts]]`.
-    Tagged,
 }

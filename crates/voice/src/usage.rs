@@ -52,7 +52,7 @@ pub(crate) fn spoken_for(id: TtsId, duration_ms: u64) {
 }
 
 /// Records the duration of transcribed audio.
-pub(crate) fn heard(id: SttId, duration_ms: u64) {
+pub(crate) fn recognized(id: SttId, duration_ms: u64) {
     seconds("heard", id.as_str(), duration_ms);
 }
 

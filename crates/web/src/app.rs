@@ -3,10 +3,10 @@
 use crate::observe::Meters;
 use crate::routes;
 use axum::Router;
-use gatehouse_auth::{Auth, Visit};
+use gatehouse_auth::{Auth, RequestContext};
 use gatehouse_domain::{Random, RequestId, SeededRandom};
 use gatehouse_rpc::Rpc;
-use gatehouse_rpc::budget::{Holder, Share};
+use gatehouse_rpc::memory_budget::{Holder, Share};
 use gatehouse_secrets::Secrets;
 use gatehouse_services::Services;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -54,8 +54,8 @@ impl App {
     }
 
     /// Memory charged to this caller.
-    pub(crate) fn share(&self, visit: &Visit) -> Share {
-        self.rpc().budget().share(Holder::of(visit))
+    pub(crate) fn share(&self, context: &RequestContext) -> Share {
+        self.rpc().budget().share(Holder::of(context))
     }
 
     pub(crate) fn services(&self) -> &Services {

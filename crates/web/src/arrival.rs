@@ -1,7 +1,7 @@
 //! Passes the gate's findings about a request to its handler, and the matched route back to the gate.
 
 use crate::routes::{ROUTES, Route};
-use gatehouse_auth::Visit;
+use gatehouse_auth::RequestContext;
 use gatehouse_domain::RequestId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,21 +10,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub id: RequestId,
-    pub visit: Visit,
-    pub route: Arc<RouteSeen>,
+    pub context: RequestContext,
+    pub route: Arc<MatchedRoute>,
 }
 
 /// The index of the route table row that matched the request, if any.
 #[derive(Debug)]
-pub(crate) struct RouteSeen(AtomicUsize);
+pub(crate) struct MatchedRoute(AtomicUsize);
 
-impl Default for RouteSeen {
+impl Default for MatchedRoute {
     fn default() -> Self {
         Self(AtomicUsize::new(usize::MAX))
     }
 }
 
-impl RouteSeen {
+impl MatchedRoute {
     pub(crate) fn set(&self, place: usize) {
         self.0.store(place, Ordering::Relaxed);
     }

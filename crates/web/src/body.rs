@@ -8,9 +8,9 @@ use crate::respond::{Refusal, request_timeout};
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
-use gatehouse_auth::{AuthError, Caller, Decision, Visit};
+use gatehouse_auth::{AuthError, Caller, Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, input};
-use gatehouse_rpc::budget::Share;
+use gatehouse_rpc::memory_budget::Share;
 use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -151,7 +151,7 @@ async fn read_json<T: DeserializeOwned>(
 /// Memory charged to the caller of this request.
 pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
     let arrival: Option<&Arrival> = parts.extensions.get();
-    Ok(app.share(&arrival.ok_or_else(Problem::internal)?.visit))
+    Ok(app.share(&arrival.ok_or_else(Problem::internal)?.context))
 }
 
 /// Prefers a 403 over an error about the body. Some routes need something that only the body can carry (a
@@ -160,14 +160,14 @@ fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     if problem.code == ErrorCode::NotAuthenticated {
         return problem;
     }
-    let Some(Arrival { visit, route, .. }) = parts.extensions.get() else {
+    let Some(Arrival { context, route, .. }) = parts.extensions.get() else {
         return problem;
     };
     let Some(row) = route.row() else {
         return problem;
     };
-    let refusal = match &visit.decision {
-        _ if row.takes_setup_code && app.auth().wants_setup_code(visit) => {
+    let refusal = match &context.decision {
+        _ if row.takes_setup_code && app.auth().wants_setup_code(context) => {
             Some(AuthError::SetupCode.into())
         }
         Decision::Allowed(identity) if row.step_up.is_needed() => {
@@ -180,14 +180,14 @@ fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
 
 /// The caller of a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Visitor {
-    pub visit: Visit,
+pub(crate) struct Requester {
+    pub context: RequestContext,
     user_agent: Option<HeaderValue>,
     origin: Option<HeaderValue>,
     forwarded_host: Option<HeaderValue>,
 }
 
-impl Visitor {
+impl Requester {
     /// The caller in the form that `auth` expects.
     pub(crate) fn caller(&self) -> Caller<'_> {
         let user_agent = self
@@ -195,7 +195,7 @@ impl Visitor {
             .as_ref()
             .and_then(|value| value.to_str().ok());
         Caller {
-            visit: &self.visit,
+            context: &self.context,
             user_agent,
         }
     }
@@ -217,16 +217,16 @@ impl Visitor {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Visitor {
+impl<S: Sync> FromRequestParts<S> for Requester {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         // The gate inserts this. A handler must not run without it.
         let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
-        let visit = arrival.visit.clone();
+        let context = arrival.context.clone();
         let header = |name: HeaderName| parts.headers.get(name).cloned();
         Ok(Self {
-            visit,
+            context,
             user_agent: header(USER_AGENT),
             origin: header(ORIGIN),
             forwarded_host: header(HeaderName::from_static("x-forwarded-host")),

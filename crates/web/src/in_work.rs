@@ -1,6 +1,6 @@
 //! Keeps a request counted as active until its response is sent.
 
-use crate::places::InWork;
+use crate::connection_slots::InWork;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};

@@ -1,11 +1,11 @@
 //! Request logging and metrics: one canonical log line per request. Labels are bounded: a route is
 //! identified by its pattern in the table, never by its path, which may contain a secret.
 
-use crate::arrival::RouteSeen;
+use crate::arrival::MatchedRoute;
 use crate::gate::Peer;
 use crate::routes::ROUTES;
 use axum::response::Response;
-use gatehouse_auth::{AuthMethod, Decision, Visit};
+use gatehouse_auth::{AuthMethod, Decision, RequestContext};
 use gatehouse_domain::RequestId;
 use http::Method;
 use metrics::{Counter, Histogram};
@@ -15,17 +15,17 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// What the log and the metrics record about a request.
-pub(crate) struct Trail {
+pub(crate) struct RequestRecord {
     started: Instant,
     method: Method,
     client: IpAddr,
     https: bool,
     identity: &'static str,
     /// Set by the route table to the row that matched the request.
-    pub(crate) route: Arc<RouteSeen>,
+    pub(crate) route: Arc<MatchedRoute>,
 }
 
-impl Trail {
+impl RequestRecord {
     pub(crate) fn begin(method: &Method, peer: Peer) -> Self {
         Self {
             started: Instant::now(),
@@ -37,10 +37,10 @@ impl Trail {
         }
     }
 
-    pub(crate) fn recognised(&mut self, visit: &Visit) {
-        self.client = visit.client.ip;
-        self.https = visit.https;
-        self.identity = match &visit.decision {
+    pub(crate) fn recognised(&mut self, context: &RequestContext) {
+        self.client = context.client.ip;
+        self.https = context.https;
+        self.identity = match &context.decision {
             Decision::Allowed(identity) => match identity.method {
                 AuthMethod::Loopback => "loopback",
                 AuthMethod::Password => "session",
@@ -93,9 +93,9 @@ impl Default for Meters {
 }
 
 impl Meters {
-    fn count(&self, trail: &Trail, labels: (&'static str, usize, u16), elapsed: Duration) {
+    fn count(&self, record: &RequestRecord, labels: (&'static str, usize, u16), elapsed: Duration) {
         let (route, method, status) = labels;
-        let place = trail.route.place().unwrap_or(ROUTES.len());
+        let place = record.route.place().unwrap_or(ROUTES.len());
         let Some(meters) = self.routes.get(place) else {
             return;
         };
@@ -118,12 +118,12 @@ fn name(names: &[&'static str], place: usize) -> &'static str {
     names.get(place).copied().unwrap_or_default()
 }
 
-pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, trail: &Trail) {
-    let route = trail.route.row().map_or("none", |row| row.path);
+pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, record: &RequestRecord) {
+    let route = record.route.row().map_or("none", |row| row.path);
     let status = response.status().as_u16();
-    let method = method_place(&trail.method);
-    let elapsed = trail.started.elapsed();
-    meters.count(trail, (route, method, status), elapsed);
+    let method = method_place(&record.method);
+    let elapsed = record.started.elapsed();
+    meters.count(record, (route, method, status), elapsed);
     tracing::info!(
         target: "gatehouse::request",
         request_id = id.as_str(),
@@ -131,8 +131,8 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, trail
         route,
         status,
         duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
-        client = %trail.client,
-        identity = trail.identity,
+        client = %record.client,
+        identity = record.identity,
         "request"
     );
 }

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::budget::Share;
+use gatehouse_rpc::memory_budget::Share;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;

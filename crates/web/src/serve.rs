@@ -1,9 +1,9 @@
 //! The accept loop with its limits and timeouts, and the graceful shutdown.
 
 use crate::app::App;
+use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
 use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
 use crate::in_work;
-use crate::places::{ConnectionLimits, Place, Places};
 use axum::body::Body;
 use gatehouse_domain::{ClientKey, canonical_ip};
 use hyper::body::Incoming;
@@ -58,7 +58,7 @@ pub async fn serve(app: App, options: ServeOptions) {
         shutdown,
     } = options;
     let acceptor = tls.map(TlsAcceptor::from);
-    let places = Places::new(limits);
+    let slots = ConnectionSlots::new(limits);
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -67,20 +67,20 @@ pub async fn serve(app: App, options: ServeOptions) {
         };
         let Some((stream, address)) = accepted else {
             // Usually no file descriptors are left.
-            places.make_room();
+            slots.make_room();
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let is_shared = is_shared(&app, address.ip());
-        let Some(place) = places.take(ClientKey::of(address.ip()), is_shared) else {
+        let Some(slot) = slots.take(ClientKey::of(address.ip()), is_shared) else {
             metrics::counter!("connections_refused_total").increment(1);
             continue;
         };
         let connection = Connection {
             app: app.clone(),
             shutdown: shutdown.clone(),
-            place,
-            idle: places.limits().idle,
+            slot,
+            idle: slots.limits().idle,
         };
         connections.spawn(connection.run(stream, address, acceptor.clone()));
     }
@@ -127,13 +127,13 @@ async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
 struct Connection {
     app: App,
     shutdown: CancellationToken,
-    place: Place,
+    slot: ConnectionSlot,
     idle: Duration,
 }
 
 impl Connection {
     async fn run(self, stream: TcpStream, address: SocketAddr, acceptor: Option<TlsAcceptor>) {
-        let ended = self.place.ended();
+        let ended = self.slot.ended();
         let Some(acceptor) = acceptor else {
             let peer = Peer {
                 address,
@@ -166,13 +166,13 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (app, place) = (self.app.clone(), self.place.clone());
+        let (app, slot) = (self.app.clone(), self.slot.clone());
         let service = service_fn(move |request: http::Request<Incoming>| {
-            let (app, place) = (app.clone(), place.clone());
+            let (app, slot) = (app.clone(), slot.clone());
             async move {
-                let in_work = place.begin_request();
+                let in_work = slot.begin_request();
                 let mut request = request.map(Body::new);
-                request.extensions_mut().insert(place);
+                request.extensions_mut().insert(slot);
                 let answer = enter(&app, peer, request).await;
                 Ok::<_, Infallible>(in_work::until_sent(answer, in_work))
             }
@@ -219,11 +219,11 @@ impl Connection {
 
     /// Completes when the connection must end. Returns how long closing may take.
     async fn must_end(&self) -> Duration {
-        let ended = self.place.ended();
+        let ended = self.slot.ended();
         tokio::select! {
             () = self.shutdown.cancelled() => DRAIN_TIMEOUT,
             () = ended.cancelled() => CLOSE_TIMEOUT,
-            () = self.place.idle(self.idle) => CLOSE_TIMEOUT,
+            () = self.slot.idle(self.idle) => CLOSE_TIMEOUT,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Deletes channels that webhooks or waiting deliveries still use.
 
 use crate::handle::Webhooks;
-use crate::record::StoredConfig;
+use crate::webhook::StoredConfig;
 use gatehouse_channels::ChannelsError;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
 use gatehouse_store::Conn;

@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The timestamp of an id, and its counter within that millisecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct LastId {
     millis: u64,
     number: u16,
 }
 
 /// Generates increasing delivery ids.
 #[derive(Debug, Default)]
-pub(crate) struct DeliveryIds(Mutex<Place>);
+pub(crate) struct DeliveryIds(Mutex<LastId>);
 
 /// The layout of an id: `del_`, 12 hex digits of milliseconds, the version digit, then the 12 bits that RFC
 /// 9562 (section 6.2, method 1) allows as a counter.
@@ -23,7 +23,7 @@ const COUNTER: std::ops::Range<usize> = 17..20;
 const COUNTER_MAX: u16 = 0xfff;
 const LENGTH: usize = 36;
 
-impl Place {
+impl LastId {
     /// Parses an id generated here; returns `None` for any other text.
     fn of(id: &str) -> Option<Self> {
         if id.len() != LENGTH || !id.starts_with(PREFIX) {
@@ -51,13 +51,13 @@ impl Place {
 }
 
 impl DeliveryIds {
-    fn lock(&self) -> MutexGuard<'_, Place> {
+    fn lock(&self) -> MutexGuard<'_, LastId> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ensures that every later id sorts after this one.
     pub(crate) fn go_on_after(&self, id: &DeliveryId) {
-        if let Some(place) = Place::of(id.as_str()) {
+        if let Some(place) = LastId::of(id.as_str()) {
             let mut last = self.lock();
             *last = place.max(*last);
         }
@@ -67,9 +67,9 @@ impl DeliveryIds {
         let mut last = self.lock();
         // Read the clock under the lock: an earlier reading could be older than the last id.
         let mut text = DeliveryId::generate(clock, random).as_str().to_owned();
-        let now = Place::of(&text).map_or(0, |place| place.millis);
+        let now = LastId::of(&text).map_or(0, |place| place.millis);
         let place = if now > last.millis {
-            Place {
+            LastId {
                 millis: now,
                 number: 0,
             }

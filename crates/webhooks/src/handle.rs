@@ -37,24 +37,12 @@ pub struct WebhooksParts {
     pub random: Arc<dyn Random>,
 }
 
-/// The settings of this crate, by their names in the section `webhooks` unless noted.
+/// The settings of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhooksSettings {
-    /// `webhooks.agent_workers`: concurrent agent turns.
-    pub agent_workers: usize,
-    /// `webhooks.send_workers`: concurrent sends to channels.
-    pub send_workers: usize,
-    pub per_webhook_concurrency: usize,
-    pub per_account_concurrency: usize,
+    pub section: gatehouse_config::Webhooks,
     /// `server.drain_seconds`.
     pub drain_seconds: u64,
-    pub lease_seconds: u64,
-    pub max_attempts: u32,
-    pub retry_base_ms: u64,
-    pub global_rate_limit_per_minute: u32,
-    pub retention_days: u32,
-    pub retry_agent_errors: bool,
-    pub tracker_tolerance_seconds: i64,
     /// The base URL that senders use, such as `https://gate.example`: `server.external_url`, otherwise the
     /// listen address.
     pub base_url: String,
@@ -63,18 +51,8 @@ pub struct WebhooksSettings {
 impl Default for WebhooksSettings {
     fn default() -> Self {
         Self {
-            agent_workers: 4,
-            send_workers: 64,
-            per_webhook_concurrency: 8,
-            per_account_concurrency: 8,
+            section: gatehouse_config::Webhooks::default(),
             drain_seconds: 30,
-            lease_seconds: 60,
-            max_attempts: 12,
-            retry_base_ms: 10_000,
-            global_rate_limit_per_minute: 300,
-            retention_days: 30,
-            retry_agent_errors: false,
-            tracker_tolerance_seconds: 300,
             base_url: "http://127.0.0.1:8420".to_owned(),
         }
     }

@@ -7,9 +7,9 @@ mod patch;
 pub use checks::MAX_BODY_BYTES;
 pub use patch::Patch;
 
-use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
-use crate::record::{SessionMode, StoredConfig, WebhookConfig};
 use crate::rules::OnLimit;
+use crate::webhook::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
+use crate::webhook::{SessionMode, StoredConfig, WebhookConfig};
 use checks::{
     Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
     events, find_profile, header_name, invalid, line, model, number, put, put_or, secret_header,

@@ -4,6 +4,7 @@
 //! the delivery to an agent or a channel. Everything vendor-specific is in
 //! `gatehouse-sources`. This crate must not know about HTTP servers, RPC or authorization.
 
+mod batch_size;
 mod channel_use;
 mod control;
 mod delivery;
@@ -17,8 +18,6 @@ mod listing;
 mod live;
 pub mod message;
 pub mod metrics;
-mod pieces;
-mod record;
 mod records;
 mod removal;
 mod replay;
@@ -30,6 +29,7 @@ mod secret;
 mod sending;
 mod snapshots;
 mod tool;
+mod webhook;
 mod worker;
 
 pub use delivery::{Delivery, DeliveryChange, FailedAttempt, ResponseAction};
@@ -41,8 +41,8 @@ pub use listing::{
     Bucket, BucketSize, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_DAYS, MAX_HOURS,
     StatsQuery, StoredPayload,
 };
-pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
 pub use records::{ShownSecret, WebhookChanged, WebhookPage};
 pub use replay::{MAX_REPLAYED, ReplayQuery, Replayed};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};
 pub use rules::OnLimit;
+pub use webhook::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};

@@ -63,13 +63,13 @@ pub(crate) struct Refused {
 pub(crate) struct Reservation {
     limits: Arc<Limits>,
     webhook: WebhookId,
-    taken: Taken,
+    taken: ReservedIn,
     kept: bool,
 }
 
 /// Where a permit was reserved.
 #[derive(Clone, Copy, Debug)]
-enum Taken {
+enum ReservedIn {
     /// In the windows, at this time in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
     /// In the webhook's queue; one step is the interval between starts, in microseconds.
@@ -87,7 +87,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let mut windows = self.limits.lock();
         match self.taken {
-            Taken::Window { at_ms } => {
+            ReservedIn::Window { at_ms } => {
                 windows.settle(&self.webhook);
                 if !self.kept {
                     if let Some(own) = windows.own.get_mut(&self.webhook) {
@@ -96,7 +96,7 @@ impl Drop for Reservation {
                     windows.global.take_back(at_ms);
                 }
             }
-            Taken::Waiting { step_us } => {
+            ReservedIn::Waiting { step_us } => {
                 if !self.kept
                     && let Some(last) = windows.waiting.get_mut(&self.webhook)
                 {
@@ -211,7 +211,7 @@ impl Limits {
         Ok(Reservation {
             limits: Arc::clone(self),
             webhook: webhook.clone(),
-            taken: Taken::Window { at_ms: now_ms },
+            taken: ReservedIn::Window { at_ms: now_ms },
             kept: false,
         })
     }
@@ -239,7 +239,7 @@ impl Limits {
         Ok(Reservation {
             limits: Arc::clone(self),
             webhook: webhook.clone(),
-            taken: Taken::Waiting { step_us },
+            taken: ReservedIn::Waiting { step_us },
             kept: false,
         })
     }

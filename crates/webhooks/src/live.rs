@@ -5,9 +5,9 @@
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::limits::WINDOW_MS;
-use crate::record::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use crate::rules::OnLimit;
 use crate::secret;
+use crate::webhook::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError, Status};

@@ -10,11 +10,11 @@ use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::WebhookInput;
 use crate::listing::is_cursor;
-use crate::record::{SecretFacts, StoredConfig, Webhook};
 use crate::secret::{self, CURRENT};
+use crate::webhook::{SecretFacts, StoredConfig, Webhook};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
-use gatehouse_secrets::{FormedSecret, SecretPlace, SecretsError};
+use gatehouse_secrets::{FormedSecret, SecretOwner, SecretsError};
 use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow, inherit};
 use schemars::JsonSchema;
@@ -298,7 +298,7 @@ impl Inner {
     /// Writes with secrets, which needs the vault. Without secrets, the vault's state does not matter.
     pub(crate) async fn write_with<T, F>(
         self: &Arc<Self>,
-        secrets: Vec<(SecretPlace, SecretString)>,
+        secrets: Vec<(SecretOwner, SecretString)>,
         job: F,
     ) -> Result<T, Miss>
     where

@@ -2,9 +2,9 @@
 //! batches in the background, to hold the writer only briefly. The list of pending removals is in the
 //! database, so they continue after a restart.
 
+use crate::batch_size::BatchSize;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
-use crate::pieces::Pieces;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use serde_json::json;
@@ -81,10 +81,10 @@ impl Inner {
     pub(crate) async fn purge(&self) -> Result<(), StoreError> {
         // Concurrent calls would only wait for each other's writes.
         let _alone = self.purging.lock().await;
-        let mut pieces = Pieces::default();
+        let mut batch = BatchSize::default();
         for id in self.removals().await? {
             loop {
-                let (its, rows) = (id.clone(), pieces.rows());
+                let (its, rows) = (id.clone(), batch.rows());
                 let began = self.clock.monotonic_ms();
                 let write = self.store.write_queue(move |conn| {
                     Box::pin(async move {
@@ -96,7 +96,7 @@ impl Inner {
                     break;
                 }
                 let took = self.clock.monotonic_ms().saturating_sub(began);
-                tokio::time::sleep(pieces.took(took)).await;
+                tokio::time::sleep(batch.took(took)).await;
             }
         }
         // Deliveries of other webhooks may have waited behind them in the same session.

@@ -2,8 +2,8 @@
 //! newest [`REFUSED_KEPT`] per webhook and status, and per reason for rejected ones. It works in small
 //! batches because other writes may have to wait. `removal` deletes the deliveries of deleted webhooks.
 
+use crate::batch_size::BatchSize;
 use crate::handle::{Inner, Webhooks};
-use crate::pieces::Pieces;
 use gatehouse_domain::{DeliveryId, Timestamp};
 use gatehouse_store::{COUNTED_DAYS, OldDelivery, StoreError};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Webhooks {
 
 impl Inner {
     async fn sweep_old(&self) -> Result<u64, StoreError> {
-        let kept = DAY.saturating_mul(self.settings.load().retention_days.max(1));
+        let kept = DAY.saturating_mul(self.settings.load().section.retention_days.max(1));
         let kept_ms = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
         let now = self.sweep_now().await?;
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));
@@ -56,9 +56,9 @@ impl Inner {
         let counted = DAY.saturating_mul(COUNTED_DAYS);
         let counted_ms = i64::try_from(counted.as_millis()).unwrap_or(i64::MAX);
         let counted_from = Timestamp::from_millis(now.as_millis().saturating_sub(counted_ms));
-        let (mut removed, mut pieces) = (0, Pieces::default());
+        let (mut removed, mut batch) = (0, BatchSize::default());
         loop {
-            let rows = pieces.rows();
+            let rows = batch.rows();
             let old = self
                 .store
                 .read(move |conn| {
@@ -67,7 +67,7 @@ impl Inner {
                     )
                 })
                 .await?;
-            match self.remove(piece(old), &mut pieces).await? {
+            match self.remove(piece(old), &mut batch).await? {
                 0 => break,
                 more => removed += more,
             }
@@ -99,13 +99,13 @@ impl Inner {
     async fn sweep_refused(&self) -> Result<u64, StoreError> {
         let piles = self
             .store
-            .read(|conn| Box::pin(async move { conn.list_refused_piles(REFUSED_KEPT).await }))
+            .read(|conn| Box::pin(async move { conn.list_refused_groups(REFUSED_KEPT).await }))
             .await?;
-        let (mut removed, mut pieces) = (0, Pieces::default());
+        let (mut removed, mut batch) = (0, BatchSize::default());
         for pile in piles {
             let mut left = pile.count.saturating_sub(REFUSED_KEPT);
             while left > 0 {
-                let (of, limit) = (pile.clone(), left.min(pieces.rows()));
+                let (of, limit) = (pile.clone(), left.min(batch.rows()));
                 let oldest = self
                     .store
                     .read(move |conn| {
@@ -117,13 +117,13 @@ impl Inner {
                 }
                 let oldest = piece(oldest);
                 left -= i64::try_from(oldest.len()).unwrap_or(left);
-                removed += self.remove(oldest, &mut pieces).await?;
+                removed += self.remove(oldest, &mut batch).await?;
             }
         }
         Ok(removed)
     }
 
-    async fn remove(&self, ids: Vec<DeliveryId>, pieces: &mut Pieces) -> Result<u64, StoreError> {
+    async fn remove(&self, ids: Vec<DeliveryId>, batch: &mut BatchSize) -> Result<u64, StoreError> {
         if ids.is_empty() {
             return Ok(0);
         }
@@ -133,7 +133,7 @@ impl Inner {
             .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
             .await?;
         let took = self.clock.monotonic_ms().saturating_sub(began);
-        tokio::time::sleep(pieces.took(took)).await;
+        tokio::time::sleep(batch.took(took)).await;
         Ok(removed)
     }
 }

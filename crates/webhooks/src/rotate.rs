@@ -3,11 +3,11 @@
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
-use crate::record::StoredConfig;
 use crate::records::{
     Miss, ShownSecret, TRIES, checked_secret, config_text, require_unchanged, secret_row,
 };
 use crate::secret::{self, CURRENT, PREVIOUS};
+use crate::webhook::StoredConfig;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::{WebhookRow, WebhookSecretRow};

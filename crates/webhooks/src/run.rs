@@ -4,8 +4,8 @@
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
-use crate::record::Snapshot;
 use crate::sending;
+use crate::webhook::Snapshot;
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
@@ -155,7 +155,7 @@ async fn ask_agent(
     });
     match turn.await {
         Ok(report) => {
-            let retry_errors = inner.settings.load().retry_agent_errors;
+            let retry_errors = inner.settings.load().section.retry_agent_errors;
             after_turn(report, stops, retry_errors, config.answer_target())
         }
         Err(error) => no_turn(error, stops),

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Random;
-use gatehouse_secrets::{SecretPlace, Secrets, SecretsError};
+use gatehouse_secrets::{SecretOwner, Secrets, SecretsError};
 use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::WebhookSecretRow;
 use secrecy::{ExposeSecret, SecretString};
@@ -48,8 +48,8 @@ struct NamedOwned {
     value: SecretString,
 }
 
-pub(crate) fn place(field: &str) -> SecretPlace {
-    SecretPlace::Webhook {
+pub(crate) fn place(field: &str) -> SecretOwner {
+    SecretOwner::Webhook {
         field: field.to_owned(),
     }
 }

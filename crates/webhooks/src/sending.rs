@@ -1,8 +1,8 @@
 //! Sends the text of a delivery to its channel: the rendered payload, or the stored answer of the agent.
 
 use crate::handle::Inner;
-use crate::record::Snapshot;
 use crate::run::{Outcome, Trace};
+use crate::webhook::Snapshot;
 use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::template;

@@ -1,6 +1,6 @@
 //! A cache of parsed webhook configurations. A delivery uses the configuration at its receipt.
 
-use crate::record::Snapshot;
+use crate::webhook::Snapshot;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -12,10 +12,10 @@ mod setup;
 use crate::handle::Webhooks;
 use crate::input::WebhookInput;
 use crate::listing::DeliveryQuery;
-use crate::record::Webhook;
 use crate::records::WebhookChanged;
+use crate::webhook::Webhook;
 use channel_send::ChannelSendTool;
-use deliveries::{Told, ToldPage};
+use deliveries::{DeliveryPageView, DeliveryView};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError, ToolRegistry};
 use gatehouse_domain::{Actor, DeliveryStatus, Problem, input};
@@ -107,13 +107,13 @@ fn tool_actor(person: &Actor) -> Actor {
     }
 }
 
-fn told(problem: impl Into<Problem>) -> ToolError {
+fn tool_error(problem: impl Into<Problem>) -> ToolError {
     ToolError::new(problem.into().message)
 }
 
 /// Parses the input, without its action, as the type of that action.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
-    input::from_value(Value::Object(fields)).map_err(told)
+    input::from_value(Value::Object(fields)).map_err(tool_error)
 }
 
 fn taken(fields: &mut Map<String, Value>, name: &str) -> Result<String, ToolError> {
@@ -215,42 +215,53 @@ impl WebhookTool {
             "list" => {
                 let page: Page = read(fields)?;
                 let listed = self.0.list(limit(page.limit), page.cursor.as_deref()).await;
-                shown(&listed.map_err(told)?)
+                shown(&listed.map_err(tool_error)?)
             }
             "get" => {
                 let id = taken(&mut fields, "id")?;
-                shown(&self.0.get(&id).await.map_err(told)?)
+                shown(&self.0.get(&id).await.map_err(tool_error)?)
             }
             "update" => {
                 let id = taken(&mut fields, "id")?;
                 let change: WebhookInput = read(fields)?;
-                answer(self.0.update(actor, &id, change).await.map_err(told)?)
+                answer(
+                    self.0
+                        .update(actor, &id, change)
+                        .await
+                        .map_err(tool_error)?,
+                )
             }
             "delete" => {
                 let id = taken(&mut fields, "id")?;
-                self.0.delete(actor, &id).await.map_err(told)?;
+                self.0.delete(actor, &id).await.map_err(tool_error)?;
                 Ok(json!({ "ok": true }))
             }
             "rotate_secret" => {
                 let id = taken(&mut fields, "id")?;
                 let Rotation { overlap_seconds } = read(fields)?;
                 let rotated = self.0.rotate_secret(actor, &id, None, overlap_seconds);
-                drop(rotated.await.map_err(told)?);
-                let webhook = self.0.get(&id).await.map_err(told)?;
+                drop(rotated.await.map_err(tool_error)?);
+                let webhook = self.0.get(&id).await.map_err(tool_error)?;
                 Ok(with(shown(&webhook)?, "note", where_to_get_one(&webhook)))
             }
             "deliveries" => self.deliveries(fields).await,
             "replay" => {
                 let id = taken(&mut fields, "delivery_id")
                     .or_else(|error| taken(&mut fields, "id").map_err(|_| error))?;
-                shown(&Told::from(self.0.replay(&id).await.map_err(told)?))
+                shown(&DeliveryView::from(
+                    self.0.replay(&id).await.map_err(tool_error)?,
+                ))
             }
             other => Err(ToolError::new(format!("There is no action `{other}`."))),
         }
     }
 
     async fn create(&self, actor: &Actor, fields: Map<String, Value>) -> Result<Value, ToolError> {
-        let made = self.0.create(actor, read(fields)?).await.map_err(told)?;
+        let made = self
+            .0
+            .create(actor, read(fields)?)
+            .await
+            .map_err(tool_error)?;
         let steps = setup::steps(&made.webhook);
         Ok(with(answer(made)?, "setup", steps))
     }
@@ -266,8 +277,8 @@ impl WebhookTool {
             cursor: search.cursor,
             ..DeliveryQuery::default()
         };
-        let page = self.0.deliveries(query).await.map_err(told)?;
-        shown(&ToldPage::from(page))
+        let page = self.0.deliveries(query).await.map_err(tool_error)?;
+        shown(&DeliveryPageView::from(page))
     }
 }
 

@@ -26,8 +26,8 @@ mod fair;
 mod gauge;
 mod holds;
 mod leases;
-mod look;
 mod pace;
+mod queue_read;
 mod recover;
 mod renewal;
 mod settle;
@@ -115,7 +115,7 @@ impl Inner {
     }
 
     fn lease(&self) -> Duration {
-        Duration::from_secs(self.settings.load().lease_seconds.max(1))
+        Duration::from_secs(self.settings.load().section.lease_seconds.max(1))
     }
 }
 

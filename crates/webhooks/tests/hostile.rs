@@ -11,12 +11,12 @@
 )]
 
 #[expect(dead_code, reason = "the house of the other tests has more rooms")]
-#[path = "it/room.rs"]
-mod room;
+#[path = "it/requests.rs"]
+mod requests;
 #[expect(dead_code, reason = "the house of the other tests has more rooms")]
 #[path = "it/worker"]
 mod worker {
-    pub(crate) mod house;
+    pub(crate) mod harness;
     pub(crate) mod model;
 }
 

@@ -14,7 +14,7 @@
 #[expect(dead_code, reason = "the house of the other tests has more rooms")]
 #[path = "it/worker"]
 mod worker {
-    pub(crate) mod house;
+    pub(crate) mod harness;
     pub(crate) mod model;
 }
 
@@ -22,13 +22,13 @@ mod worker {
 mod corpus;
 #[path = "injection/decode.rs"]
 mod decode;
+#[path = "injection/external_services.rs"]
+mod external_services;
 #[path = "injection/honest.rs"]
 mod honest;
 #[path = "injection/obedient.rs"]
 mod obedient;
-#[path = "injection/outside.rs"]
-mod outside;
+#[path = "injection/scenario.rs"]
+mod scenario;
 #[path = "injection/table.rs"]
 mod table;
-#[path = "injection/world.rs"]
-mod world;

@@ -5,7 +5,7 @@ use super::metadata::{Metadata, Package};
 
 /// The workspace crates that a crate may import.
 #[derive(Clone, Copy)]
-enum May {
+enum AllowedImports {
     /// Only these.
     Import(&'static [&'static str]),
     /// Every crate except these.
@@ -16,82 +16,97 @@ enum May {
 const DEV_ONLY: [&str; 4] = ["testkit", "bench", "fuzz", "xtask"];
 
 /// The crates and their allowed imports, lowest layer first, as drawn in docs/ARCHITECTURE.md.
-const ROOMS: [(&str, May); 22] = [
-    ("domain", May::Import(&[])),
-    ("config", May::Import(&["domain"])),
-    ("vault", May::Import(&["domain"])),
-    ("store", May::Import(&["domain"])),
-    ("secrets", May::Import(&["domain", "vault", "store"])),
-    ("auth", May::Import(&["domain", "store", "secrets"])),
-    ("outbound", May::Import(&["domain"])),
+const CRATES: [(&str, AllowedImports); 22] = [
+    ("domain", AllowedImports::Import(&[])),
+    ("config", AllowedImports::Import(&["domain"])),
+    ("vault", AllowedImports::Import(&["domain"])),
+    ("store", AllowedImports::Import(&["domain"])),
+    (
+        "secrets",
+        AllowedImports::Import(&["domain", "vault", "store"]),
+    ),
+    (
+        "auth",
+        AllowedImports::Import(&["domain", "config", "store", "secrets"]),
+    ),
+    ("outbound", AllowedImports::Import(&["domain"])),
     (
         "channels",
-        May::Import(&["domain", "store", "secrets", "outbound"]),
+        AllowedImports::Import(&["domain", "store", "secrets", "outbound"]),
     ),
-    ("models", May::Import(&["domain", "secrets", "outbound"])),
-    ("agents", May::Import(&["domain", "store", "models"])),
+    (
+        "models",
+        AllowedImports::Import(&["domain", "config", "secrets", "outbound"]),
+    ),
+    (
+        "agents",
+        AllowedImports::Import(&["domain", "store", "models"]),
+    ),
     (
         "tools",
-        May::Import(&["domain", "store", "secrets", "agents", "outbound"]),
+        AllowedImports::Import(&["domain", "config", "store", "secrets", "agents", "outbound"]),
     ),
-    ("sources", May::Import(&["domain"])),
+    ("sources", AllowedImports::Import(&["domain"])),
     (
         "webhooks",
-        May::Import(&[
-            "domain", "store", "secrets", "agents", "channels", "sources",
+        AllowedImports::Import(&[
+            "domain", "config", "store", "secrets", "agents", "channels", "sources",
         ]),
     ),
-    ("audio", May::Import(&["domain"])),
+    ("audio", AllowedImports::Import(&["domain"])),
     (
         "voice",
-        May::Import(&[
+        AllowedImports::Import(&[
             "domain", "config", "store", "secrets", "agents", "outbound", "audio",
         ]),
     ),
     (
         "services",
-        May::ImportAllBut(&["vault", "rpc", "web", "gatehouse"]),
+        AllowedImports::ImportAllBut(&["vault", "rpc", "web", "gatehouse"]),
     ),
-    ("rpc", May::ImportAllBut(&["vault", "web", "gatehouse"])),
-    ("web", May::ImportAllBut(&["gatehouse"])),
-    ("gatehouse", May::ImportAllBut(&[])),
-    ("testkit", May::ImportAllBut(&[])),
-    ("bench", May::ImportAllBut(&[])),
-    ("xtask", May::ImportAllBut(&[])),
+    (
+        "rpc",
+        AllowedImports::ImportAllBut(&["vault", "web", "gatehouse"]),
+    ),
+    ("web", AllowedImports::ImportAllBut(&["gatehouse"])),
+    ("gatehouse", AllowedImports::ImportAllBut(&[])),
+    ("testkit", AllowedImports::ImportAllBut(&[])),
+    ("bench", AllowedImports::ImportAllBut(&[])),
+    ("xtask", AllowedImports::ImportAllBut(&[])),
 ];
 
 /// A library that only certain crates may use.
-struct Kept {
+struct RestrictedLibrary {
     library: &'static str,
-    rooms: &'static [&'static str],
+    crates: &'static [&'static str],
     /// Whether tests of other crates may use it.
     for_tests: bool,
     why: &'static str,
 }
 
-const LIBRARIES: [Kept; 3] = [
-    Kept {
+const LIBRARIES: [RestrictedLibrary; 3] = [
+    RestrictedLibrary {
         library: "axum",
-        rooms: &["web", "testkit", "bench"],
+        crates: &["web", "testkit", "bench"],
         for_tests: true,
         why: "only `web` serves HTTP (tests and bench act as vendors)",
     },
-    Kept {
+    RestrictedLibrary {
         library: "rusqlite",
-        rooms: &["store"],
+        crates: &["store"],
         for_tests: false,
         why: "only `store` uses SQL",
     },
-    Kept {
+    RestrictedLibrary {
         library: "tokio-postgres",
-        rooms: &["store"],
+        crates: &["store"],
         for_tests: false,
         why: "only `store` uses SQL",
     },
 ];
 
 /// A crate's name without our prefix.
-fn room(name: &str) -> &str {
+fn short_name(name: &str) -> &str {
     name.strip_prefix("gatehouse-").unwrap_or(name)
 }
 
@@ -104,7 +119,10 @@ fn is_ours(name: &str) -> bool {
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {
-        let Some((_, may)) = ROOMS.iter().find(|(name, _)| *name == room(&package.name)) else {
+        let Some((_, may)) = CRATES
+            .iter()
+            .find(|(name, _)| *name == short_name(&package.name))
+        else {
             findings
                 .wrong
                 .push(format!("{}: not listed in ROOMS", package.name));
@@ -116,7 +134,12 @@ pub fn check(metadata: &Metadata) -> Findings {
             .filter(|found| is_ours(&found.name))
         {
             let dev = dependency.kind.as_deref() == Some("dev");
-            if !allowed(room(&package.name), *may, room(&dependency.name), dev) {
+            if !allowed(
+                short_name(&package.name),
+                *may,
+                short_name(&dependency.name),
+                dev,
+            ) {
                 findings.wrong.push(format!(
                     "{} must not depend on {}",
                     package.name, dependency.name
@@ -127,7 +150,7 @@ pub fn check(metadata: &Metadata) -> Findings {
     findings
 }
 
-fn allowed(from: &str, may: May, to: &str, dev: bool) -> bool {
+fn allowed(from: &str, may: AllowedImports, to: &str, dev: bool) -> bool {
     if dev && (to == "testkit" || to == from || is_below(to, from)) {
         return true;
     }
@@ -135,14 +158,14 @@ fn allowed(from: &str, may: May, to: &str, dev: bool) -> bool {
         return false;
     }
     match may {
-        May::Import(rooms) => rooms.contains(&to),
-        May::ImportAllBut(rooms) => !rooms.contains(&to),
+        AllowedImports::Import(crates) => crates.contains(&to),
+        AllowedImports::ImportAllBut(crates) => !crates.contains(&to),
     }
 }
 
-/// Whether a crate comes before another in [`ROOMS`]. Tests may use everything below their crate.
+/// Whether a crate comes before another in [`CRATES`]. Tests may use everything below their crate.
 fn is_below(lower: &str, upper: &str) -> bool {
-    let place = |room: &str| ROOMS.iter().position(|(name, _)| *name == room);
+    let place = |short_name: &str| CRATES.iter().position(|(name, _)| *name == short_name);
     place(lower).zip(place(upper)).is_some_and(|(a, b)| a < b)
 }
 
@@ -158,14 +181,14 @@ pub fn check_libraries(metadata: &Metadata) -> Findings {
 fn foreign_libraries(package: &Package) -> Vec<String> {
     let mut wrong = Vec::new();
     for kept in LIBRARIES {
-        let Kept { library, why, .. } = kept;
+        let RestrictedLibrary { library, why, .. } = kept;
         let family = format!("{library}-");
         for dependency in &package.dependencies {
             let found = &dependency.name;
             let in_test = kept.for_tests && dependency.kind.as_deref() == Some("dev");
             if (found == library || found.starts_with(&family))
                 && !in_test
-                && !kept.rooms.contains(&room(&package.name))
+                && !kept.crates.contains(&short_name(&package.name))
             {
                 wrong.push(format!(
                     "{} must not depend on {found}: {why}",
@@ -182,7 +205,7 @@ mod tests {
     use super::super::metadata::Dependency;
     use super::*;
 
-    fn house(from: &str, to: &str, kind: Option<&str>) -> Metadata {
+    fn metadata_of(from: &str, to: &str, kind: Option<&str>) -> Metadata {
         let dependency = Dependency {
             name: to.into(),
             kind: kind.map(Into::into),
@@ -202,7 +225,7 @@ mod tests {
     }
 
     fn ok(from: &str, to: &str, kind: Option<&str>) -> bool {
-        check(&house(from, to, kind)).wrong.is_empty()
+        check(&metadata_of(from, to, kind)).wrong.is_empty()
     }
 
     #[test]
@@ -229,24 +252,30 @@ mod tests {
     }
 
     #[test]
-    fn libraries_stay_in_their_room() {
-        let foreign = |from, to| check_libraries(&house(from, to, None)).wrong.len();
+    fn libraries_stay_in_their_crate() {
+        let foreign = |from, to| check_libraries(&metadata_of(from, to, None)).wrong.len();
         assert_eq!(foreign("gatehouse-web", "axum"), 0);
         assert_eq!(foreign("gatehouse-rpc", "axum-core"), 1);
         assert_eq!(foreign("gatehouse-store", "rusqlite"), 0);
         assert_eq!(foreign("gatehouse-testkit", "rusqlite"), 1);
         assert_eq!(foreign("gatehouse-rpc", "axumatic"), 0);
-        let in_tests = |from, to| check_libraries(&house(from, to, Some("dev"))).wrong.len();
+        let in_tests = |from, to| {
+            check_libraries(&metadata_of(from, to, Some("dev")))
+                .wrong
+                .len()
+        };
         assert_eq!(in_tests("gatehouse-models", "axum"), 0);
         assert_eq!(in_tests("gatehouse-models", "rusqlite"), 1);
     }
 
     #[test]
-    fn a_room_imports_only_rooms_of_the_plan() {
-        let named = |room: &&str| ROOMS.iter().any(|(name, _)| name == room) || *room == "fuzz";
-        for (_, may) in ROOMS {
-            let (May::Import(rooms) | May::ImportAllBut(rooms)) = may;
-            assert!(rooms.iter().all(named), "{rooms:?}");
+    fn a_crate_imports_only_crates_of_the_plan() {
+        let named = |short_name: &&str| {
+            CRATES.iter().any(|(name, _)| name == short_name) || *short_name == "fuzz"
+        };
+        for (_, may) in CRATES {
+            let (AllowedImports::Import(crates) | AllowedImports::ImportAllBut(crates)) = may;
+            assert!(crates.iter().all(named), "{crates:?}");
         }
     }
 }

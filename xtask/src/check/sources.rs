@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_is_read_in_one_room() {
+    fn environment_is_read_in_one_crate() {
         let text = "// env::var\nlet a = std::env::var(\"A\");\n#[cfg(test)]\nstd::env::vars();\n";
         let expected = ["a.rs:2: only crates/config reads the environment"];
         assert_eq!(environment_reads("a.rs", text), expected);

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn house() -> Metadata {
+    fn metadata_of() -> Metadata {
         let package = |name: &str, uses: &[(&str, Option<&str>)]| {
             let dependencies: Vec<_> = uses
                 .iter()
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn by(paths: &[&str]) -> Affected {
-        Affected::by(paths.iter().copied(), &house())
+        Affected::by(paths.iter().copied(), &metadata_of())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::approvals::Question;
 use crate::event::ToolState;
 use crate::message::ToolCallRecord;
 use crate::policy::restrains;
-use crate::taint::{Requested, Wishes, reason_to_ask};
+use crate::taint::{OwnerDecisions, Requested, reason_to_ask};
 use crate::tool::Tool;
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ impl Running<'_> {
             target: target.as_deref(),
             effect,
         };
-        let wishes = Wishes {
+        let decisions = OwnerDecisions {
             is_required: [
                 &settings.require_approval,
                 &setup.agent.config.require_approval,
@@ -38,10 +38,10 @@ impl Running<'_> {
             is_named: setup.permit.names(tool),
             trust: &settings.trust,
         };
-        let Some(reason) = reason_to_ask(requested, setup.read, wishes) else {
+        let Some(reason) = reason_to_ask(requested, setup.read, decisions) else {
             return Ok(true);
         };
-        self.tell_tool(call, ToolState::Waiting, None);
+        self.publish_tool(call, ToolState::Waiting, None);
         let asking = self.inner.ask_approval(Question {
             session: self.turn.session.clone(),
             tool: tool.name().to_owned(),

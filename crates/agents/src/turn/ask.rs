@@ -124,7 +124,7 @@ impl Running<'_> {
         request: ChatRequest,
     ) -> Result<Reply, (Reply, Broken)> {
         self.inner.lanes.begin_answer(&self.turn.session);
-        let mut taking = Taking {
+        let mut taking = IncomingReply {
             filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
             reply: Reply::default(),
             saved: 0,
@@ -135,7 +135,7 @@ impl Running<'_> {
         let before = taking.reply.text.len();
         let had_begun = taking.has_begun;
         let mut reply = taking.finish();
-        self.tell_delta(reply.text.get(before..).unwrap_or_default());
+        self.publish_delta(reply.text.get(before..).unwrap_or_default());
         match ended {
             Ok(()) => {
                 if reply.stop.is_withheld() {
@@ -159,7 +159,7 @@ impl Running<'_> {
         &self,
         model: &ModelRef,
         request: ChatRequest,
-        taking: &mut Taking,
+        taking: &mut IncomingReply,
     ) -> Result<(), TurnFailure> {
         let cancel = &self.turn.cancel;
         let asked = cancel
@@ -190,15 +190,15 @@ impl Running<'_> {
                 taking.take(chunk?);
                 Ok::<_, ModelError>(())
             });
-            self.tell_delta(taking.reply.text.get(before..).unwrap_or_default());
+            self.publish_delta(taking.reply.text.get(before..).unwrap_or_default());
             taken?;
         }
     }
 
-    fn tell_delta(&self, text: &str) {
+    fn publish_delta(&self, text: &str) {
         let lanes = &self.inner.lanes;
         if !text.is_empty() {
-            self.inner.tell(AgentEvent::Delta(Arc::new(Delta {
+            self.inner.publish(AgentEvent::Delta(Arc::new(Delta {
                 session: self.turn.session.clone(),
                 turn_id: self.turn.id.clone(),
                 text: text.to_owned(),
@@ -242,7 +242,7 @@ impl Reply {
 }
 
 /// An answer that is being received.
-struct Taking {
+struct IncomingReply {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
     /// How much of the text is stored, in bytes, and when to store more.
@@ -252,7 +252,7 @@ struct Taking {
     has_begun: bool,
 }
 
-impl Taking {
+impl IncomingReply {
     fn take(&mut self, chunk: Chunk) {
         let reply = &mut self.reply;
         match (chunk, &mut self.filter) {

@@ -199,7 +199,7 @@ impl Running<'_> {
             ActionStatus::Denied => ToolState::Denied,
         };
         let summary = text.chars().take(SUMMARY_CHARACTERS).collect();
-        self.tell_tool(&call, state, Some(summary));
+        self.publish_tool(&call, state, Some(summary));
         let action = Action {
             tool: call.name.clone(),
             status,
@@ -215,13 +215,13 @@ impl Running<'_> {
         (action, row)
     }
 
-    pub(super) fn tell_tool(
+    pub(super) fn publish_tool(
         &self,
         call: &ToolCallRecord,
         state: ToolState,
         summary: Option<String>,
     ) {
-        self.inner.tell(AgentEvent::Tool(Arc::new(ToolProgress {
+        self.inner.publish(AgentEvent::Tool(Arc::new(ToolProgress {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
             id: call.id.clone(),
@@ -259,7 +259,7 @@ impl Running<'_> {
             self.repeats().note(key, &answer.text);
             return Ok(answer);
         }
-        self.tell_tool(call, ToolState::Running, None);
+        self.publish_tool(call, ToolState::Running, None);
         let answer = self.run_tool(call, &tool, input).await?;
         self.repeats().note(key, &answer.text);
         Ok(answer)
@@ -299,7 +299,7 @@ impl Running<'_> {
         let calling = tokio::time::timeout(limit, calling);
         let Some(called) = self.turn.cancel.run_until_cancelled(calling).await else {
             let text = Some("The turn was stopped.".to_owned());
-            self.tell_tool(call, ToolState::Error, text);
+            self.publish_tool(call, ToolState::Error, text);
             return Err(TurnFailure::Stopped);
         };
         let answer = |status, text| Answer {

@@ -57,7 +57,7 @@ impl TurnFailure {
     }
 
     /// The problem to show to callers. Logs internal failures.
-    pub(crate) fn told(self) -> Problem {
+    pub(crate) fn into_problem(self) -> Problem {
         if matches!(self, Self::NoAgent | Self::Panicked | Self::Store(_)) {
             tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");
         }

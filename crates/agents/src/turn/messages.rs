@@ -94,7 +94,7 @@ impl Running<'_> {
     pub(super) async fn store(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
         let row = self.write(row).await?;
         self.inner
-            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
+            .publish(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
         Ok(row)
     }
 
@@ -120,7 +120,7 @@ impl Running<'_> {
         });
         match write.await {
             Ok((row, warnings)) => {
-                self.tell_warnings(warnings);
+                self.publish_warnings(warnings);
                 Ok(row)
             }
             Err(failure) => {

@@ -1,10 +1,10 @@
 //! Runs a turn: asks a model, runs the tools that it calls, and asks again until there is an answer, or until
 //! the steps are used up. Then the model gives a last answer without tools.
 
-mod aloud;
 mod approve;
 mod ask;
 mod call;
+mod conclude;
 mod failure;
 mod fallback;
 mod messages;
@@ -159,7 +159,7 @@ impl Running<'_> {
     async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());
         let is_gone = matches!(failure, TurnFailure::SessionGone);
-        let mut problem = failure.told();
+        let mut problem = failure.into_problem();
         if self.partial.is_some() && problem.code == ErrorCode::ProviderFailed {
             problem.message.push_str(" The answer so far is kept.");
         }
@@ -179,7 +179,7 @@ impl Running<'_> {
     ) {
         // A listener that queries the session after this event must not see it as running.
         self.inner.lanes.end_running(&self.turn.session);
-        self.inner.tell(AgentEvent::Done(Arc::new(Done {
+        self.inner.publish(AgentEvent::Done(Arc::new(Done {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
             usage: self.usage,

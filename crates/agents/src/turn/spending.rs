@@ -122,14 +122,14 @@ impl Running<'_> {
         self.spending.unstored().extend(rows);
     }
 
-    pub(super) fn tell_warnings(&self, warnings: Vec<BudgetWarning>) {
+    pub(super) fn publish_warnings(&self, warnings: Vec<BudgetWarning>) {
         for warning in warnings {
             tracing::warn!(
                 scope = warning.budget.scope,
                 "80 % or more of a budget is used"
             );
             self.inner
-                .tell(AgentEvent::BudgetWarning(Arc::new(warning)));
+                .publish(AgentEvent::BudgetWarning(Arc::new(warning)));
         }
     }
 
@@ -144,7 +144,7 @@ impl Running<'_> {
             .store
             .write(move |conn| Box::pin(async move { unstored.store(conn).await }));
         match write.await {
-            Ok(warnings) => self.tell_warnings(warnings),
+            Ok(warnings) => self.publish_warnings(warnings),
             Err(error) => tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "what a turn used could not be stored"

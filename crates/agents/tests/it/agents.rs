@@ -1,6 +1,6 @@
 //! Managing agents.
 
-use crate::harness::{House, houses, told};
+use crate::harness::{Harness, harnesses, problem_of};
 use gatehouse_agents::{AgentChanges, NewAgent};
 use gatehouse_domain::input;
 use serde_json::{Value, json};
@@ -13,33 +13,33 @@ fn changes(value: Value) -> AgentChanges {
     input::from_value(value).unwrap()
 }
 
-async fn ids(house: &House) -> Vec<String> {
-    let all = house.agents.list_agents().await.unwrap();
+async fn ids(harness: &Harness) -> Vec<String> {
+    let all = harness.agents.list_agents().await.unwrap();
     all.into_iter().map(|agent| agent.id).collect()
 }
 
 #[tokio::test]
 async fn the_default_agent_always_exists() {
-    for house in houses().await {
-        let agent = house.agents.get_agent("default").await.unwrap();
+    for harness in harnesses().await {
+        let agent = harness.agents.get_agent("default").await.unwrap();
         let record = serde_json::to_value(&agent).unwrap();
         assert_eq!(record["max_turns"], 12);
         assert_eq!(record["tools"], json!({ "allow": [], "deny": [] }));
-        let (code, _) = told(house.agents.delete_agent("default").await.unwrap_err());
+        let (code, _) = problem_of(harness.agents.delete_agent("default").await.unwrap_err());
         assert_eq!(code, "CONFLICT");
         let changed = changes(json!({ "id": "default", "name": "Me", "max_turns": 3 }));
-        house.agents.update_agent(changed).await.unwrap();
+        harness.agents.update_agent(changed).await.unwrap();
         // A restart does not recreate it.
-        let house = house.restart().await;
-        let agent = house.agents.get_agent("default").await.unwrap();
+        let harness = harness.restart().await;
+        let agent = harness.agents.get_agent("default").await.unwrap();
         assert_eq!((agent.name.as_str(), agent.config.max_turns), ("Me", 3));
     }
 }
 
 #[tokio::test]
 async fn agents_are_made_changed_and_deleted() {
-    for house in houses().await {
-        let agents = &house.agents;
+    for harness in harnesses().await {
+        let agents = &harness.agents;
         let made = agents
             .create_agent(new(json!({ "name": "Release Notes" })))
             .await
@@ -52,10 +52,10 @@ async fn agents_are_made_changed_and_deleted() {
         assert_eq!(second.id, "release-notes-2");
         let own = json!({ "id": "Mine.1", "name": "Mine", "system_prompt": "a\0b", "model": null });
         agents.create_agent(new(own.clone())).await.unwrap();
-        let (code, _) = told(agents.create_agent(new(own)).await.unwrap_err());
+        let (code, _) = problem_of(agents.create_agent(new(own)).await.unwrap_err());
         assert_eq!(code, "CONFLICT");
         assert_eq!(
-            ids(&house).await,
+            ids(&harness).await,
             ["Mine.1", "default", "release-notes", "release-notes-2"]
         );
 
@@ -70,26 +70,32 @@ async fn agents_are_made_changed_and_deleted() {
         );
         let bad = changes(json!({ "id": "Mine.1", "temperature": 3 }));
         let refused = agents.update_agent(bad).await.unwrap_err();
-        assert_eq!(told(refused), ("INVALID_PARAMS", "temperature".to_owned()));
+        assert_eq!(
+            problem_of(refused),
+            ("INVALID_PARAMS", "temperature".to_owned())
+        );
         let null = input::from_value::<AgentChanges>(json!({ "id": "Mine.1", "name": null }));
         let refused = null.unwrap_err();
-        assert_eq!(told(refused), ("INVALID_PARAMS", "name".to_owned()));
+        assert_eq!(problem_of(refused), ("INVALID_PARAMS", "name".to_owned()));
         let bad = new(json!({ "id": "a/b", "name": "x" }));
-        assert_eq!(told(agents.create_agent(bad).await.unwrap_err()).1, "id");
+        assert_eq!(
+            problem_of(agents.create_agent(bad).await.unwrap_err()).1,
+            "id"
+        );
 
         agents.delete_agent("Mine.1").await.unwrap();
         for missing in ["Mine.1", "\0"] {
             assert_eq!(
-                told(agents.delete_agent(missing).await.unwrap_err()).0,
+                problem_of(agents.delete_agent(missing).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             assert_eq!(
-                told(agents.get_agent(missing).await.unwrap_err()).0,
+                problem_of(agents.get_agent(missing).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             let change = changes(json!({ "id": missing }));
             assert_eq!(
-                told(agents.update_agent(change).await.unwrap_err()).0,
+                problem_of(agents.update_agent(change).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
         }

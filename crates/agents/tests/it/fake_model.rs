@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 /// The model's reaction to one request.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum Reaction {
     /// Sends this text in these pieces.
     Say(Vec<String>),
     /// Sends the text and these calls: name and arguments. Their ids are `call_0`, `call_1`, …
@@ -38,28 +38,28 @@ pub enum Act {
     Gate(watch::Receiver<bool>),
 }
 
-pub fn say(text: &str) -> Act {
-    Act::Say(vec![text.to_owned()])
+pub fn say(text: &str) -> Reaction {
+    Reaction::Say(vec![text.to_owned()])
 }
 
-pub fn call(name: &str, arguments: &Value) -> Act {
-    Act::Call(
+pub fn call(name: &str, arguments: &Value) -> Reaction {
+    Reaction::Call(
         String::new(),
         vec![(name.to_owned(), arguments.to_string())],
     )
 }
 
 /// `OpenAI`'s error for a conversation that is too long.
-pub fn too_long() -> Act {
+pub fn too_long() -> Reaction {
     let error = json!({ "error": { "code": "context_length_exceeded", "type": "invalid_request_error",
         "message": "This model's maximum context length is 10 tokens." } });
-    Act::Refuse(400, error)
+    Reaction::Refuse(400, error)
 }
 
 #[derive(Clone)]
 pub struct FakeModel {
     pub url: String,
-    script: Arc<Mutex<VecDeque<Act>>>,
+    script: Arc<Mutex<VecDeque<Reaction>>>,
     seen: watch::Sender<Vec<Value>>,
 }
 
@@ -80,7 +80,7 @@ impl FakeModel {
     }
 
     /// Queues its next reactions. Without one it says "ok".
-    pub fn will(&self, acts: impl IntoIterator<Item = Act>) {
+    pub fn will(&self, acts: impl IntoIterator<Item = Reaction>) {
         self.script.lock().unwrap().extend(acts);
     }
 
@@ -115,23 +115,23 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
     check_tools(&body);
     check_ids(&body);
     let messages = body["messages"].as_array().unwrap().len();
-    let act = model.script.lock().unwrap().pop_front();
+    let reaction = model.script.lock().unwrap().pop_front();
     model.seen.send_modify(|seen| seen.push(body));
-    match act.unwrap_or_else(|| say("ok")) {
-        Act::Say(pieces) => whole(&pieces, &[], "stop"),
-        Act::Call(text, calls) => whole(&[text], &calls, "tool_calls"),
-        Act::CallThen(calls, reason) => whole(&[], &calls, &reason),
-        Act::Finish(text, reason) => whole(&[text], &[], &reason),
-        Act::Hang(text) => hanging(&text),
-        Act::Break(text) => {
+    match reaction.unwrap_or_else(|| say("ok")) {
+        Reaction::Say(pieces) => whole(&pieces, &[], "stop"),
+        Reaction::Call(text, calls) => whole(&[text], &calls, "tool_calls"),
+        Reaction::CallThen(calls, reason) => whole(&[], &calls, &reason),
+        Reaction::Finish(text, reason) => whole(&[text], &[], &reason),
+        Reaction::Hang(text) => hanging(&text),
+        Reaction::Break(text) => {
             let error = json!({ "error": { "message": "no", "type": "server_error" } });
             stream(&[piece(&text), error])
         }
-        Act::Frames(frames) => stream(&frames),
-        Act::Refuse(status, body) => {
+        Reaction::Frames(frames) => stream(&frames),
+        Reaction::Refuse(status, body) => {
             (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
         }
-        Act::Gate(mut gate) => {
+        Reaction::Gate(mut gate) => {
             gate.wait_for(|open| *open).await.unwrap();
             whole(&[format!("{messages} messages")], &[], "stop")
         }

@@ -11,7 +11,7 @@ use gatehouse_domain::{
     Actor, Clock, ManualClock, ModelFacts, Problem, Random, SystemRandom, Timestamp,
 };
 use gatehouse_models::{
-    Models, ModelsParts, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning,
+    Models, ModelsParts, ModelsSettings, ProviderKind, ProviderSettings, Timeouts, Tuning,
 };
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
@@ -26,7 +26,7 @@ use tokio::sync::broadcast::Receiver;
 /// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
-pub struct House {
+pub struct Harness {
     pub agents: Agents,
     pub model: FakeModel,
     pub models: Models,
@@ -36,15 +36,15 @@ pub struct House {
 }
 
 /// One for each available database engine.
-pub async fn houses() -> Vec<House> {
+pub async fn harnesses() -> Vec<Harness> {
     let mut all = Vec::new();
     for database in databases().await {
-        all.push(House::on(database, AgentsSettings::default(), true).await);
+        all.push(Harness::on(database, AgentsSettings::default(), true).await);
     }
     all
 }
 
-impl House {
+impl Harness {
     pub async fn new() -> Self {
         Self::on(sqlite(), AgentsSettings::default(), true).await
     }
@@ -87,6 +87,14 @@ impl House {
             store,
             database,
         }
+    }
+
+    pub async fn session_count(&self) -> i64 {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
+        let count: Result<i64, StoreError> = read.await;
+        count.unwrap()
     }
 
     /// Opens the crate again as another process would after this one was killed. Its turns hang.
@@ -186,9 +194,9 @@ pub fn models_over(secrets: Secrets, clock: &Arc<ManualClock>, settings: ModelsS
         random,
     };
     let tuning = Tuning {
-        patience: Patience {
+        timeouts: Timeouts {
             retry_base: Duration::from_millis(1),
-            ..Patience::default()
+            ..Timeouts::default()
         },
         local: None,
         ..Tuning::default()
@@ -219,7 +227,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
 }
 
 /// The code of an error, and its field or message.
-pub fn told(error: impl Into<Problem>) -> (&'static str, String) {
+pub fn problem_of(error: impl Into<Problem>) -> (&'static str, String) {
     let problem = error.into();
     let field = problem.details.get("field").and_then(Value::as_str);
     let text = field.map_or(problem.message.clone(), str::to_owned);

@@ -1,7 +1,7 @@
 //! Turns of a process that was killed.
 
-use crate::fake_model::{Act, say};
-use crate::harness::{House, chat, houses, until, webhook};
+use crate::fake_model::{Reaction, say};
+use crate::harness::{Harness, chat, harnesses, until, webhook};
 use gatehouse_agents::{Message, Stop};
 
 fn ends(history: &[Message]) -> Vec<(&str, &str, Option<Stop>)> {
@@ -19,13 +19,17 @@ fn ends(history: &[Message]) -> Vec<(&str, &str, Option<Stop>)> {
 
 #[tokio::test]
 async fn the_history_says_interrupted_and_keeps_the_text_so_far() {
-    for house in houses().await {
-        house.model.will([Act::Hang("So far".to_owned())]);
-        let sent = house.agents.send(chat(None, "one")).await.unwrap();
+    for harness in harnesses().await {
+        harness.model.will([Reaction::Hang("So far".to_owned())]);
+        let sent = harness.agents.send(chat(None, "one")).await.unwrap();
         let session = sent.session.as_str();
-        house.until_saved("So far").await;
-        house.agents.send(chat(Some(session), "two")).await.unwrap();
-        let agents = house.after_a_kill().await;
+        harness.until_saved("So far").await;
+        harness
+            .agents
+            .send(chat(Some(session), "two"))
+            .await
+            .unwrap();
+        let agents = harness.after_a_kill().await;
         let page = agents.history(session, 50, None).await.unwrap();
         let interrupted = Some(Stop::Interrupted);
         assert_eq!(
@@ -46,22 +50,22 @@ async fn the_history_says_interrupted_and_keeps_the_text_so_far() {
             .await
             .unwrap();
         assert_eq!(report.text, "ok");
-        let agents = house.after_a_kill().await;
+        let agents = harness.after_a_kill().await;
         let page = agents.history(session, 50, None).await.unwrap();
         assert_eq!(page.messages.len(), 6);
-        house.agents.abort(session).await.unwrap();
+        harness.agents.abort(session).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn a_delivery_that_runs_again_stands_once_in_its_session() {
-    for house in houses().await {
-        house.model.will([Act::Hang("So far".to_owned())]);
+    for harness in harnesses().await {
+        harness.model.will([Reaction::Hang("So far".to_owned())]);
         let event = webhook("webhook:a", "event", None);
-        house.agents.send(event.clone()).await.unwrap();
-        house.until_saved("So far").await;
-        let agents = house.after_a_kill().await;
-        house.model.will([say("Done.")]);
+        harness.agents.send(event.clone()).await.unwrap();
+        harness.until_saved("So far").await;
+        let agents = harness.after_a_kill().await;
+        harness.model.will([say("Done.")]);
         let again = agents.send_sync(event.clone()).await.unwrap();
         assert_eq!(again.text, "Done.");
         let page = agents.history("webhook:a", 50, None).await.unwrap();
@@ -78,7 +82,7 @@ async fn a_delivery_that_runs_again_stands_once_in_its_session() {
             .collect();
         assert!(turns.iter().all(|turn| *turn == turns[0]));
         // The model is not shown the attempt before.
-        let sent = house.model.messages(1);
+        let sent = harness.model.messages(1);
         assert_eq!(sent.last().unwrap()["content"], "event");
         // After another turn, an attempt has its own place.
         agents
@@ -97,13 +101,13 @@ async fn a_delivery_that_runs_again_stands_once_in_its_session() {
 
 #[tokio::test]
 async fn a_deleted_session_leaves_no_turn() {
-    let house = House::new().await;
-    house.model.will([Act::Hang("So far".to_owned())]);
-    let mut events = house.agents.subscribe();
-    let sent = house.agents.send(chat(None, "one")).await.unwrap();
+    let harness = Harness::new().await;
+    harness.model.will([Reaction::Hang("So far".to_owned())]);
+    let mut events = harness.agents.subscribe();
+    let sent = harness.agents.send(chat(None, "one")).await.unwrap();
     until(&mut events, "chat.delta").await;
     let session = sent.session.as_str();
-    house.agents.delete_session(session).await.unwrap();
-    let agents = house.after_a_kill().await;
+    harness.agents.delete_session(session).await.unwrap();
+    let agents = harness.after_a_kill().await;
     assert!(agents.history(session, 50, None).await.is_err());
 }

@@ -8,7 +8,6 @@
 )]
 
 mod agents;
-mod aloud;
 mod approvals;
 mod context;
 mod edits;
@@ -23,6 +22,7 @@ mod sealed;
 mod sessions;
 mod share;
 mod speaker;
+mod spoken_answers;
 mod stops;
 mod taint;
 mod timeout;

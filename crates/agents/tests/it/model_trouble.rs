@@ -1,7 +1,7 @@
 //! Models that fail, models that take over, and what a request may contain.
 
-use crate::fake_model::{Act, say};
-use crate::harness::{House, TestTool, chat, told};
+use crate::fake_model::{Reaction, say};
+use crate::harness::{Harness, TestTool, chat, problem_of};
 use gatehouse_agents::{AgentChanges, Audience, Stop, Tool};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -15,69 +15,71 @@ fn broken() -> Value {
     json!({ "error": { "message": "Overloaded", "type": "overloaded_error" } })
 }
 
-async fn change(house: &House, change: Value) {
+async fn change(harness: &Harness, change: Value) {
     let mut whole = json!({ "id": "default" });
     for (name, value) in change.as_object().unwrap() {
         whole[name] = value.clone();
     }
     let change: AgentChanges = serde_json::from_value(whole).unwrap();
-    house.agents.update_agent(change).await.unwrap();
+    harness.agents.update_agent(change).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_step_of_which_nothing_was_shown_starts_again() {
-    let house = House::new().await;
-    let thought = Act::Frames(vec![
+    let harness = Harness::new().await;
+    let thought = Reaction::Frames(vec![
         delta(&json!({ "reasoning_content": "Hm." })),
         broken(),
     ]);
-    house.model.will([thought.clone(), thought, say("Here.")]);
-    let report = house.say(None, "hello").await;
+    harness.model.will([thought.clone(), thought, say("Here.")]);
+    let report = harness.say(None, "hello").await;
     assert!(report.error.is_none(), "{:?}", report.error);
     assert_eq!(report.text, "Here.");
-    assert_eq!(house.model.seen().len(), 3);
-    let spoken = house.spoken(report.session.as_str()).await;
+    assert_eq!(harness.model.seen().len(), 3);
+    let spoken = harness.spoken(report.session.as_str()).await;
     assert_eq!(spoken.len(), 2, "{spoken:?}");
 }
 
 #[tokio::test]
 async fn an_answer_that_was_shown_and_broke_off_is_kept_and_says_so() {
-    let house = House::new().await;
-    change(&house, json!({ "fallback": ["fake/m2"] })).await;
-    house.model.will([Act::Break("Half an ans".to_owned())]);
-    let report = house.say(None, "hello").await;
+    let harness = Harness::new().await;
+    change(&harness, json!({ "fallback": ["fake/m2"] })).await;
+    harness
+        .model
+        .will([Reaction::Break("Half an ans".to_owned())]);
+    let report = harness.say(None, "hello").await;
     assert_eq!(
         (report.text.as_str(), report.stop),
         ("Half an ans", Stop::Error)
     );
-    let (code, text) = told(report.error.unwrap());
+    let (code, text) = problem_of(report.error.unwrap());
     assert_eq!(code, "PROVIDER_FAILED");
     assert!(text.ends_with("The answer so far is kept."), "{text}");
-    assert_eq!(house.model.seen().len(), 1);
+    assert_eq!(harness.model.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn the_next_model_takes_over_where_nothing_was_shown() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     change(
-        &house,
+        &harness,
         json!({ "fallback": ["nobody/m", "fake/m2", "fake/m3"] }),
     )
     .await;
     let unknown = json!({ "error": { "code": "model_not_found", "message": "no" } });
-    house
+    harness
         .model
-        .will([Act::Refuse(404, unknown.clone()), say("From m2.")]);
-    let report = house.say(None, "hello").await;
+        .will([Reaction::Refuse(404, unknown.clone()), say("From m2.")]);
+    let report = harness.say(None, "hello").await;
     assert!(report.error.is_none(), "{:?}", report.error);
-    let models: Vec<_> = house
+    let models: Vec<_> = harness
         .model
         .seen()
         .iter()
         .map(|r| r["model"].clone())
         .collect();
     assert_eq!(models, ["m1", "m2"]);
-    let page = house
+    let page = harness
         .agents
         .history(report.session.as_str(), 10, None)
         .await
@@ -86,20 +88,20 @@ async fn the_next_model_takes_over_where_nothing_was_shown() {
     assert_eq!(answer.model.as_deref(), Some("fake/m2"));
     // When all fail, the reason of the first is reported: it is the one that was chosen.
     let busy = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
-    house.model.will([
-        Act::Refuse(404, unknown),
-        Act::Refuse(400, busy.clone()),
-        Act::Refuse(400, busy),
+    harness.model.will([
+        Reaction::Refuse(404, unknown),
+        Reaction::Refuse(400, busy.clone()),
+        Reaction::Refuse(400, busy),
     ]);
-    let report = house.say(None, "hello").await;
+    let report = harness.say(None, "hello").await;
     let problem = report.error.unwrap();
     assert_eq!(problem.details["reason"], "unknown_model");
-    assert_eq!(house.model.seen().len(), 5);
+    assert_eq!(harness.model.seen().len(), 5);
 }
 
 #[tokio::test]
 async fn calls_of_one_answer_run_at_the_same_time_and_their_answers_keep_the_order() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let both = Arc::new(Barrier::new(2));
     for name in ["first", "second"] {
         let both = Arc::clone(&both);
@@ -114,21 +116,21 @@ async fn calls_of_one_answer_run_at_the_same_time_and_their_answers_keep_the_ord
                 Ok(input["x"].to_string())
             })
         });
-        house.agents.tools().register(tool);
+        harness.agents.tools().register(tool);
     }
     let call = |name: &str, x: i64| (name.to_owned(), json!({ "x": x }).to_string());
     let calls = vec![call("first", 1), call("second", 2)];
-    house
+    harness
         .model
-        .will([Act::Call(String::new(), calls), say("done")]);
-    let report = house.say(None, "both").await;
+        .will([Reaction::Call(String::new(), calls), say("done")]);
+    let report = harness.say(None, "both").await;
     let tools: Vec<_> = report
         .actions
         .iter()
         .map(|action| action.tool.as_str())
         .collect();
     assert_eq!(tools, ["first", "second"]);
-    let sent = house.model.messages(1);
+    let sent = harness.model.messages(1);
     let ids: Vec<_> = sent
         .iter()
         .filter(|m| m["role"] == "tool")
@@ -140,8 +142,8 @@ async fn calls_of_one_answer_run_at_the_same_time_and_their_answers_keep_the_ord
 
 #[tokio::test]
 async fn at_most_128_tools_are_offered_and_the_important_ones_first() {
-    let house = House::new().await;
-    let tools = house.agents.tools();
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
     tools.register(TestTool::double("zz_built_in", Audience::Public));
     let many = |server: &str| -> Vec<Arc<dyn Tool>> {
         let tool = |n| {
@@ -151,34 +153,34 @@ async fn at_most_128_tools_are_offered_and_the_important_ones_first() {
     };
     tools.replace_group("a", many("a"));
     tools.replace_group("b", many("b"));
-    house.say(None, "hello").await;
-    let offered = house.model.offered(0);
+    harness.say(None, "hello").await;
+    let offered = harness.model.offered(0);
     assert_eq!(offered.len(), 128);
     assert!(offered.contains(&"zz_built_in".to_owned()));
     assert!(!offered.contains(&"mcp__b__099".to_owned()));
     assert!(offered.is_sorted());
     // What the agent names is offered before anything else.
     change(
-        &house,
+        &harness,
         json!({ "tools": { "allow": ["*", "mcp__b__099"], "deny": [] } }),
     )
     .await;
-    house.say(None, "hello").await;
-    let offered = house.model.offered(1);
+    harness.say(None, "hello").await;
+    let offered = harness.model.offered(1);
     assert_eq!(offered.len(), 128);
     assert!(offered.contains(&"mcp__b__099".to_owned()));
 }
 
 #[tokio::test]
 async fn a_model_of_unknown_size_gets_no_more_than_a_cautious_amount() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let text = "word ".repeat(12_000);
-    let first = house.say(None, &text).await;
+    let first = harness.say(None, &text).await;
     let session = first.session.to_string();
     for _ in 0..6 {
-        house.say(Some(&session), &text).await;
+        harness.say(Some(&session), &text).await;
     }
-    let largest = house
+    let largest = harness
         .model
         .seen()
         .iter()
@@ -189,25 +191,25 @@ async fn a_model_of_unknown_size_gets_no_more_than_a_cautious_amount() {
 
 #[tokio::test]
 async fn effort_and_limit_of_the_agent_are_sent() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     change(
-        &house,
+        &harness,
         json!({ "reasoning_effort": "high", "max_output_tokens": 700 }),
     )
     .await;
-    house.say(None, "hello").await;
-    let seen = &house.model.seen()[0];
+    harness.say(None, "hello").await;
+    let seen = &harness.model.seen()[0];
     assert_eq!(
         (&seen["reasoning_effort"], &seen["max_tokens"]),
         (&json!("high"), &json!(700))
     );
     change(
-        &house,
+        &harness,
         json!({ "reasoning_effort": null, "max_output_tokens": null }),
     )
     .await;
-    house.say(None, "hello").await;
-    let seen = &house.model.seen()[1];
+    harness.say(None, "hello").await;
+    let seen = &harness.model.seen()[1];
     assert!(seen.get("reasoning_effort").is_none() && seen.get("max_tokens").is_none());
     for bad in [
         json!({ "max_output_tokens": 0 }),
@@ -217,11 +219,11 @@ async fn effort_and_limit_of_the_agent_are_sent() {
         let mut whole = bad.clone();
         whole["id"] = json!("default");
         let change: AgentChanges = serde_json::from_value(whole).unwrap();
-        assert!(house.agents.update_agent(change).await.is_err(), "{bad}");
+        assert!(harness.agents.update_agent(change).await.is_err(), "{bad}");
     }
     let request = chat(None, "hello");
     assert!(
-        house
+        harness
             .agents
             .send_sync(request)
             .await

@@ -1,7 +1,7 @@
 //! Reasoning is stored beside the answer, shown in the history, and returned only to the model that wrote it.
 
-use crate::fake_model::{Act, say};
-use crate::harness::{House, TestTool, chat, houses};
+use crate::fake_model::{Reaction, say};
+use crate::harness::{Harness, TestTool, chat, harnesses};
 use gatehouse_agents::Audience;
 use gatehouse_domain::Actor;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ fn delta(delta: &Value) -> Value {
 }
 
 /// Thinks, then calls `calc`.
-fn step() -> Act {
+fn step() -> Reaction {
     let call = json!({ "index": 0, "id": "call_0", "type": "function",
         "function": { "name": "calc", "arguments": "{\"x\":21}" },
         "extra_content": { "google": { "thought_signature": "sig" } } });
-    Act::Frames(vec![
+    Reaction::Frames(vec![
         delta(&json!({ "reasoning_content": "SECRET " })),
         delta(&json!({ "reasoning_content": "THOUGHT" })),
         delta(&json!({ "tool_calls": [call] })),
@@ -24,32 +24,32 @@ fn step() -> Act {
 
 #[tokio::test]
 async fn the_state_of_a_step_returns_with_its_result_and_only_to_its_model() {
-    for house in houses().await {
-        house
+    for harness in harnesses().await {
+        harness
             .agents
             .tools()
             .register(TestTool::double("calc", Audience::Public));
-        house
+        harness
             .model
             .will([step(), say("<think>More THOUGHT.</think>42")]);
-        let report = house.say(None, "twice 21").await;
+        let report = harness.say(None, "twice 21").await;
         assert_eq!(report.text, "42");
         let session = report.session.to_string();
-        let step = &house.model.messages(1)[2];
+        let step = &harness.model.messages(1)[2];
         assert_eq!(step["reasoning_content"], "SECRET THOUGHT");
         let extra = &step["tool_calls"][0]["extra_content"];
         assert_eq!(extra["google"]["thought_signature"], "sig");
         // Also in a later turn, because the turn called a tool.
-        house.say(Some(&session), "and now").await;
+        harness.say(Some(&session), "and now").await;
         assert_eq!(
-            house.model.messages(2)[2]["reasoning_content"],
+            harness.model.messages(2)[2]["reasoning_content"],
             "SECRET THOUGHT"
         );
         // Another model of the same provider gets nothing of it.
         let mut request = chat(Some(&session), "again");
         request.model = Some("fake/other".to_owned());
-        house.agents.send_sync(request).await.unwrap();
-        let sent = house.model.seen()[3].to_string();
+        harness.agents.send_sync(request).await.unwrap();
+        let sent = harness.model.seen()[3].to_string();
         assert!(
             !sent.contains("THOUGHT") && !sent.contains("sig\""),
             "{sent}"
@@ -59,13 +59,15 @@ async fn the_state_of_a_step_returns_with_its_result_and_only_to_its_model() {
 
 #[tokio::test]
 async fn reasoning_is_in_the_history_and_in_no_answer() {
-    for house in houses().await {
-        house.model.will([say("<think>THOUGHT</think>\n\nHello.")]);
-        let mut events = house.agents.subscribe();
-        let report = house.say(None, "hello").await;
+    for harness in harnesses().await {
+        harness
+            .model
+            .will([say("<think>THOUGHT</think>\n\nHello.")]);
+        let mut events = harness.agents.subscribe();
+        let report = harness.say(None, "hello").await;
         assert_eq!(report.text, "Hello.");
         let session = report.session.to_string();
-        let page = house.agents.history(&session, 10, None).await.unwrap();
+        let page = harness.agents.history(&session, 10, None).await.unwrap();
         let answer = serde_json::to_value(page.messages.last().unwrap()).unwrap();
         assert_eq!(
             (&answer["content"], &answer["reasoning"]),
@@ -77,12 +79,12 @@ async fn reasoning_is_in_the_history_and_in_no_answer() {
                 assert!(!serde_json::to_string(&event).unwrap().contains("THOUGHT"));
             }
         }
-        let share = house
+        let share = harness
             .agents
             .share_session(&Actor::cli(), &session)
             .await
             .unwrap();
-        let shared = house
+        let shared = harness
             .agents
             .shared_session(&share.id)
             .await
@@ -90,16 +92,16 @@ async fn reasoning_is_in_the_history_and_in_no_answer() {
             .unwrap();
         assert!(!format!("{shared:?}").contains("THOUGHT"));
         // Without tool calls, the next request does not contain it.
-        house.say(Some(&session), "and now").await;
-        assert!(!house.model.seen()[1].to_string().contains("THOUGHT"));
+        harness.say(Some(&session), "and now").await;
+        assert!(!harness.model.seen()[1].to_string().contains("THOUGHT"));
     }
 }
 
 #[tokio::test]
 async fn an_answer_of_reasoning_alone_is_empty() {
-    let house = House::new().await;
-    house.model.will([say("<think>THOUGHT without end")]);
-    let report = house.say(None, "hello").await;
+    let harness = Harness::new().await;
+    harness.model.will([say("<think>THOUGHT without end")]);
+    let report = harness.say(None, "hello").await;
     assert!(!report.has_answer);
     assert_eq!(report.text, "");
 }

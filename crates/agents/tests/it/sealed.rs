@@ -1,6 +1,6 @@
 //! Turns whose model has its key in a sealed vault.
 
-use crate::harness::{House, chat, models_over, open_secrets, told, webhook};
+use crate::harness::{Harness, chat, models_over, open_secrets, problem_of, webhook};
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
 use gatehouse_domain::{Actor, SystemRandom};
 use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 #[tokio::test]
 async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
-    let house = House::new().await;
-    let open = async || open_secrets(&house.store, &house.database, &house.clock, true).await;
+    let harness = Harness::new().await;
+    let open = async || open_secrets(&harness.store, &harness.database, &harness.clock, true).await;
     let password = || SecretString::from("the first password");
     let secrets = open().await;
     let actor = Actor::cli();
@@ -34,11 +34,11 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
             ..ModelsSettings::default()
         }
     };
-    let models = models_over(secrets.clone(), &house.clock, settings(far));
+    let models = models_over(secrets.clone(), &harness.clock, settings(far));
     let parts = AgentsParts {
         models: models.clone(),
-        store: house.store.clone(),
-        clock: house.clock.clone(),
+        store: harness.store.clone(),
+        clock: harness.clock.clone(),
         random: Arc::new(SystemRandom),
     };
     let agents = Agents::open(parts, AgentsSettings::default())
@@ -46,21 +46,21 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
         .unwrap();
     for _ in 0..2 {
         let refused = agents.send_sync(webhook("webhook:a", "event", None)).await;
-        assert_eq!(told(refused.unwrap_err()).0, "VAULT_SEALED");
+        assert_eq!(problem_of(refused.unwrap_err()).0, "VAULT_SEALED");
     }
-    assert!(house.spoken("webhook:a").await.is_empty());
+    assert!(harness.spoken("webhook:a").await.is_empty());
     // A person's text is stored as usual.
     let report = agents.send_sync(chat(None, "hello")).await.unwrap();
-    assert_eq!(told(report.error.unwrap()).0, "VAULT_SEALED");
-    let spoken = house.spoken(report.session.as_str()).await;
+    assert_eq!(problem_of(report.error.unwrap()).0, "VAULT_SEALED");
+    let spoken = harness.spoken(report.session.as_str()).await;
     assert_eq!(spoken[1].1, "", "only the reason is stored");
 
     let unsealed = secrets.unseal_with_password(&actor, &password()).await;
     unsealed.unwrap();
-    models.update_settings(settings(&house.model.url));
+    models.update_settings(settings(&harness.model.url));
     let report = agents.send_sync(webhook("webhook:a", "event", None)).await;
     assert!(report.unwrap().error.is_none());
-    let spoken: Vec<_> = house.spoken("webhook:a").await;
+    let spoken: Vec<_> = harness.spoken("webhook:a").await;
     let texts: Vec<_> = spoken.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["event", "ok"]);
 }

@@ -1,6 +1,6 @@
 //! Lists of sessions and messages.
 
-use crate::harness::{House, houses, told, webhook};
+use crate::harness::{Harness, harnesses, problem_of, webhook};
 use gatehouse_agents::SessionQuery;
 use gatehouse_domain::Clock;
 use std::time::Duration;
@@ -14,8 +14,8 @@ fn asked(q: Option<&str>, limit: usize, cursor: Option<&str>) -> SessionQuery {
     }
 }
 
-async fn labels(house: &House, q: Option<&str>) -> Vec<String> {
-    let page = house
+async fn labels(harness: &Harness, q: Option<&str>) -> Vec<String> {
+    let page = harness
         .agents
         .list_sessions(&asked(q, 500, None))
         .await
@@ -28,25 +28,25 @@ async fn labels(house: &House, q: Option<&str>) -> Vec<String> {
 
 #[tokio::test]
 async fn sessions_are_listed_the_newest_first_in_pages() {
-    for house in houses().await {
+    for harness in harnesses().await {
         for n in 0..5 {
-            house.say(None, &format!("session {n}")).await;
+            harness.say(None, &format!("session {n}")).await;
             // Two of them share a timestamp.
             if n != 2 {
-                house.clock.advance(Duration::from_secs(1));
+                harness.clock.advance(Duration::from_secs(1));
             }
         }
         let mut seen = Vec::new();
         let mut cursor = None;
         loop {
-            let page = house
+            let page = harness
                 .agents
                 .list_sessions(&asked(None, 2, cursor.as_deref()))
                 .await
                 .unwrap();
             seen.extend(page.sessions.into_iter().map(|session| session.label));
             // Sessions that become active meanwhile move to the front and leave no gap.
-            house.say(None, "new").await;
+            harness.say(None, "new").await;
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
                 None => break,
@@ -63,26 +63,26 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
                 "session 4"
             ]
         );
-        let all = labels(&house, None).await;
+        let all = labels(&harness, None).await;
         assert_eq!(all.last().unwrap(), "session 0");
         assert_eq!(all.len(), 8);
         // A new message moves an old session to the front.
-        house.clock.advance(Duration::from_secs(1));
-        let old = house
+        harness.clock.advance(Duration::from_secs(1));
+        let old = harness
             .agents
             .list_sessions(&asked(Some("session 0"), 1, None))
             .await
             .unwrap();
-        house.say(Some(old.sessions[0].id.as_str()), "more").await;
-        assert_eq!(labels(&house, None).await[0], "session 0");
+        harness.say(Some(old.sessions[0].id.as_str()), "more").await;
+        assert_eq!(labels(&harness, None).await[0], "session 0");
         for bad in ["", "x", "1", "1.a\0", "a.b"] {
-            let refused = house
+            let refused = harness
                 .agents
                 .list_sessions(&asked(None, 1, Some(bad)))
                 .await
                 .unwrap_err();
             assert_eq!(
-                told(refused),
+                problem_of(refused),
                 ("INVALID_PARAMS", "cursor".to_owned()),
                 "{bad:?}"
             );
@@ -92,10 +92,10 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
 
 #[tokio::test]
 async fn sessions_are_found_by_label_key_and_id() {
-    for house in houses().await {
-        let tea = house.say(None, "About Tea 100%").await;
-        house.say(None, "Über_Kaffee").await;
-        house
+    for harness in harnesses().await {
+        let tea = harness.say(None, "About Tea 100%").await;
+        harness.say(None, "Über_Kaffee").await;
+        harness
             .agents
             .send_sync(webhook("webhook:wh_1:DEL_2", "x", None))
             .await
@@ -112,33 +112,33 @@ async fn sessions_are_found_by_label_key_and_id() {
             ("\\", &[][..]),
             ("\0", &[][..]),
         ] {
-            assert_eq!(labels(&house, Some(q)).await, expected, "{q:?}");
+            assert_eq!(labels(&harness, Some(q)).await, expected, "{q:?}");
         }
         assert_eq!(
-            labels(&house, Some(tea.session.as_str())).await,
+            labels(&harness, Some(tea.session.as_str())).await,
             ["About Tea 100%"]
         );
-        assert_eq!(labels(&house, Some("  ")).await.len(), 3);
+        assert_eq!(labels(&harness, Some("  ")).await.len(), 3);
     }
 }
 
 #[tokio::test]
 async fn a_session_is_renamed_and_deleted_by_id_or_key() {
-    for house in houses().await {
-        let report = house
+    for harness in harnesses().await {
+        let report = harness
             .agents
             .send_sync(webhook("webhook:a", "x", None))
             .await
             .unwrap();
-        let before = house.agents.get_session("webhook:a").await.unwrap();
-        house.clock.advance(Duration::from_secs(1));
-        let renamed = house
+        let before = harness.agents.get_session("webhook:a").await.unwrap();
+        harness.clock.advance(Duration::from_secs(1));
+        let renamed = harness
             .agents
             .rename_session("webhook:a", " Mine ")
             .await
             .unwrap();
         assert_eq!(renamed.label, "Mine");
-        let record = house
+        let record = harness
             .agents
             .get_session(report.session.as_str())
             .await
@@ -147,32 +147,32 @@ async fn a_session_is_renamed_and_deleted_by_id_or_key() {
             (record.label.as_str(), record.updated_at),
             ("Mine", before.updated_at)
         );
-        assert!(house.clock.now() > record.updated_at);
+        assert!(harness.clock.now() > record.updated_at);
         for (label, good) in [
             ("x".repeat(200), true),
             ("x".repeat(201), false),
             (" ".into(), false),
         ] {
-            let renamed = house.agents.rename_session("webhook:a", &label).await;
+            let renamed = harness.agents.rename_session("webhook:a", &label).await;
             assert_eq!(renamed.is_ok(), good);
         }
-        house
+        harness
             .agents
             .delete_session(report.session.as_str())
             .await
             .unwrap();
         for name in ["webhook:a", report.session.as_str(), "\0"] {
-            let agents = &house.agents;
+            let agents = &harness.agents;
             assert_eq!(
-                told(agents.get_session(name).await.unwrap_err()).0,
+                problem_of(agents.get_session(name).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             assert_eq!(
-                told(agents.rename_session(name, "x").await.unwrap_err()).0,
+                problem_of(agents.rename_session(name, "x").await.unwrap_err()).0,
                 "NOT_FOUND"
             );
             assert_eq!(
-                told(agents.delete_session(name).await.unwrap_err()).0,
+                problem_of(agents.delete_session(name).await.unwrap_err()).0,
                 "NOT_FOUND"
             );
         }
@@ -181,16 +181,16 @@ async fn a_session_is_renamed_and_deleted_by_id_or_key() {
 
 #[tokio::test]
 async fn history_comes_in_pages_and_in_order() {
-    for house in houses().await {
-        let first = house.say(None, "0").await;
+    for harness in harnesses().await {
+        let first = harness.say(None, "0").await;
         let session = first.session.as_str();
         for n in 1..4 {
-            house.say(Some(session), &n.to_string()).await;
+            harness.say(Some(session), &n.to_string()).await;
         }
         let mut pages = Vec::new();
         let mut before = None;
         loop {
-            let page = house
+            let page = harness
                 .agents
                 .history(session, 3, before.as_deref())
                 .await
@@ -203,30 +203,30 @@ async fn history_comes_in_pages_and_in_order() {
             }
         }
         assert_eq!(pages, ["ok 3 ok", "1 ok 2", "0 ok"]);
-        let other = house.say(None, "other").await;
-        let foreign = house.history(other.session.as_str()).await[0]
+        let other = harness.say(None, "other").await;
+        let foreign = harness.history(other.session.as_str()).await[0]
             .id
             .to_string();
         for bad in [foreign.as_str(), "msg_none", "\0"] {
-            let refused = house
+            let refused = harness
                 .agents
                 .history(session, 3, Some(bad))
                 .await
                 .unwrap_err();
-            assert_eq!(told(refused), ("INVALID_PARAMS", "before".to_owned()));
+            assert_eq!(problem_of(refused), ("INVALID_PARAMS", "before".to_owned()));
         }
     }
 }
 
 #[tokio::test]
 async fn pinned_and_archived_sessions_are_listed_apart() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let mut ids = Vec::new();
         for name in ["first", "second", "third"] {
-            ids.push(house.say(None, name).await.session.as_str().to_owned());
+            ids.push(harness.say(None, name).await.session.as_str().to_owned());
         }
         let place = |at: usize, pinned, archived| {
-            house.agents.place_session(&ids[at], pinned, archived)
+            harness.agents.place_session(&ids[at], pinned, archived)
         };
         assert!(place(0, Some(true), None).await.unwrap().pinned);
         assert!(place(1, None, Some(true)).await.unwrap().archived);
@@ -236,7 +236,7 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
                 archived,
                 ..asked(None, 50, None)
             };
-            let page = house.agents.list_sessions(&query).await.unwrap();
+            let page = harness.agents.list_sessions(&query).await.unwrap();
             let labels = page.sessions.into_iter().map(|session| session.label);
             let mut labels: Vec<String> = labels.collect();
             labels.sort();
@@ -249,22 +249,22 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         // One flag leaves the other as it is.
         let session = place(0, None, Some(true)).await.unwrap();
         assert!(session.pinned && session.archived);
-        let refused = house.agents.place_session("ses_none", Some(true), None);
-        assert_eq!(told(refused.await.unwrap_err()).0, "NOT_FOUND");
+        let refused = harness.agents.place_session("ses_none", Some(true), None);
+        assert_eq!(problem_of(refused.await.unwrap_err()).0, "NOT_FOUND");
     }
 }
 
 #[tokio::test]
 async fn sessions_of_webhooks_are_listed_apart_from_those_of_people() {
-    for house in houses().await {
-        house.say(None, "typed").await;
-        house.agents.send_sync(webhook("hook", "a delivery", None)).await.unwrap();
+    for harness in harnesses().await {
+        harness.say(None, "typed").await;
+        harness.agents.send_sync(webhook("hook", "a delivery", None)).await.unwrap();
         for (of_webhooks, count) in [(None, 2), (Some(true), 1), (Some(false), 1)] {
             let query = SessionQuery {
                 of_webhooks,
                 ..asked(None, 50, None)
             };
-            let page = house.agents.list_sessions(&query).await.unwrap();
+            let page = harness.agents.list_sessions(&query).await.unwrap();
             assert_eq!(page.sessions.len(), count, "{of_webhooks:?}");
         }
     }

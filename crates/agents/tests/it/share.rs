@@ -1,15 +1,15 @@
 //! What the public can read through a share link.
 
-use crate::fake_model::{Act, say};
-use crate::harness::{House, TestTool, houses, told, webhook};
+use crate::fake_model::{Reaction, say};
+use crate::harness::{Harness, TestTool, harnesses, problem_of, webhook};
 use gatehouse_agents::{Audience, Role, SharedSession};
 use gatehouse_domain::Actor;
 use gatehouse_store::{AuditPage, AuditRow, StoreError};
 use serde_json::json;
 use std::time::Duration;
 
-async fn shown(house: &House, id: &str) -> Option<SharedSession> {
-    house.agents.shared_session(id).await.unwrap()
+async fn shown(harness: &Harness, id: &str) -> Option<SharedSession> {
+    harness.agents.shared_session(id).await.unwrap()
 }
 
 fn texts(shared: &SharedSession) -> Vec<(Role, Option<&str>)> {
@@ -19,14 +19,14 @@ fn texts(shared: &SharedSession) -> Vec<(Role, Option<&str>)> {
         .collect()
 }
 
-async fn audited(house: &House) -> Vec<AuditRow> {
+async fn audited(harness: &Harness) -> Vec<AuditRow> {
     let page = AuditPage {
         before_seq: i64::MAX,
         kind: None,
         limit: 10,
         ..gatehouse_store::AuditPage::default()
     };
-    let read = house
+    let read = harness
         .store
         .read(|conn| Box::pin(async move { conn.list_audit(&page).await }));
     let mut rows = Result::<_, StoreError>::unwrap(read.await);
@@ -36,33 +36,33 @@ async fn audited(house: &House) -> Vec<AuditRow> {
 
 #[tokio::test]
 async fn a_share_is_what_was_said_until_then() {
-    for house in houses().await {
-        house
+    for harness in harnesses().await {
+        harness
             .agents
             .tools()
             .register(TestTool::double("double", Audience::Public));
         let calls = vec![("double".to_owned(), json!({ "x": 21 }).to_string())];
-        house
+        harness
             .model
-            .will([Act::Call(String::new(), calls), say("It is 42.")]);
-        let report = house.say(None, "Double 21").await;
+            .will([Reaction::Call(String::new(), calls), say("It is 42.")]);
+        let report = harness.say(None, "Double 21").await;
         let session = report.session.as_str();
-        let share = house
+        let share = harness
             .agents
             .share_session(&Actor::cli(), session)
             .await
             .unwrap();
         assert_eq!(share.id.len(), 22);
-        let record = house.agents.get_session(session).await.unwrap();
+        let record = harness.agents.get_session(session).await.unwrap();
         assert_eq!(record.share_id.as_ref(), Some(&share.id));
 
-        house.say(Some(session), "a secret").await;
-        house
+        harness.say(Some(session), "a secret").await;
+        harness
             .agents
             .rename_session(session, "another name")
             .await
             .unwrap();
-        let shared = shown(&house, &share.id).await.unwrap();
+        let shared = shown(&harness, &share.id).await.unwrap();
         // Neither calls nor tool output.
         let expected = [
             (Role::User, Some("Double 21")),
@@ -72,14 +72,14 @@ async fn a_share_is_what_was_said_until_then() {
         assert_eq!((shared.title.as_str(), shared.is_cut), ("Double 21", false));
 
         // Sharing again keeps the link and updates the time.
-        house.clock.advance(Duration::from_secs(5));
-        let again = house
+        harness.clock.advance(Duration::from_secs(5));
+        let again = harness
             .agents
             .share_session(&Actor::cli(), session)
             .await
             .unwrap();
         assert_eq!(again, share);
-        let newer = shown(&house, &share.id).await.unwrap();
+        let newer = shown(&harness, &share.id).await.unwrap();
         assert_eq!(
             (newer.messages.len(), newer.title.as_str()),
             (4, "another name")
@@ -90,33 +90,37 @@ async fn a_share_is_what_was_said_until_then() {
 
 #[tokio::test]
 async fn a_share_that_is_revoked_is_like_one_that_never_was() {
-    for house in houses().await {
-        let report = house.say(None, "hello").await;
+    for harness in harnesses().await {
+        let report = harness.say(None, "hello").await;
         let (session, actor) = (report.session.as_str(), Actor::cli());
-        let first = house.agents.share_session(&actor, session).await.unwrap();
-        house.agents.unshare_session(&actor, session).await.unwrap();
+        let first = harness.agents.share_session(&actor, session).await.unwrap();
+        harness
+            .agents
+            .unshare_session(&actor, session)
+            .await
+            .unwrap();
         for id in [first.id.as_str(), "", "unknown", "\0", &"x".repeat(10_000)] {
-            assert_eq!(shown(&house, id).await, None);
+            assert_eq!(shown(&harness, id).await, None);
         }
-        let refused = house
+        let refused = harness
             .agents
             .unshare_session(&actor, session)
             .await
             .unwrap_err();
-        assert_eq!(told(refused).0, "NOT_FOUND");
-        let second = house.agents.share_session(&actor, session).await.unwrap();
+        assert_eq!(problem_of(refused).0, "NOT_FOUND");
+        let second = harness.agents.share_session(&actor, session).await.unwrap();
         assert_ne!(first, second);
-        assert_eq!(shown(&house, &first.id).await, None);
-        house.agents.delete_session(session).await.unwrap();
-        assert_eq!(shown(&house, &second.id).await, None);
-        let refused = house
+        assert_eq!(shown(&harness, &first.id).await, None);
+        harness.agents.delete_session(session).await.unwrap();
+        assert_eq!(shown(&harness, &second.id).await, None);
+        let refused = harness
             .agents
             .share_session(&actor, session)
             .await
             .unwrap_err();
-        assert_eq!(told(refused).0, "NOT_FOUND");
+        assert_eq!(problem_of(refused).0, "NOT_FOUND");
 
-        let rows = audited(&house).await;
+        let rows = audited(&harness).await;
         let kinds: Vec<_> = rows.iter().map(|row| row.kind.as_str()).collect();
         assert_eq!(
             kinds,
@@ -130,16 +134,16 @@ async fn a_share_that_is_revoked_is_like_one_that_never_was() {
 
 #[tokio::test]
 async fn what_a_webhook_wrote_is_not_shown() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let request = webhook("webhook:a", "card number 4111", None);
-    let report = house.agents.send_sync(request).await.unwrap();
-    house.say(Some("webhook:a"), "thanks").await;
-    let share = house
+    let report = harness.agents.send_sync(request).await.unwrap();
+    harness.say(Some("webhook:a"), "thanks").await;
+    let share = harness
         .agents
         .share_session(&Actor::cli(), report.session.as_str())
         .await
         .unwrap();
-    let shared = shown(&house, &share.id).await.unwrap();
+    let shared = shown(&harness, &share.id).await.unwrap();
     assert_eq!(shared.messages[0].text, None);
     assert_eq!(texts(&shared)[2], (Role::User, Some("thanks")));
 }

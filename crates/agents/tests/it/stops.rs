@@ -1,31 +1,31 @@
 //! Why an answer ended: in the report, the event and the history.
 
-use crate::fake_model::{Act, call, say};
-use crate::harness::{House, TestTool, chat, houses, until, until_done, webhook};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool, chat, harnesses, until, until_done, webhook};
 use gatehouse_agents::{Audience, Stop};
 use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
 async fn the_reason_is_in_the_report_the_event_and_the_history() {
-    for house in houses().await {
+    for harness in harnesses().await {
         for (reason, stop) in [
             ("stop", Stop::End),
             ("length", Stop::Length),
             ("content_filter", Stop::Filtered),
         ] {
-            let mut events = house.agents.subscribe();
-            house
+            let mut events = harness.agents.subscribe();
+            harness
                 .model
-                .will([Act::Finish("Half".to_owned(), reason.to_owned())]);
-            let report = house.say(None, "hello").await;
+                .will([Reaction::Finish("Half".to_owned(), reason.to_owned())]);
+            let report = harness.say(None, "hello").await;
             assert!(report.error.is_none());
             assert_eq!((report.text.as_str(), report.stop), ("Half", stop));
             let told = until_done(&mut events).await;
             let (_, message) = &told[told.len() - 2];
             assert_eq!(message["stop"], stop.as_str());
             assert_eq!(told.last().unwrap().1["stop"], stop.as_str());
-            let history = house.history(report.session.as_str()).await;
+            let history = harness.history(report.session.as_str()).await;
             let stops: Vec<_> = history.iter().map(|message| message.stop).collect();
             assert_eq!(stops, [None, Some(stop)]);
         }
@@ -34,51 +34,51 @@ async fn the_reason_is_in_the_report_the_event_and_the_history() {
 
 #[tokio::test]
 async fn calls_in_an_answer_that_was_withheld_are_not_made() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
-    house.agents.tools().register(tool);
+    harness.agents.tools().register(tool);
     let arguments = json!({ "x": 1 }).to_string();
     let calls = vec![("double".to_owned(), arguments)];
-    house
+    harness
         .model
-        .will([Act::CallThen(calls, "content_filter".to_owned())]);
-    let report = house.say(None, "hello").await;
+        .will([Reaction::CallThen(calls, "content_filter".to_owned())]);
+    let report = harness.say(None, "hello").await;
     assert_eq!((report.stop, report.actions.len()), (Stop::Filtered, 0));
     assert!(!report.has_answer);
-    assert_eq!(house.model.seen().len(), 1);
+    assert_eq!(harness.model.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn a_turn_that_was_stopped_says_by_whom() {
-    for house in houses().await {
-        house.model.will([Act::Hang("So far".to_owned())]);
-        let mut events = house.agents.subscribe();
-        let sent = house.agents.send(chat(None, "one")).await.unwrap();
+    for harness in harnesses().await {
+        harness.model.will([Reaction::Hang("So far".to_owned())]);
+        let mut events = harness.agents.subscribe();
+        let sent = harness.agents.send(chat(None, "one")).await.unwrap();
         let session = sent.session.as_str().to_owned();
         until(&mut events, "chat.delta").await;
         // This turn waits, and the one after it gets stopped by the shutdown.
-        house
+        harness
             .agents
             .send(chat(Some(&session), "two"))
             .await
             .unwrap();
-        house.agents.abort(&session).await.unwrap();
+        harness.agents.abort(&session).await.unwrap();
         assert_eq!(until(&mut events, "chat.done").await["stop"], "aborted");
         assert_eq!(until(&mut events, "chat.done").await["stop"], "end");
-        house.model.will([Act::Hang("Then".to_owned())]);
-        house
+        harness.model.will([Reaction::Hang("Then".to_owned())]);
+        harness
             .agents
             .send(chat(Some(&session), "three"))
             .await
             .unwrap();
         until(&mut events, "chat.delta").await;
-        house
+        harness
             .agents
             .send(chat(Some(&session), "four"))
             .await
             .unwrap();
-        house.agents.shutdown(Duration::ZERO).await;
-        let history = house.history(&session).await;
+        harness.agents.shutdown(Duration::ZERO).await;
+        let history = harness.history(&session).await;
         let ends: Vec<_> = history
             .iter()
             .filter_map(|message| Some((message.content.as_str(), message.stop?)))
@@ -97,33 +97,35 @@ async fn a_turn_that_was_stopped_says_by_whom() {
 
 #[tokio::test]
 async fn a_conversation_with_calls_goes_on_with_another_model() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
-    house.agents.tools().register(tool);
+    harness.agents.tools().register(tool);
     // The double refuses repeated ids, although it gives each call the same.
-    house
+    harness
         .model
         .will([1, 2, 3].map(|x| call("double", &json!({ "x": x }))));
-    let report = house.say(None, "double them").await;
+    let report = harness.say(None, "double them").await;
     assert_eq!((report.stop, report.actions.len()), (Stop::End, 3));
     let mut request = chat(Some(report.session.as_str()), "and now?");
     request.model = Some("fake/mistral-large".to_owned());
-    let report = house.agents.send_sync(request).await.unwrap();
+    let report = harness.agents.send_sync(request).await.unwrap();
     assert!(report.error.is_none(), "{:?}", report.error);
 }
 
 #[tokio::test]
 async fn the_end_of_a_turn_is_no_part_of_the_next_request() {
-    let house = House::new().await;
-    house.model.will([Act::Refuse(400, json!({})), say("Yes.")]);
-    let report = house.say(None, "Are you there?").await;
+    let harness = Harness::new().await;
+    harness
+        .model
+        .will([Reaction::Refuse(400, json!({})), say("Yes.")]);
+    let report = harness.say(None, "Are you there?").await;
     assert_eq!(report.stop, Stop::Error);
-    house.say(Some(report.session.as_str()), "Now?").await;
+    harness.say(Some(report.session.as_str()), "Now?").await;
     assert_eq!(
-        house.model.messages(1)[1..],
+        harness.model.messages(1)[1..],
         [json!({ "role": "user", "content": "Now?" })]
     );
     let request = webhook("webhook:a", "event", None);
-    let report = house.agents.send_sync(request).await.unwrap();
+    let report = harness.agents.send_sync(request).await.unwrap();
     assert!(report.has_answer);
 }

@@ -1,21 +1,21 @@
 //! A failed tool call becomes an answer to the model, and the turn continues.
 
-use crate::fake_model::{Act, call, say};
-use crate::harness::{House, TestTool};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool};
 use gatehouse_agents::{Audience, ToolError};
 use serde_json::json;
 use std::time::Duration;
 
 /// The answer that the model gets for one call, and the status of the call.
-async fn outcome(house: &House, name: &str, arguments: &str) -> (String, String) {
-    let before = house.model.seen().len();
+async fn outcome(harness: &Harness, name: &str, arguments: &str) -> (String, String) {
+    let before = harness.model.seen().len();
     let calls = vec![(name.to_owned(), arguments.to_owned())];
-    house
+    harness
         .model
-        .will([Act::Call(String::new(), calls), say("done")]);
-    let report = house.say(None, "go").await;
+        .will([Reaction::Call(String::new(), calls), say("done")]);
+    let report = harness.say(None, "go").await;
     assert_eq!(report.text, "done");
-    let told = house.model.messages(before + 1);
+    let told = harness.model.messages(before + 1);
     let answer = told.last().unwrap();
     assert_eq!(answer["role"], "tool");
     (
@@ -25,9 +25,9 @@ async fn outcome(house: &House, name: &str, arguments: &str) -> (String, String)
 }
 
 #[tokio::test]
-async fn mistakes_of_the_model_are_told_to_it() {
-    let house = House::new().await;
-    house
+async fn mistakes_of_the_model_are_returned_to_it() {
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::double("double", Audience::Public));
@@ -41,16 +41,16 @@ async fn mistakes_of_the_model_are_told_to_it() {
         ("double", "{\"x\":-1}", "input.x must be at least 0"),
         ("double", "{\"x\":1,\"y\":1}", "no field `y`"),
     ] {
-        let (status, text) = outcome(&house, name, arguments).await;
+        let (status, text) = outcome(&harness, name, arguments).await;
         assert_eq!(status, "error", "{arguments}");
         assert!(text.contains(expected), "{arguments}: {text}");
     }
 }
 
 #[tokio::test]
-async fn mistakes_of_the_tool_are_told_to_the_model() {
-    let house = House::new().await;
-    let tools = house.agents.tools();
+async fn mistakes_of_the_tool_are_returned_to_the_model() {
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
     tools.register(TestTool::new("refuses", Audience::Public, |_, _| {
         Box::pin(async { Err(ToolError::new("Not today.")) })
     }));
@@ -73,7 +73,7 @@ async fn mistakes_of_the_tool_are_told_to_the_model() {
         ("panics_early", "The tool failed."),
         ("hangs", "did not respond within"),
     ] {
-        let (status, text) = outcome(&house, name, "{\"x\":1}").await;
+        let (status, text) = outcome(&harness, name, "{\"x\":1}").await;
         assert_eq!(status, "error", "{name}");
         assert!(text.contains(expected), "{name}: {text}");
         assert!(!text.contains("secret"), "{text}");
@@ -82,8 +82,8 @@ async fn mistakes_of_the_tool_are_told_to_the_model() {
 
 #[tokio::test]
 async fn output_is_cut_at_64_kib() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::new("long", Audience::Public, |_, input| {
@@ -91,7 +91,7 @@ async fn output_is_cut_at_64_kib() {
             Box::pin(async move { Ok("y".repeat(length)) })
         }));
     for (length, is_cut) in [(65_536, false), (65_537, true)] {
-        let (status, text) = outcome(&house, "long", &json!({ "x": length }).to_string()).await;
+        let (status, text) = outcome(&harness, "long", &json!({ "x": length }).to_string()).await;
         assert_eq!(
             (status.as_str(), text.contains("truncated")),
             ("ok", is_cut),
@@ -102,8 +102,8 @@ async fn output_is_cut_at_64_kib() {
 
 #[tokio::test]
 async fn a_tool_knows_its_turn() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::new("who", Audience::Trusted, |context, _| {
@@ -115,9 +115,9 @@ async fn a_tool_knows_its_turn() {
                 ))
             })
         }));
-    house.model.will([call("who", &json!({ "x": 1 }))]);
-    let report = house.say(None, "go").await;
-    let spoken = house.spoken(report.session.as_str()).await;
+    harness.model.will([call("who", &json!({ "x": 1 }))]);
+    let report = harness.say(None, "go").await;
+    let spoken = harness.spoken(report.session.as_str()).await;
     assert_eq!(
         spoken[2].1,
         format!("cli {} {}", report.session, report.turn_id)
@@ -126,31 +126,31 @@ async fn a_tool_knows_its_turn() {
 
 #[tokio::test]
 async fn tools_that_come_and_go_are_offered_while_they_are_there() {
-    let house = House::new().await;
-    let tools = house.agents.tools();
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
     tools.replace_group(
         "x",
         vec![TestTool::double("mcp__x__double", Audience::Trusted)],
     );
-    house.say(None, "one").await;
+    harness.say(None, "one").await;
     tools.replace_group("x", Vec::new());
-    house.say(None, "two").await;
-    assert_eq!(house.model.offered(0), ["mcp__x__double"]);
-    assert!(house.model.offered(1).is_empty());
+    harness.say(None, "two").await;
+    assert_eq!(harness.model.offered(0), ["mcp__x__double"]);
+    assert!(harness.model.offered(1).is_empty());
 }
 
 #[tokio::test]
 async fn of_many_calls_at_once_32_are_made() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::double("double", Audience::Public));
     let calls = (0..33).map(|x| ("double".to_owned(), json!({ "x": x }).to_string()));
-    house
+    harness
         .model
-        .will([Act::Call(String::new(), calls.collect())]);
-    let report = house.say(None, "go").await;
+        .will([Reaction::Call(String::new(), calls.collect())]);
+    let report = harness.say(None, "go").await;
     let made = report
         .actions
         .iter()
@@ -161,22 +161,24 @@ async fn of_many_calls_at_once_32_are_made() {
 
 #[tokio::test]
 async fn a_name_that_the_model_invented_is_kept_but_not_sent_back() {
-    let house = House::new().await;
-    let tools = house.agents.tools();
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
     tools.register(TestTool::double("double", Audience::Public));
     let calls = ["no such tool!", "ä.b"].map(|name| (name.to_owned(), "{}".to_owned()));
-    house.model.will([Act::Call(String::new(), calls.to_vec())]);
-    let report = house.say(None, "go").await;
+    harness
+        .model
+        .will([Reaction::Call(String::new(), calls.to_vec())]);
+    let report = harness.say(None, "go").await;
     let session = report.session.as_str();
     assert_eq!(report.actions[0].tool, "no such tool!");
-    let history = house.history(session).await;
+    let history = harness.history(session).await;
     let stored = history[1].tool_calls.as_ref().unwrap();
     assert_eq!(stored[0].name, "no such tool!");
     assert_eq!(history[2].tool.as_deref(), Some("no such tool!"));
-    house.say(Some(session), "again").await;
+    harness.say(Some(session), "again").await;
     // In the same turn and in the next one.
     for request in [1, 2] {
-        let calls = house.model.messages(request)[2]["tool_calls"].clone();
+        let calls = harness.model.messages(request)[2]["tool_calls"].clone();
         assert_eq!(calls[0]["function"]["name"], "no_such_tool_");
         assert_eq!(calls[1]["function"]["name"], "__b");
     }
@@ -184,17 +186,17 @@ async fn a_name_that_the_model_invented_is_kept_but_not_sent_back() {
 
 #[tokio::test]
 async fn what_a_tool_gave_is_explained_also_when_there_are_tools_no_more() {
-    let house = House::new().await;
-    let tools = house.agents.tools();
+    let harness = Harness::new().await;
+    let tools = harness.agents.tools();
     tools.replace_group("x", vec![TestTool::double("double", Audience::Public)]);
     let calls = vec![("double".to_owned(), "{\"x\":21}".to_owned())];
-    let calling = Act::Call("Let me see.".to_owned(), calls);
-    house.model.will([calling, say("42.")]);
-    let report = house.say(None, "double it").await;
+    let calling = Reaction::Call("Let me see.".to_owned(), calls);
+    harness.model.will([calling, say("42.")]);
+    let report = harness.say(None, "double it").await;
     tools.replace_group("x", Vec::new());
-    house.say(Some(report.session.as_str()), "sure?").await;
-    let sent = house.model.messages(2);
-    assert_eq!(house.model.seen()[2].get("tools"), None);
+    harness.say(Some(report.session.as_str()), "sure?").await;
+    let sent = harness.model.messages(2);
+    assert_eq!(harness.model.seen()[2].get("tools"), None);
     let roles: Vec<_> = sent.iter().map(|m| m["role"].as_str().unwrap()).collect();
     let expected = ["system", "user", "assistant", "tool", "assistant", "user"];
     assert_eq!(roles, expected);

@@ -2,21 +2,21 @@
 //! public tools.
 
 use crate::fake_model::{call, say};
-use crate::harness::{House, TestTool, chat, houses, told, webhook};
+use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, webhook};
 use gatehouse_agents::{AgentChanges, Audience, Source, ToolPolicy};
 use gatehouse_domain::Actor;
 use serde_json::json;
 
-async fn with_tools() -> Vec<House> {
-    let houses = houses().await;
-    for house in &houses {
-        register(house);
+async fn with_tools() -> Vec<Harness> {
+    let harnesses = harnesses().await;
+    for harness in &harnesses {
+        register(harness);
     }
-    houses
+    harnesses
 }
 
-fn register(house: &House) {
-    let tools = house.agents.tools();
+fn register(harness: &Harness) {
+    let tools = harness.agents.tools();
     tools.register(TestTool::double("calc", Audience::Public));
     tools.register(TestTool::double("web_fetch", Audience::Public));
     tools.register(TestTool::double("speak", Audience::Trusted));
@@ -24,7 +24,7 @@ fn register(house: &House) {
 
 #[tokio::test]
 async fn a_webhook_has_no_tools_without_a_policy_and_public_ones_with_it() {
-    for house in with_tools().await {
+    for harness in with_tools().await {
         let all = || {
             Some(ToolPolicy {
                 allow: vec!["*".to_owned()],
@@ -41,7 +41,7 @@ async fn a_webhook_has_no_tools_without_a_policy_and_public_ones_with_it() {
         {
             let request = webhook(&format!("webhook:{number}"), "event", policy);
             assert!(
-                house
+                harness
                     .agents
                     .send_sync(request)
                     .await
@@ -49,14 +49,14 @@ async fn a_webhook_has_no_tools_without_a_policy_and_public_ones_with_it() {
                     .error
                     .is_none()
             );
-            assert_eq!(house.model.offered(number), expected);
+            assert_eq!(harness.model.offered(number), expected);
         }
     }
 }
 
 #[tokio::test]
 async fn what_was_not_offered_is_not_called() {
-    for house in with_tools().await {
+    for harness in with_tools().await {
         for policy in [
             None,
             Some(ToolPolicy {
@@ -64,27 +64,27 @@ async fn what_was_not_offered_is_not_called() {
                 deny: Vec::new(),
             }),
         ] {
-            let before = house.model.seen().len();
-            house
+            let before = harness.model.seen().len();
+            harness
                 .model
                 .will([call("speak", &json!({ "x": 1 })), say("done")]);
-            let report = house
+            let report = harness
                 .agents
                 .send_sync(webhook("webhook:a", "event", policy))
                 .await
                 .unwrap();
             assert_eq!(report.actions[0].status.as_str(), "denied");
-            let told = house.model.messages(before + 1).pop().unwrap();
+            let told = harness.model.messages(before + 1).pop().unwrap();
             assert!(
                 told["content"].as_str().unwrap().contains("is not allowed"),
                 "{told}"
             );
         }
         // Without a policy, not even a public tool is available.
-        house
+        harness
             .model
             .will([call("calc", &json!({ "x": 1 })), say("done")]);
-        let report = house
+        let report = harness
             .agents
             .send_sync(webhook("webhook:b", "event", None))
             .await
@@ -95,11 +95,11 @@ async fn what_was_not_offered_is_not_called() {
 
 #[tokio::test]
 async fn a_session_stays_tainted_until_a_person_clears_it() {
-    for house in with_tools().await {
-        let chatting = house.say(None, "hello").await;
-        assert_eq!(house.model.offered(0), ["calc", "speak", "web_fetch"]);
+    for harness in with_tools().await {
+        let chatting = harness.say(None, "hello").await;
+        assert_eq!(harness.model.offered(0), ["calc", "speak", "web_fetch"]);
         assert!(
-            !house
+            !harness
                 .agents
                 .get_session(chatting.session.as_str())
                 .await
@@ -107,53 +107,53 @@ async fn a_session_stays_tainted_until_a_person_clears_it() {
                 .tainted
         );
 
-        let report = house
+        let report = harness
             .agents
             .send_sync(webhook("webhook:a", "event", None))
             .await
             .unwrap();
         let session = report.session.to_string();
-        let record = house.agents.get_session(&session).await.unwrap();
+        let record = harness.agents.get_session(&session).await.unwrap();
         assert!(record.tainted);
         assert_eq!(
             (record.source, record.key.as_str()),
             (Source::Webhook, "webhook:a")
         );
-        house.say(Some(&session), "what happened").await;
-        assert_eq!(house.model.offered(2), ["calc", "web_fetch"]);
-        house
+        harness.say(Some(&session), "what happened").await;
+        assert_eq!(harness.model.offered(2), ["calc", "web_fetch"]);
+        harness
             .model
             .will([call("speak", &json!({ "x": 1 })), say("done")]);
-        let report = house.say(Some(&session), "say it").await;
+        let report = harness.say(Some(&session), "say it").await;
         assert_eq!(report.actions[0].status.as_str(), "denied");
 
-        let house = house.restart().await;
-        register(&house);
-        house.say(Some(&session), "and now").await;
-        assert_eq!(house.model.offered(0), ["calc", "web_fetch"]);
+        let harness = harness.restart().await;
+        register(&harness);
+        harness.say(Some(&session), "and now").await;
+        assert_eq!(harness.model.offered(0), ["calc", "web_fetch"]);
 
-        let cleared = house.agents.clear_taint(&Actor::cli(), &session).await;
+        let cleared = harness.agents.clear_taint(&Actor::cli(), &session).await;
         assert!(!cleared.unwrap().tainted);
-        house.say(Some(&session), "and now").await;
-        assert_eq!(house.model.offered(1), ["calc", "speak", "web_fetch"]);
+        harness.say(Some(&session), "and now").await;
+        assert_eq!(harness.model.offered(1), ["calc", "speak", "web_fetch"]);
         let again = webhook("webhook:a", "another event", None);
-        house.agents.send_sync(again).await.unwrap();
-        house.say(Some(&session), "and now").await;
-        assert_eq!(house.model.offered(3), ["calc", "web_fetch"]);
+        harness.agents.send_sync(again).await.unwrap();
+        harness.say(Some(&session), "and now").await;
+        assert_eq!(harness.model.offered(3), ["calc", "web_fetch"]);
     }
 }
 
 #[tokio::test]
-async fn models_are_told_that_webhook_text_is_data() {
-    let house = House::new().await;
+async fn the_prompt_says_that_webhook_text_is_data() {
+    let harness = Harness::new().await;
     let change: AgentChanges =
         serde_json::from_value(json!({ "id": "default", "system_prompt": "Be kind." })).unwrap();
-    house.agents.update_agent(change).await.unwrap();
+    harness.agents.update_agent(change).await.unwrap();
     let mut request = webhook("webhook:a", "event", None);
     request.system_suffix = Some("Count them.".to_owned());
-    let report = house.agents.send_sync(request).await.unwrap();
+    let report = harness.agents.send_sync(request).await.unwrap();
     let system = |n| {
-        house.model.messages(n)[0]["content"]
+        harness.model.messages(n)[0]["content"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -164,54 +164,54 @@ async fn models_are_told_that_webhook_text_is_data() {
         system(0)
     );
     assert!(system(0).contains("untrusted data"));
-    house
+    harness
         .say(Some(report.session.as_str()), "what happened")
         .await;
     assert!(system(1).contains("untrusted data") && !system(1).contains("Count"));
-    house.say(None, "hello").await;
+    harness.say(None, "hello").await;
     assert!(system(2).starts_with("Be kind.\n\nYou are the agent \"Default\"."));
     assert!(!system(2).contains("untrusted data"));
 }
 
 #[tokio::test]
 async fn a_webhook_finds_its_own_session_and_no_other() {
-    for house in houses().await {
-        let first = house
+    for harness in harnesses().await {
+        let first = harness
             .agents
             .send_sync(webhook("named", "one", None))
             .await
             .unwrap();
-        let second = house
+        let second = harness
             .agents
             .send_sync(webhook("named", "two", None))
             .await
             .unwrap();
         assert_eq!(first.session, second.session);
         assert_eq!(
-            house.agents.session_source("named").await.unwrap(),
+            harness.agents.session_source("named").await.unwrap(),
             Some(Source::Webhook)
         );
-        assert_eq!(house.agents.session_source("other").await.unwrap(), None);
+        assert_eq!(harness.agents.session_source("other").await.unwrap(), None);
 
-        let own = house.say(None, "mine").await;
+        let own = harness.say(None, "mine").await;
         for key in [
             own.session_key.as_str(),
             own.session.as_str(),
             first.session.as_str(),
         ] {
-            let refused = house
+            let refused = harness
                 .agents
                 .send_sync(webhook(key, "three", None))
                 .await
                 .unwrap_err();
             assert_eq!(
-                told(refused),
+                problem_of(refused),
                 ("INVALID_PARAMS", "session_key".to_owned()),
                 "{key}"
             );
         }
         assert!(
-            !house
+            !harness
                 .agents
                 .get_session(own.session.as_str())
                 .await
@@ -219,28 +219,28 @@ async fn a_webhook_finds_its_own_session_and_no_other() {
                 .tainted
         );
         for bad in ["", "a\0b", "a\nb"] {
-            let refused = house
+            let refused = harness
                 .agents
                 .send_sync(webhook(bad, "three", None))
                 .await
                 .unwrap_err();
-            assert_eq!(told(refused).1, "session_key");
+            assert_eq!(problem_of(refused).1, "session_key");
         }
         let mut unknown = webhook("fresh", "x", None);
         unknown.agent = Some("nobody".to_owned());
         assert_eq!(
-            told(house.agents.send(unknown).await.unwrap_err()).1,
+            problem_of(harness.agents.send(unknown).await.unwrap_err()).1,
             "agent"
         );
-        assert_eq!(house.agents.session_source("fresh").await.unwrap(), None);
+        assert_eq!(harness.agents.session_source("fresh").await.unwrap(), None);
     }
 }
 
 #[tokio::test]
 async fn many_texts_at_once_make_one_session() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let sends = (0..10).map(|n| {
-            house
+            harness
                 .agents
                 .send_sync(webhook("one", &format!("text {n}"), None))
         });
@@ -250,7 +250,7 @@ async fn many_texts_at_once_make_one_session() {
             .map(|report| report.unwrap().session)
             .collect();
         assert_eq!(ids.len(), 1);
-        let spoken = house.spoken("one").await;
+        let spoken = harness.spoken("one").await;
         assert_eq!(spoken.len(), 20);
         for turn in spoken.chunks(2) {
             assert_eq!(
@@ -258,7 +258,7 @@ async fn many_texts_at_once_make_one_session() {
                 ("user", "assistant")
             );
         }
-        house
+        harness
             .agents
             .send_sync(chat(Some("one"), "thanks"))
             .await

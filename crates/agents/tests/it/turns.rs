@@ -1,19 +1,19 @@
 //! From a text to its answer.
 
-use crate::fake_model::{Act, call, say};
-use crate::harness::{House, TestTool, chat, houses, told, until_done};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until_done};
 use gatehouse_agents::{AgentsSettings, Audience, NewAgent, Role, Source, Stop};
 use gatehouse_store::testing::sqlite;
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn an_answer_is_streamed_stored_and_reported() {
-    for house in houses().await {
-        let mut events = house.agents.subscribe();
-        house
+    for harness in harnesses().await {
+        let mut events = harness.agents.subscribe();
+        harness
             .model
-            .will([Act::Say(vec!["Good ".into(), "day.".into()])]);
-        let report = house.say(None, "Hello\nthere").await;
+            .will([Reaction::Say(vec!["Good ".into(), "day.".into()])]);
+        let report = harness.say(None, "Hello\nthere").await;
         assert_eq!(report.text, "Good day.");
         assert_eq!(
             (report.usage.input_tokens, report.usage.output_tokens),
@@ -43,7 +43,7 @@ async fn an_answer_is_streamed_stored_and_reported() {
         );
         assert!(done.get("error").is_none());
 
-        let history = house.history(session).await;
+        let history = harness.history(session).await;
         assert_eq!(history.len(), 2);
         assert_eq!(
             (history[0].role, history[0].content.as_str()),
@@ -51,7 +51,7 @@ async fn an_answer_is_streamed_stored_and_reported() {
         );
         assert_eq!(history[1].model.as_deref(), Some("fake/m1"));
         assert_eq!(history[1].usage, Some(report.usage));
-        let record = house.agents.get_session(session).await.unwrap();
+        let record = harness.agents.get_session(session).await.unwrap();
         assert_eq!((record.label.as_str(), record.message_count), ("Hello", 2));
         assert_eq!((record.source, record.tainted), (Source::User, false));
         assert_eq!(record.key, report.session_key);
@@ -60,11 +60,11 @@ async fn an_answer_is_streamed_stored_and_reported() {
 
 #[tokio::test]
 async fn the_next_turn_knows_the_last() {
-    let house = House::new().await;
-    let first = house.say(None, "one").await;
-    house.say(Some(first.session.as_str()), "two").await;
+    let harness = Harness::new().await;
+    let first = harness.say(None, "one").await;
+    harness.say(Some(first.session.as_str()), "two").await;
     assert_eq!(
-        house.model.messages(1)[1..],
+        harness.model.messages(1)[1..],
         [
             json!({ "role": "user", "content": "one" }),
             json!({ "role": "assistant", "content": "ok" }),
@@ -72,25 +72,25 @@ async fn the_next_turn_knows_the_last() {
         ]
     );
     // A session can be addressed by key or id.
-    house.say(Some(&first.session_key), "three").await;
-    assert_eq!(house.model.messages(2).len(), 6);
+    harness.say(Some(&first.session_key), "three").await;
+    assert_eq!(harness.model.messages(2).len(), 6);
 }
 
 #[tokio::test]
 async fn tools_are_called_until_there_is_an_answer() {
-    for house in houses().await {
-        house
+    for harness in harnesses().await {
+        harness
             .agents
             .tools()
             .register(TestTool::double("double", Audience::Trusted));
-        let mut events = house.agents.subscribe();
+        let mut events = harness.agents.subscribe();
         let calls = [21, 4].map(|x| ("double".to_owned(), json!({ "x": x }).to_string()));
-        house.model.will([
-            Act::Call("Let me see.".to_owned(), calls.to_vec()),
+        harness.model.will([
+            Reaction::Call("Let me see.".to_owned(), calls.to_vec()),
             call("double", &json!({ "x": 8 })),
             say("42, 8 and 16."),
         ]);
-        let report = house.say(None, "double them").await;
+        let report = harness.say(None, "double them").await;
         assert_eq!(report.text, "42, 8 and 16.");
         assert_eq!(report.usage.input_tokens, 30);
         let actions: Vec<_> = report
@@ -100,8 +100,8 @@ async fn tools_are_called_until_there_is_an_answer() {
             .collect();
         assert_eq!(actions, [("double", "ok"); 3]);
 
-        assert_eq!(house.model.offered(0), ["double"]);
-        let sent = house.model.messages(1);
+        assert_eq!(harness.model.offered(0), ["double"]);
+        let sent = harness.model.messages(1);
         assert_eq!(sent[0]["role"], "system");
         assert!(
             sent[0]["content"]
@@ -140,7 +140,7 @@ async fn tools_are_called_until_there_is_an_answer() {
                 "call_0 ok"
             ]
         );
-        let history = house.history(report.session.as_str()).await;
+        let history = harness.history(report.session.as_str()).await;
         let roles: Vec<_> = history.iter().map(|m| m.role.as_str()).collect();
         assert_eq!(
             roles,
@@ -162,8 +162,8 @@ async fn tools_are_called_until_there_is_an_answer() {
 
 #[tokio::test]
 async fn the_steps_of_a_turn_are_limited() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::double("double", Audience::Public));
@@ -172,18 +172,18 @@ async fn the_steps_of_a_turn_are_limited() {
         max_turns: Some(2),
         ..NewAgent::default()
     };
-    house.agents.create_agent(new).await.unwrap();
+    harness.agents.create_agent(new).await.unwrap();
     let send = |text: &str| {
         let mut request = chat(None, text);
         request.agent = Some("short".to_owned());
-        house.agents.send_sync(request)
+        harness.agents.send_sync(request)
     };
-    house
+    harness
         .model
         .will([call("double", &json!({ "x": 1 })), say("2")]);
     assert!(send("at the limit").await.unwrap().error.is_none());
 
-    house.model.will([
+    harness.model.will([
         call("double", &json!({ "x": 1 })),
         call("double", &json!({ "x": 2 })),
         say("As far as I came: 2."),
@@ -196,18 +196,18 @@ async fn the_steps_of_a_turn_are_limited() {
     );
     let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
     assert_eq!(statuses, ["ok", "error"]);
-    assert_eq!(house.model.offered(3), ["double"]);
+    assert_eq!(harness.model.offered(3), ["double"]);
     assert!(
-        house.model.offered(4).is_empty(),
+        harness.model.offered(4).is_empty(),
         "the last answer is without tools"
     );
-    let last = house.model.messages(4).pop().unwrap();
+    let last = harness.model.messages(4).pop().unwrap();
     assert!(
         last["content"].as_str().unwrap().contains("no more steps"),
         "{last}"
     );
     // A model that calls tools even so is not heard.
-    house
+    harness
         .model
         .will(vec![call("double", &json!({ "x": 3 })); 3]);
     let report = send("still").await.unwrap();
@@ -215,7 +215,7 @@ async fn the_steps_of_a_turn_are_limited() {
     assert!(!report.has_answer);
     // The session continues; the fake model checks that every call has an answer.
     assert!(
-        house
+        harness
             .say(Some(report.session.as_str()), "and now")
             .await
             .error
@@ -225,8 +225,8 @@ async fn the_steps_of_a_turn_are_limited() {
 
 #[tokio::test]
 async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .agents
         .tools()
         .register(TestTool::double("double", Audience::Public));
@@ -235,24 +235,24 @@ async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
         let actions = report.actions.iter();
         actions.map(|action| action.status.as_str()).collect()
     };
-    house.model.will(vec![same.clone(); 11]);
-    house.model.will([say("I give up.")]);
-    let report = house.say(None, "go").await;
+    harness.model.will(vec![same.clone(); 11]);
+    harness.model.will([say("I give up.")]);
+    let report = harness.say(None, "go").await;
     assert!(report.error.is_none(), "{:?}", report.error);
     assert_eq!(report.text, "I give up.");
     let mut expected = vec!["ok"; 3];
     expected.extend(["error"; 8]);
     assert_eq!(statuses(&report), expected);
-    let last = house.model.messages(11).pop().unwrap();
+    let last = harness.model.messages(11).pop().unwrap();
     let text = last["content"].as_str().unwrap();
     assert!(text.contains("same output three times"), "{text}");
     // Only `max_turns` ends the turn.
-    house.model.will(vec![same; 12]);
-    let report = house.say(None, "go").await;
+    harness.model.will(vec![same; 12]);
+    let report = harness.say(None, "go").await;
     assert_eq!(statuses(&report).len(), 12);
     assert_eq!((report.text.as_str(), report.stop), ("ok", Stop::ToolLimit));
     assert!(
-        house
+        harness
             .say(Some(report.session.as_str()), "and now")
             .await
             .error
@@ -262,24 +262,24 @@ async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
-    for house in houses().await {
-        house.model.will([Act::Break("So far".to_owned())]);
-        let report = house.say(None, "hello").await;
-        assert_eq!(told(report.error.unwrap()).0, "PROVIDER_FAILED");
+    for harness in harnesses().await {
+        harness.model.will([Reaction::Break("So far".to_owned())]);
+        let report = harness.say(None, "hello").await;
+        assert_eq!(problem_of(report.error.unwrap()).0, "PROVIDER_FAILED");
         assert_eq!((report.text.as_str(), report.stop), ("So far", Stop::Error));
         let session = report.session.as_str();
-        let spoken = house.spoken(session).await;
+        let spoken = harness.spoken(session).await;
         assert_eq!(spoken[1], ("assistant".to_owned(), "So far".to_owned()));
-        house.model.will([Act::Refuse(
+        harness.model.will([Reaction::Refuse(
             401,
             json!({ "error": { "message": "bad key" } }),
         )]);
-        let report = house.say(Some(session), "again").await;
-        let (code, text) = told(report.error.unwrap());
+        let report = harness.say(Some(session), "again").await;
+        let (code, text) = problem_of(report.error.unwrap());
         assert_eq!(code, "PROVIDER_FAILED");
         assert!(!text.contains("bad key"), "{text}");
         // The reasons are in the history.
-        let history = house.history(session).await;
+        let history = harness.history(session).await;
         let ends: Vec<_> = history
             .iter()
             .map(|m| (m.content.as_str(), m.stop))
@@ -295,17 +295,17 @@ async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
         let reason = history[3].error.clone().unwrap().0;
         assert_eq!((reason.code.name(), reason.message), (code, text));
         // Consecutive user texts are one message to the model.
-        house.say(Some(session), "once more").await;
-        let last = house.model.messages(2).last().unwrap().clone();
+        harness.say(Some(session), "once more").await;
+        let last = harness.model.messages(2).last().unwrap().clone();
         assert_eq!(last["content"], "again\n\nonce more");
     }
 }
 
 #[tokio::test]
 async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
-    let house = House::on(sqlite(), AgentsSettings::default(), false).await;
-    let mut events = house.agents.subscribe();
-    let report = house.say(None, "hello").await;
+    let harness = Harness::on(sqlite(), AgentsSettings::default(), false).await;
+    let mut events = harness.agents.subscribe();
+    let report = harness.say(None, "hello").await;
     let problem = report.error.unwrap();
     assert_eq!(problem.code.name(), "NOT_CONFIGURED");
     assert!(
@@ -313,7 +313,7 @@ async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
         "{}",
         problem.message
     );
-    let history = house.history(report.session.as_str()).await;
+    let history = harness.history(report.session.as_str()).await;
     assert_eq!(history.len(), 2);
     assert_eq!(history[1].error.as_ref().unwrap().0, problem);
     let told = until_done(&mut events).await;
@@ -322,17 +322,17 @@ async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
 
 #[tokio::test]
 async fn an_agent_says_how_its_model_is_asked() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let new: NewAgent =
         serde_json::from_value(json!({ "id": "poet", "name": "Poet", "model": "m2",
         "provider": "fake", "system_prompt": "Rhyme.", "temperature": 0.5 }))
         .unwrap();
-    house.agents.create_agent(new).await.unwrap();
+    harness.agents.create_agent(new).await.unwrap();
     let mut request = chat(None, "hello");
     request.agent = Some("poet".to_owned());
     request.system_suffix = Some("In French.".to_owned());
-    let report = house.agents.send_sync(request).await.unwrap();
-    let seen = &house.model.seen()[0];
+    let report = harness.agents.send_sync(request).await.unwrap();
+    let seen = &harness.model.seen()[0];
     assert_eq!(
         (&seen["model"], &seen["temperature"]),
         (&json!("m2"), &json!(0.5))
@@ -348,13 +348,13 @@ async fn an_agent_says_how_its_model_is_asked() {
     // The session keeps its agent; the model can be chosen per turn.
     let mut request = chat(Some(report.session.as_str()), "again");
     request.model = Some("fake/m3".to_owned());
-    house.agents.send_sync(request).await.unwrap();
-    let seen = &house.model.seen()[1];
+    harness.agents.send_sync(request).await.unwrap();
+    let seen = &harness.model.seen()[1];
     assert_eq!(
         (&seen["model"], &seen["temperature"]),
         (&json!("m3"), &json!(0.5))
     );
-    let session = house
+    let session = harness
         .agents
         .get_session(report.session.as_str())
         .await
@@ -362,26 +362,26 @@ async fn an_agent_says_how_its_model_is_asked() {
     assert_eq!(session.agent_id, "poet");
 
     // Sessions of a deleted agent remain.
-    house.agents.delete_agent("poet").await.unwrap();
-    let session = house
+    harness.agents.delete_agent("poet").await.unwrap();
+    let session = harness
         .agents
         .get_session(report.session.as_str())
         .await
         .unwrap();
     assert_eq!(session.agent_id, "default");
-    house
+    harness
         .say(Some(report.session.as_str()), "who is there")
         .await;
-    assert_eq!(house.model.seen()[2]["model"], "m1");
+    assert_eq!(harness.model.seen()[2]["model"], "m1");
 }
 
 #[tokio::test]
 async fn what_cannot_begin_is_refused_and_leaves_nothing() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let refused = async |change: &dyn Fn(&mut gatehouse_agents::SendRequest)| {
             let mut request = chat(None, "hello");
             change(&mut request);
-            told(house.agents.send_sync(request).await.unwrap_err())
+            problem_of(harness.agents.send_sync(request).await.unwrap_err())
         };
         let field = |name: &str| ("INVALID_PARAMS", name.to_owned());
         assert_eq!(refused(&|r| r.text = " ".to_owned()).await, field("text"));
@@ -403,21 +403,21 @@ async fn what_cannot_begin_is_refused_and_leaves_nothing() {
         );
         for name in ["ses_none", "\0"] {
             let missing = chat(Some(name), "hello");
-            let (code, _) = told(house.agents.send(missing).await.unwrap_err());
+            let (code, _) = problem_of(harness.agents.send(missing).await.unwrap_err());
             assert_eq!(code, "NOT_FOUND");
         }
-        assert_eq!(house.agents.count_sessions().await.unwrap(), 0);
-        assert!(house.model.seen().is_empty());
+        assert_eq!(harness.session_count().await, 0);
+        assert!(harness.model.seen().is_empty());
     }
 }
 
 #[tokio::test]
 async fn what_one_engine_cannot_store_is_replaced() {
-    for house in houses().await {
-        house.model.will([say("b\0c")]);
-        let report = house.say(None, "a\0b").await;
+    for harness in harnesses().await {
+        harness.model.will([say("b\0c")]);
+        let report = harness.say(None, "a\0b").await;
         assert!(report.error.is_none(), "{:?}", report.error);
-        let texts: Vec<_> = house.spoken(report.session.as_str()).await;
+        let texts: Vec<_> = harness.spoken(report.session.as_str()).await;
         assert_eq!(texts[0].1, "a\u{fffd}b");
         assert_eq!(texts[1].1, "b\u{fffd}c");
     }
@@ -425,25 +425,25 @@ async fn what_one_engine_cannot_store_is_replaced() {
 
 #[tokio::test]
 async fn a_crash_in_the_midst_of_calls_leaves_a_session_that_goes_on() {
-    for house in houses().await {
-        let report = house.say(None, "hello").await;
+    for harness in harnesses().await {
+        let report = harness.say(None, "hello").await;
         // The state after a process was killed between a call and its answer.
-        let database = &house.database.location;
+        let database = &harness.database.location;
         gatehouse_store::testing::run_sql(
             database,
             "UPDATE chat_messages SET tool_calls = \
              '[{\"id\":\"c9\",\"name\":\"x\",\"arguments\":\"{\"}]' WHERE role = 'assistant'",
         )
         .await;
-        let house = house.restart().await;
+        let harness = harness.restart().await;
         // Offer a tool, so that calls are sent as calls. The first message is the system prompt.
-        let tools = house.agents.tools();
+        let tools = harness.agents.tools();
         tools.register(TestTool::double("double", Audience::Public));
-        let report = house
+        let report = harness
             .say(Some(report.session.as_str()), "are you there")
             .await;
         assert!(report.error.is_none());
-        let sent = house.model.messages(0).split_off(1);
+        let sent = harness.model.messages(0).split_off(1);
         assert_eq!(sent[2]["tool_call_id"], "c9");
         assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{}");
         let text: &Value = &sent[2]["content"];

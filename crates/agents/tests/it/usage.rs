@@ -1,7 +1,7 @@
 //! What models used, and budgets. Each call to the model reads 10 tokens and writes 3, which costs 16 millionths.
 
-use crate::fake_model::{Act, call, say};
-use crate::harness::{House, START, TestTool, chat, houses, told, until, until_done};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, START, TestTool, chat, harnesses, problem_of, until, until_done};
 use gatehouse_agents::{
     Audience, Budget, BudgetName, BudgetPeriod, NewBudget, SendRequest, UsageBy, UsageQuery,
     UsageStat,
@@ -11,13 +11,13 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::sync::watch;
 
-async fn stats(house: &House, by: UsageBy) -> Vec<UsageStat> {
+async fn stats(harness: &Harness, by: UsageBy) -> Vec<UsageStat> {
     let query = UsageQuery {
         from: None,
         until: None,
         by,
     };
-    house.agents.usage_stats(query).await.unwrap().rows
+    harness.agents.usage_stats(query).await.unwrap().rows
 }
 
 fn limit(scope: &str, period: BudgetPeriod, tokens: i64) -> NewBudget {
@@ -29,12 +29,12 @@ fn limit(scope: &str, period: BudgetPeriod, tokens: i64) -> NewBudget {
     }
 }
 
-async fn set(house: &House, new: NewBudget) -> Budget {
-    house.agents.set_budget(new).await.unwrap()
+async fn set(harness: &Harness, new: NewBudget) -> Budget {
+    harness.agents.set_budget(new).await.unwrap()
 }
 
-async fn refused(house: &House, request: SendRequest) -> (&'static str, String) {
-    told(house.agents.send_sync(request).await.unwrap_err())
+async fn refused(harness: &Harness, request: SendRequest) -> (&'static str, String) {
+    problem_of(harness.agents.send_sync(request).await.unwrap_err())
 }
 
 fn by_key(text: &str) -> SendRequest {
@@ -49,14 +49,14 @@ fn by_key(text: &str) -> SendRequest {
 
 #[tokio::test]
 async fn each_call_counts_for_its_day_agent_model_and_key() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let tool = TestTool::double("double", Audience::Public);
-        house.agents.tools().register(tool);
-        house
+        harness.agents.tools().register(tool);
+        harness
             .model
             .will([call("double", &json!({ "x": 1 })), say("2")]);
-        house.agents.send_sync(by_key("twice")).await.unwrap();
-        house.say(None, "once").await;
+        harness.agents.send_sync(by_key("twice")).await.unwrap();
+        harness.say(None, "once").await;
         let all = UsageStat {
             input_tokens: 30,
             output_tokens: 9,
@@ -98,18 +98,18 @@ async fn each_call_counts_for_its_day_agent_model_and_key() {
                 },
             ),
         ] {
-            assert_eq!(stats(&house, by).await, [expected]);
+            assert_eq!(stats(&harness, by).await, [expected]);
         }
-        assert!(stats(&house, UsageBy::Webhook).await.is_empty());
+        assert!(stats(&harness, UsageBy::Webhook).await.is_empty());
     }
 }
 
 #[tokio::test]
 async fn sums_are_of_the_days_that_are_asked_for() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for _ in 0..3 {
-        house.say(None, "a").await;
-        house.clock.advance(Duration::from_hours(24));
+        harness.say(None, "a").await;
+        harness.clock.advance(Duration::from_hours(24));
     }
     let day = |days: u64| START.after(Duration::from_hours(24 * days));
     for (from, until, expected) in [
@@ -124,7 +124,7 @@ async fn sums_are_of_the_days_that_are_asked_for() {
             until,
             by: UsageBy::Day,
         };
-        let found = house.agents.usage_stats(query).await.unwrap().rows;
+        let found = harness.agents.usage_stats(query).await.unwrap().rows;
         let days: Vec<_> = found.into_iter().filter_map(|row| row.day).collect();
         assert_eq!(days, expected);
     }
@@ -132,14 +132,16 @@ async fn sums_are_of_the_days_that_are_asked_for() {
 
 #[tokio::test]
 async fn an_answer_that_was_stopped_is_estimated() {
-    let house = House::new().await;
-    house.model.will([Act::Hang("A long answer ".repeat(20))]);
-    let mut events = house.agents.subscribe();
-    let sent = house.agents.send(chat(None, "hello")).await.unwrap();
+    let harness = Harness::new().await;
+    harness
+        .model
+        .will([Reaction::Hang("A long answer ".repeat(20))]);
+    let mut events = harness.agents.subscribe();
+    let sent = harness.agents.send(chat(None, "hello")).await.unwrap();
     until(&mut events, "chat.delta").await;
-    house.agents.abort(sent.session.as_str()).await.unwrap();
+    harness.agents.abort(sent.session.as_str()).await.unwrap();
     until_done(&mut events).await;
-    let rows = stats(&house, UsageBy::Agent).await;
+    let rows = stats(&harness, UsageBy::Agent).await;
     assert!(
         rows[0].input_tokens > 0 && rows[0].output_tokens > 40,
         "{rows:?}"
@@ -148,26 +150,26 @@ async fn an_answer_that_was_stopped_is_estimated() {
 
 #[tokio::test]
 async fn a_budget_warns_once_and_then_stops_before_the_call_until_it_resets() {
-    for house in houses().await {
-        let mut events = house.agents.subscribe();
+    for harness in harnesses().await {
+        let mut events = harness.agents.subscribe();
         // 13 of 32 tokens were used before the budget exists.
-        house.say(None, "1").await;
-        let budget = set(&house, limit("all", BudgetPeriod::Day, 32)).await;
+        harness.say(None, "1").await;
+        let budget = set(&harness, limit("all", BudgetPeriod::Day, 32)).await;
         assert_eq!((budget.used_tokens, budget.exhausted), (13, false));
-        house.say(None, "2").await;
+        harness.say(None, "2").await;
         let warned = until(&mut events, "budget.warning").await;
         assert_eq!(
             (&warned["scope"], &warned["used_tokens"], &warned["tokens"]),
             (&json!("all"), &json!(26), &json!(32))
         );
-        house.say(None, "3").await;
-        let (code, text) = refused(&house, chat(None, "4")).await;
+        harness.say(None, "3").await;
+        let (code, text) = refused(&harness, chat(None, "4")).await;
         assert_eq!(code, "BUDGET_EXHAUSTED");
         assert!(text.contains("2026-11-21T00:00:00"), "{text}");
-        assert_eq!(house.model.seen().len(), 3, "the model was not asked");
-        let listed = house.agents.list_budgets().await.unwrap().budgets;
+        assert_eq!(harness.model.seen().len(), 3, "the model was not asked");
+        let listed = harness.agents.list_budgets().await.unwrap().budgets;
         assert_eq!((listed[0].used_tokens, listed[0].exhausted), (39, true));
-        let read = house.store.read(|conn| {
+        let read = harness.store.read(|conn| {
             Box::pin(async move {
                 let page = gatehouse_store::AuditPage {
                     before_seq: i64::MAX,
@@ -180,85 +182,87 @@ async fn a_budget_warns_once_and_then_stops_before_the_call_until_it_resets() {
         });
         assert_eq!(read.await.unwrap().len(), 1);
 
-        house.clock.advance(Duration::from_hours(24));
-        house.say(None, "5").await;
-        let fresh = house.agents.list_budgets().await.unwrap().budgets;
+        harness.clock.advance(Duration::from_hours(24));
+        harness.say(None, "5").await;
+        let fresh = harness.agents.list_budgets().await.unwrap().budgets;
         assert_eq!(fresh[0].used_tokens, 13);
-        assert!(fresh[0].resets_at > house.clock.now());
+        assert!(fresh[0].resets_at > harness.clock.now());
     }
 }
 
 #[tokio::test]
 async fn a_raised_or_deleted_budget_lets_turns_run_at_once() {
-    for house in houses().await {
-        set(&house, limit("agent:default", BudgetPeriod::Month, 13)).await;
-        house.say(None, "1").await;
-        refused(&house, chat(None, "2")).await;
-        set(&house, limit("agent:default", BudgetPeriod::Month, 26)).await;
-        house.say(None, "3").await;
-        refused(&house, chat(None, "4")).await;
+    for harness in harnesses().await {
+        set(&harness, limit("agent:default", BudgetPeriod::Month, 13)).await;
+        harness.say(None, "1").await;
+        refused(&harness, chat(None, "2")).await;
+        set(&harness, limit("agent:default", BudgetPeriod::Month, 26)).await;
+        harness.say(None, "3").await;
+        refused(&harness, chat(None, "4")).await;
         let name = || BudgetName {
             scope: "agent:default".to_owned(),
             period: BudgetPeriod::Month,
         };
-        house.agents.delete_budget(name()).await.unwrap();
-        house.say(None, "5").await;
-        let gone = house.agents.delete_budget(name()).await.unwrap_err();
-        assert_eq!(told(gone).0, "NOT_FOUND");
+        harness.agents.delete_budget(name()).await.unwrap();
+        harness.say(None, "5").await;
+        let gone = harness.agents.delete_budget(name()).await.unwrap_err();
+        assert_eq!(problem_of(gone).0, "NOT_FOUND");
     }
 }
 
 #[tokio::test]
 async fn a_budget_in_money_or_of_one_model_or_key_applies_to_its_calls_only() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let cost = NewBudget {
             scope: "key:key_1".to_owned(),
             period: BudgetPeriod::Day,
             tokens: None,
             cost: Some(0.000_016),
         };
-        set(&house, cost).await;
-        house.agents.send_sync(by_key("1")).await.unwrap();
-        assert_eq!(refused(&house, by_key("2")).await.0, "BUDGET_EXHAUSTED");
-        house.say(None, "another caller").await;
+        set(&harness, cost).await;
+        harness.agents.send_sync(by_key("1")).await.unwrap();
+        assert_eq!(refused(&harness, by_key("2")).await.0, "BUDGET_EXHAUSTED");
+        harness.say(None, "another caller").await;
 
-        set(&house, limit("model:fake/other", BudgetPeriod::Day, 1)).await;
-        house.say(None, "another model").await;
-        set(&house, limit("model:fake/m1", BudgetPeriod::Day, 1)).await;
+        set(&harness, limit("model:fake/other", BudgetPeriod::Day, 1)).await;
+        harness.say(None, "another model").await;
+        set(&harness, limit("model:fake/m1", BudgetPeriod::Day, 1)).await;
         // The model is known only in the turn, so the text is stored and the turn fails.
-        let report = house.say(None, "this model").await;
+        let report = harness.say(None, "this model").await;
         assert_eq!(report.error.unwrap().code.name(), "BUDGET_EXHAUSTED");
-        assert_eq!(house.model.seen().len(), 3);
+        assert_eq!(harness.model.seen().len(), 3);
     }
 }
 
 #[tokio::test]
 async fn a_turn_stops_between_its_steps() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let tool = TestTool::double("double", Audience::Public);
-    house.agents.tools().register(tool);
-    set(&house, limit("all", BudgetPeriod::Day, 13)).await;
-    house.model.will([call("double", &json!({ "x": 1 }))]);
-    let report = house.say(None, "twice").await;
+    harness.agents.tools().register(tool);
+    set(&harness, limit("all", BudgetPeriod::Day, 13)).await;
+    harness.model.will([call("double", &json!({ "x": 1 }))]);
+    let report = harness.say(None, "twice").await;
     let problem = report.error.unwrap();
     assert_eq!(problem.code.name(), "BUDGET_EXHAUSTED");
     assert_eq!(
         problem.details["resets_at"],
         json!("2026-11-21T00:00:00.000Z")
     );
-    assert_eq!(house.model.seen().len(), 1);
+    assert_eq!(harness.model.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn turns_in_flight_exceed_a_budget_by_no_more_than_their_own_use() {
-    for house in houses().await {
-        set(&house, limit("all", BudgetPeriod::Day, 20)).await;
+    for harness in harnesses().await {
+        set(&harness, limit("all", BudgetPeriod::Day, 20)).await;
         let (open, gate) = watch::channel(false);
-        house.model.will((0..5).map(|_| Act::Gate(gate.clone())));
-        let turns = (0..5).map(|n| house.agents.send_sync(chat(None, &n.to_string())));
+        harness
+            .model
+            .will((0..5).map(|_| Reaction::Gate(gate.clone())));
+        let turns = (0..5).map(|n| harness.agents.send_sync(chat(None, &n.to_string())));
         let turns = futures_util::future::join_all(turns);
         let opening = async {
-            house.model.until(5).await;
+            harness.model.until(5).await;
             open.send_replace(true);
         };
         let (ended, ()) = tokio::join!(turns, opening);
@@ -267,14 +271,14 @@ async fn turns_in_flight_exceed_a_budget_by_no_more_than_their_own_use() {
                 .iter()
                 .all(|turn| turn.as_ref().unwrap().error.is_none())
         );
-        refused(&house, chat(None, "6")).await;
-        assert_eq!(stats(&house, UsageBy::Day).await[0].input_tokens, 50);
+        refused(&harness, chat(None, "6")).await;
+        assert_eq!(stats(&harness, UsageBy::Day).await[0].input_tokens, 50);
     }
 }
 
 #[tokio::test]
 async fn a_budget_needs_a_known_scope_and_one_limit() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let new = |scope: &str, tokens, cost| NewBudget {
         scope: scope.to_owned(),
         period: BudgetPeriod::Day,
@@ -292,11 +296,11 @@ async fn a_budget_needs_a_known_scope_and_one_limit() {
         (new("all", None, Some(f64::NAN)), "cost"),
         (new("all", None, Some(1e10)), "cost"),
     ] {
-        let error = house.agents.set_budget(budget).await.unwrap_err();
-        assert_eq!(told(error), ("INVALID_PARAMS", field.to_owned()));
+        let error = harness.agents.set_budget(budget).await.unwrap_err();
+        assert_eq!(problem_of(error), ("INVALID_PARAMS", field.to_owned()));
     }
     assert!(
-        house
+        harness
             .agents
             .list_budgets()
             .await
@@ -309,17 +313,17 @@ async fn a_budget_needs_a_known_scope_and_one_limit() {
 /// Providers cache the beginning of a request if it is the same as before.
 #[tokio::test]
 async fn a_request_begins_like_the_one_before() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for name in ["b", "a"] {
         let tool = TestTool::double(name, Audience::Public);
-        house.agents.tools().register(tool);
+        harness.agents.tools().register(tool);
     }
-    let session = house.say(None, "1").await.session;
-    house
+    let session = harness.say(None, "1").await.session;
+    harness
         .clock
         .set_wall(Timestamp::from_millis(START.as_millis() + 1000));
-    house.say(Some(session.as_str()), "2").await;
-    let [first, second] = &house.model.seen()[..] else {
+    harness.say(Some(session.as_str()), "2").await;
+    let [first, second] = &harness.model.seen()[..] else {
         panic!("two requests")
     };
     assert_eq!(first["tools"].to_string(), second["tools"].to_string());

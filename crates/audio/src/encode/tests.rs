@@ -139,7 +139,7 @@ mod mp3 {
 
     /// The rate, and the number of samples without delay and padding, according to the LAME header (LAME,
     /// "Mp3 Info Tag revision 1").
-    pub fn told(bytes: &[u8]) -> (u32, u64) {
+    pub fn declared(bytes: &[u8]) -> (u32, u64) {
         let (rate, length) = frame(bytes);
         let one = bytes[1] & 8 != 0;
         let tag = &bytes[if one { 21 } else { 13 }..length];
@@ -212,7 +212,7 @@ fn length(bytes: &[u8], format: Format) -> (u32, u64) {
         Format::Pcm => (Format::PCM_RATE, wide(bytes.len()) / 2),
         Format::Wav => of(&heard_wav(bytes)),
         #[cfg(feature = "mp3")]
-        Format::Mp3 => mp3::told(bytes),
+        Format::Mp3 => mp3::declared(bytes),
         _ => of(&heard_opus(bytes)),
     }
 }
@@ -267,8 +267,8 @@ fn every_rate_and_length_is_kept() {
                 let bytes = encode(&sweep(rate, count), format).unwrap();
                 let (to, samples) = length(&bytes, format);
                 let due = scale(wide(count), u64::from(to), u64::from(rate));
-                let told = format!("{format:?} {rate} {hundredths}");
-                assert!(samples.abs_diff(due) <= 1, "{told}: {samples}, {due}");
+                let declared = format!("{format:?} {rate} {hundredths}");
+                assert!(samples.abs_diff(due) <= 1, "{declared}: {samples}, {due}");
             }
         }
     }
@@ -301,8 +301,8 @@ fn our_own_reader_hears_it() {
                 crate::sniff(&bytes),
                 (format != Format::Pcm).then_some(format.kind())
             );
-            let told = crate::duration_ms(&bytes, format.kind()).unwrap();
-            assert_eq!(told, u64::from(seconds) * 1_000, "{format:?} {rate}");
+            let declared = crate::duration_ms(&bytes, format.kind()).unwrap();
+            assert_eq!(declared, u64::from(seconds) * 1_000, "{format:?} {rate}");
             is_the_tone(
                 format,
                 &crate::decode(&bytes, format.kind(), 100).unwrap(),
@@ -317,14 +317,14 @@ fn our_own_reader_hears_what_is_live() {
     let sound = tone(24_000, 440.0, 48_000);
     for format in formats() {
         let bytes = streamed(&sound, format, &[1_000, 240]);
-        let told = crate::duration_ms(&bytes, format.kind()).unwrap();
+        let declared = crate::duration_ms(&bytes, format.kind()).unwrap();
         let heard = crate::decode(&bytes, format.kind(), 100).unwrap();
         if format == Format::Mp3 {
             // A live MP3 does not declare the encoder's delay and padding: at most three frames of 24 ms.
-            assert!((2_000..2_000 + 100).contains(&told), "{told} ms");
+            assert!((2_000..2_000 + 100).contains(&declared), "{declared} ms");
             assert!((hertz(&heard) - 440.0).abs() < 1.0);
         } else {
-            assert_eq!(told, 2_000, "{format:?}");
+            assert_eq!(declared, 2_000, "{format:?}");
             is_the_tone(format, &heard, &sound);
         }
     }

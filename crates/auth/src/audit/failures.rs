@@ -59,7 +59,7 @@ pub(crate) struct Summary {
 
 /// What to write for one failure.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Noted {
+pub(crate) struct FailureRecord {
     /// Whether this failure gets its own row.
     pub(crate) first: bool,
     /// Summaries of earlier minutes.
@@ -144,7 +144,7 @@ impl FailureLog {
         actor: &Actor,
         now: Timestamp,
         mono_ms: u64,
-    ) -> Noted {
+    ) -> FailureRecord {
         let mut guard = self.lock();
         let windows = &mut *guard;
         let mut ended = Vec::new();
@@ -159,7 +159,7 @@ impl FailureLog {
         match windows.clients.get_mut(&key) {
             Some(window) if !has_passed(window.began_ms, mono_ms) => {
                 window.more += 1;
-                return Noted {
+                return FailureRecord {
                     first: false,
                     ended,
                 };
@@ -183,7 +183,7 @@ impl FailureLog {
         } else {
             of_kind.rest += 1;
         }
-        Noted { first, ended }
+        FailureRecord { first, ended }
     }
 
     /// Removes and returns the elapsed minutes, or all.
@@ -234,8 +234,8 @@ mod tests {
         }
     }
 
-    fn noted(first: bool) -> Noted {
-        Noted {
+    fn noted(first: bool) -> FailureRecord {
+        FailureRecord {
             first,
             ended: Vec::new(),
         }

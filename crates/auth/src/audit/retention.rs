@@ -28,7 +28,7 @@ pub(super) fn follows(row: &AuditRow, seq: i64, hash: &str) -> bool {
 }
 
 /// The detail of the chain's row for this anchor.
-pub(super) fn told_by(anchor: &AuditAnchor) -> Value {
+pub(super) fn anchor_detail(anchor: &AuditAnchor) -> Value {
     json!({ "through": anchor.seq, "hash": anchor.hash, "cut": anchor.cut })
 }
 
@@ -98,7 +98,7 @@ async fn cut(
     let entry = AuditEntry {
         kind: kinds::AUDIT_CUT,
         actor: &actor,
-        detail: told_by(next),
+        detail: anchor_detail(next),
     };
     conn.append_audit(&entry, now, random).await?;
     conn.update_audit_anchor(next).await?;

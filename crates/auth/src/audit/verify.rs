@@ -2,7 +2,7 @@
 //! hash.
 
 use super::kinds;
-use super::retention::{follows, told_by};
+use super::retention::{anchor_detail, follows};
 use gatehouse_store::{AuditAnchor, AuditRow, Store, StoreError};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ async fn anchor_of(store: &Store) -> Result<AuditAnchor, StoreError> {
 
 async fn walk(store: &Store, anchor: &AuditAnchor) -> Result<Verified, VerifyError> {
     let (mut seq, mut head) = (anchor.seq, anchor.hash.clone());
-    let mut told = None;
+    let mut reported = None;
     loop {
         let read =
             store.read(move |conn| Box::pin(async move { conn.list_audit_chain(seq, PAGE).await }));
@@ -71,13 +71,13 @@ async fn walk(store: &Store, anchor: &AuditAnchor) -> Result<Verified, VerifyErr
             }
             seq = row.seq;
             if row.kind == kinds::AUDIT_CUT {
-                told = serde_json::from_str::<Value>(&row.detail).ok();
+                reported = serde_json::from_str::<Value>(&row.detail).ok();
             }
             head = row.hash;
         }
     }
     // The newest row about a deletion is never deleted by it, so it always exists.
-    if anchor.seq > 0 && told != Some(told_by(anchor)) {
+    if anchor.seq > 0 && reported != Some(anchor_detail(anchor)) {
         return Err(VerifyError::Anchor);
     }
     let number = |n: i64| u64::try_from(n).unwrap_or(0);

@@ -4,9 +4,9 @@
 use super::api::CeremonyBegun;
 use super::ceremony::Begun;
 use crate::error::AuthError;
+use crate::request_context::RequestContext;
 use crate::state::Auth;
 use crate::throttle::RetryAfter;
-use crate::visit::Visit;
 use gatehouse_domain::ChallengeId;
 use gatehouse_store::ChallengeRow;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Purpose {
 impl Auth {
     pub(super) async fn keep_challenge(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         purpose: Purpose,
         rp_id: String,
         begun: Begun,
@@ -47,15 +47,15 @@ impl Auth {
         let row = ChallengeRow {
             id: ChallengeId::generate(&*self.0.clock, &*self.0.random),
             purpose: purpose.name().to_owned(),
-            client_key: visit.client.key.to_string(),
-            network: visit.client.key.network(),
+            client_key: context.client.key.to_string(),
+            network: context.client.key.network(),
             rp_id,
             state: begun.state,
             expires_at: now.after(LIFETIME),
         };
         let challenge_id = row.id.clone();
         // A proxy that names no client represents many.
-        let per_client = PER_CLIENT.saturating_mul(i64::from(visit.client.limit_factor.max(1)));
+        let per_client = PER_CLIENT.saturating_mul(i64::from(context.client.limit_factor.max(1)));
         let kept = self.0.store.write(move |conn| {
             Box::pin(async move {
                 conn.delete_expired_challenges(now).await?;

@@ -4,8 +4,8 @@ use super::api::{PasskeyItem, PasskeyList, RenameRequest};
 use crate::api::Done;
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::request_context::{Caller, Outcome};
 use crate::state::{Auth, Settled};
-use crate::visit::{Caller, Outcome};
 use gatehouse_domain::{PasskeyId, Scope};
 use gatehouse_store::{AuditEntry, PasskeyRow};
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Auth {
 
     /// `GET /api/auth/passkeys`.
     pub async fn list_passkeys(&self, caller: &Caller<'_>) -> Result<PasskeyList, AuthError> {
-        caller.visit.require(Scope::Read)?;
+        caller.context.require(Scope::Read)?;
         let passkeys = self
             .passkey_rows()
             .await?
@@ -75,10 +75,10 @@ impl Auth {
         id: PasskeyId,
         request: RenameRequest,
     ) -> Result<Outcome<Done>, AuthError> {
-        caller.visit.require(Scope::Admin)?;
+        caller.context.require(Scope::Admin)?;
         let name = check_name(&request.name)?;
         let (actor, now, random) = (
-            caller.visit.actor(),
+            caller.context.actor(),
             self.0.now(),
             Arc::clone(&self.0.random),
         );
@@ -110,12 +110,12 @@ impl Auth {
         caller: &Caller<'_>,
         id: PasskeyId,
     ) -> Result<Outcome<Done>, AuthError> {
-        let identity = caller.visit.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
         if !self.is_confirmed(identity) {
             return Err(AuthError::ConfirmationRequired);
         }
         let (actor, now, random) = (
-            caller.visit.actor(),
+            caller.context.actor(),
             self.0.now(),
             Arc::clone(&self.0.random),
         );

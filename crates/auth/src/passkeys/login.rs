@@ -4,10 +4,11 @@ use super::api::{CeremonyBegun, LoginFinishRequest};
 use super::ceremony::named_credential;
 use super::challenge::Purpose;
 use crate::api::Done;
+use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
+use crate::request_context::{Caller, Outcome, RequestContext};
 use crate::state::Auth;
-use crate::visit::{Caller, Outcome, Visit};
 use gatehouse_domain::{ChallengeId, PasskeyId};
 use serde_json::Value;
 
@@ -26,9 +27,9 @@ impl Auth {
         caller: &Caller<'_>,
         origin: Option<&str>,
     ) -> Result<CeremonyBegun, AuthError> {
-        let (rp_id, party) = self.relying_party(caller.visit, origin)?;
+        let (rp_id, party) = self.relying_party(caller.context, origin)?;
         let begun = party.begin_login()?;
-        self.keep_challenge(caller.visit, Purpose::Login, rp_id, begun)
+        self.keep_challenge(caller.context, Purpose::Login, rp_id, begun)
             .await
     }
 
@@ -38,14 +39,14 @@ impl Auth {
         caller: &Caller<'_>,
         request: LoginFinishRequest,
     ) -> Result<Outcome<Done>, AuthError> {
-        let actor = caller.visit.actor();
+        let actor = caller.context.actor();
         let proof = match self
-            .prove_passkey(caller.visit, request.challenge_id, request.credential)
+            .prove_passkey(caller.context, request.challenge_id, request.credential)
             .await
         {
             Ok(proof) => proof,
             Err(error) => {
-                self.note_failure("passkey.failed", &actor).await;
+                self.note_failure(kinds::PASSKEY_FAILED, &actor).await;
                 return Err(error);
             }
         };
@@ -64,7 +65,7 @@ impl Auth {
     /// Verifies a passkey's response to a login ceremony, for any endpoint.
     pub(crate) async fn prove_passkey(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         challenge: ChallengeId,
         answer: Value,
     ) -> Result<Proof, AuthError> {
@@ -80,7 +81,7 @@ impl Auth {
         // A passkey of another host is not valid here.
         let row = row.await?.filter(|row| row.rp_id == challenge.rp_id);
         let row = row.ok_or(AuthError::InvalidCredentials)?;
-        let party = self.party_of(visit, &challenge.rp_id)?;
+        let party = self.party_of(context, &challenge.rp_id)?;
         let updated = party.finish_login(&challenge.state, answer, &row.credential)?;
         Ok(Proof {
             id: row.id,

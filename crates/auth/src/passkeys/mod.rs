@@ -10,8 +10,8 @@ mod origins;
 mod register;
 
 use crate::error::AuthError;
+use crate::request_context::RequestContext;
 use crate::state::Auth;
-use crate::visit::Visit;
 use ceremony::{CeremonyError, RelyingParty, rp_id_for};
 use origins::Pages;
 
@@ -44,8 +44,8 @@ fn no_passkeys_here() -> AuthError {
 
 impl Auth {
     /// The relying-party id for a page of this origin, or `None` if passkeys do not work there.
-    pub(crate) fn rp_id(&self, visit: &Visit, origin: Option<&str>) -> Option<String> {
-        let host = visit
+    pub(crate) fn rp_id(&self, context: &RequestContext, origin: Option<&str>) -> Option<String> {
+        let host = context
             .host
             .as_ref()
             .and_then(|authority| authority.host.name());
@@ -55,21 +55,21 @@ impl Auth {
 
     fn relying_party(
         &self,
-        visit: &Visit,
+        context: &RequestContext,
         origin: Option<&str>,
     ) -> Result<(String, RelyingParty), AuthError> {
-        let rp_id = self.rp_id(visit, origin).ok_or_else(no_passkeys_here)?;
-        let party = self.party_of(visit, &rp_id)?;
+        let rp_id = self.rp_id(context, origin).ok_or_else(no_passkeys_here)?;
+        let party = self.party_of(context, &rp_id)?;
         Ok((rp_id, party))
     }
 
     /// The relying party for a request. Accepts responses only from pages that this request may
     /// come from.
-    fn party_of(&self, visit: &Visit, rp_id: &str) -> Result<RelyingParty, AuthError> {
+    fn party_of(&self, context: &RequestContext, rp_id: &str) -> Result<RelyingParty, AuthError> {
         let settings = self.0.settings.load();
         let pages = Pages {
-            host: visit.host.as_ref(),
-            is_https: visit.https,
+            host: context.host.as_ref(),
+            is_https: context.https,
             external_url: settings.origins.external_url.as_ref(),
             allowed_origins: &settings.origins.allowed_origins,
         };

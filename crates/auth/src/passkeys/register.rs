@@ -8,11 +8,11 @@ use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::lineage::require_no_limits;
 use crate::live::LoginMethod;
+use crate::request_context::{Caller, Outcome};
 use crate::sessions::NewSession;
 use crate::setup::{NeededCode, begin_completion, complete_setup};
 use crate::state::{Auth, AuthInner, Settled, transaction};
-use crate::strangers::Reverted;
-use crate::visit::{Caller, Outcome};
+use crate::unauthenticated_changes::Reverted;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{PasskeyId, Scope, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, PasskeyRow, StoreError};
@@ -34,7 +34,7 @@ impl Auth {
     ) -> Result<CeremonyBegun, AuthError> {
         let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
         self.may_register(caller, code).await?;
-        let (rp_id, party) = self.relying_party(caller.visit, origin)?;
+        let (rp_id, party) = self.relying_party(caller.context, origin)?;
         let existing: Vec<String> = self
             .passkey_rows()
             .await?
@@ -43,7 +43,7 @@ impl Auth {
             .map(|row| row.credential)
             .collect();
         let begun = party.begin_registration(self.user_handle().await?, &existing)?;
-        self.keep_challenge(caller.visit, Purpose::Register, rp_id, begun)
+        self.keep_challenge(caller.context, Purpose::Register, rp_id, begun)
             .await
     }
 
@@ -62,7 +62,7 @@ impl Auth {
             .await?;
         let challenge = challenge
             .ok_or_else(|| AuthError::field("challenge_id", "expired, used or unknown"))?;
-        let party = self.party_of(caller.visit, &challenge.rp_id)?;
+        let party = self.party_of(caller.context, &challenge.rp_id)?;
         let made = party.finish_registration(&challenge.state, request.credential);
         let made = made.map_err(|error| match AuthError::from(error) {
             // This is not a login: report the refused credential instead.
@@ -95,10 +95,10 @@ impl Auth {
         code: Option<&str>,
     ) -> Result<Option<&'a AuthIdentity>, AuthError> {
         if !self.facts().setup_complete {
-            self.pass_setup_code(caller.visit, code).await?;
+            self.pass_setup_code(caller.context, code).await?;
             return Ok(None);
         }
-        let identity = caller.visit.require(Scope::Admin)?;
+        let identity = caller.context.require(Scope::Admin)?;
         require_no_limits(identity)?;
         if self.is_confirmed(identity) {
             Ok(Some(identity))
@@ -118,11 +118,11 @@ impl Auth {
             .is_none()
             .then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
         let cookies = match &session {
-            Some(session) => Self::session_cookies(session, caller.visit)?,
+            Some(session) => Self::session_cookies(session, caller.context)?,
             None => Vec::new(),
         };
         let (actor, now, random) = (
-            caller.visit.actor(),
+            caller.context.actor(),
             self.0.now(),
             Arc::clone(&self.0.random),
         );

@@ -14,14 +14,15 @@ async fn a_key_is_shown_once_and_kept_as_a_hash() {
         assert_eq!(created.key.len(), 46);
         assert!(created.key.starts_with("mk_"));
         assert_eq!(created.prefix, created.key[..11]);
-        let visit = gate.visit(HERE, &cookie).await;
-        let list = serde_json::to_string(&gate.auth.list_api_keys(&caller(&visit)).await.unwrap());
+        let context = gate.context(HERE, &cookie).await;
+        let list =
+            serde_json::to_string(&gate.auth.list_api_keys(&caller(&context)).await.unwrap());
         let list = list.unwrap();
         assert!(list.contains(&created.prefix) && !list.contains(&created.key[11..]));
         assert!(!list.contains("last_used_at"));
         gate.advance(2);
         assert!(gate.is_let_in(AWAY, &created.key).await);
-        let list = gate.auth.list_api_keys(&caller(&visit)).await.unwrap();
+        let list = gate.auth.list_api_keys(&caller(&context)).await.unwrap();
         assert!(list.api_keys[0].last_used_at.is_some(), "visible at once");
     }
 }
@@ -32,11 +33,11 @@ async fn a_key_cannot_mint_a_wider_one() {
         let (gate, cookie) = Gate::with_owner(database).await;
         for scope in Scope::ALL {
             let key = gate.key(&cookie, &[scope]).await.key;
-            let visit = gate.visit(AWAY, &key).await;
+            let context = gate.context(AWAY, &key).await;
             for wanted in Scope::ALL {
                 let minted = gate
                     .auth
-                    .create_api_key(&caller(&visit), key_request(&[wanted]))
+                    .create_api_key(&caller(&context), key_request(&[wanted]))
                     .await;
                 let expected = (scope != Scope::Admin).then_some(ErrorCode::Forbidden);
                 assert_eq!(code_of(minted), expected, "{scope:?} mints {wanted:?}");
@@ -50,14 +51,14 @@ async fn what_a_key_may_do_as_the_session() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     for scope in Scope::ALL {
         let key = gate.key(&cookie, &[scope]).await.key;
-        let visit = gate.visit(AWAY, &key).await;
-        let lists = gate.auth.list_api_keys(&caller(&visit)).await.is_ok();
+        let context = gate.context(AWAY, &key).await;
+        let lists = gate.auth.list_api_keys(&caller(&context)).await.is_ok();
         assert_eq!(
             lists,
             matches!(scope, Scope::Read | Scope::Admin),
             "{scope:?} lists keys"
         );
-        let lists = gate.auth.list_sessions(&caller(&visit)).await.is_ok();
+        let lists = gate.auth.list_sessions(&caller(&context)).await.is_ok();
         assert_eq!(
             lists,
             matches!(scope, Scope::Read | Scope::Admin),
@@ -65,7 +66,7 @@ async fn what_a_key_may_do_as_the_session() {
         );
         let ended = gate
             .auth
-            .delete_api_key(&caller(&visit), &ApiKeyId::from_text("x"))
+            .delete_api_key(&caller(&context), &ApiKeyId::from_text("x"))
             .await;
         let expected = if scope == Scope::Admin {
             ErrorCode::NotFound
@@ -79,7 +80,7 @@ async fn what_a_key_may_do_as_the_session() {
 #[tokio::test]
 async fn bad_requests_name_their_field() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     let now = gatehouse_domain::Clock::now(&*gate.clock);
     let base = || key_request(&[Scope::Read]);
     let cases = [
@@ -127,7 +128,7 @@ async fn bad_requests_name_their_field() {
         ),
     ];
     for (request, field) in cases {
-        let refused = gate.auth.create_api_key(&caller(&visit), request).await;
+        let refused = gate.auth.create_api_key(&caller(&context), request).await;
         let problem: gatehouse_domain::Problem = refused.err().unwrap().into();
         assert_eq!(problem.code, ErrorCode::InvalidParams);
         assert_eq!(problem.details["field"], field);
@@ -138,7 +139,7 @@ async fn bad_requests_name_their_field() {
     };
     assert!(
         gate.auth
-            .create_api_key(&caller(&visit), longest)
+            .create_api_key(&caller(&context), longest)
             .await
             .is_ok()
     );
@@ -148,7 +149,7 @@ async fn bad_requests_name_their_field() {
 async fn a_key_ends_by_time_by_place_and_by_hand() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
-        let visit = gate.visit(HERE, &cookie).await;
+        let context = gate.context(HERE, &cookie).await;
         let end = gatehouse_domain::Clock::now(&*gate.clock).after(Duration::from_secs(10));
         let request = CreateApiKeyRequest {
             expires_at: Some(end),
@@ -157,7 +158,7 @@ async fn a_key_ends_by_time_by_place_and_by_hand() {
         };
         let created = gate
             .auth
-            .create_api_key(&caller(&visit), request)
+            .create_api_key(&caller(&context), request)
             .await
             .unwrap();
         assert!(gate.is_let_in(AWAY, &created.key).await);
@@ -166,17 +167,17 @@ async fn a_key_ends_by_time_by_place_and_by_hand() {
             "not from there"
         );
         gate.advance(9);
-        let held = gate.visit(AWAY, &created.key).await;
+        let held = gate.context(AWAY, &created.key).await;
         assert_eq!(gate.auth.expires_at(held.identity().unwrap()), Some(end));
         gate.advance(1);
         assert!(!gate.is_let_in(AWAY, &created.key).await, "not any more");
         assert!(!gate.auth.is_live(held.identity().unwrap()));
 
         let key = gate.key(&cookie, &[Scope::Read]).await;
-        let held = gate.visit(AWAY, &key.key).await;
+        let held = gate.context(AWAY, &key.key).await;
         assert!(gate.auth.is_live(held.identity().unwrap()));
         gate.auth
-            .delete_api_key(&caller(&visit), &key.id)
+            .delete_api_key(&caller(&context), &key.id)
             .await
             .unwrap();
         assert!(!gate.auth.is_live(held.identity().unwrap()));
@@ -194,10 +195,10 @@ async fn minting_admin_needs_a_confirmation_unless_a_key_asks() {
         (&cookie, Scope::Write, None),
         (&admin, Scope::Admin, None),
     ] {
-        let visit = gate.visit(HERE, credential).await;
+        let context = gate.context(HERE, credential).await;
         let minted = gate
             .auth
-            .create_api_key(&caller(&visit), key_request(&[scope]))
+            .create_api_key(&caller(&context), key_request(&[scope]))
             .await;
         assert_eq!(code_of(minted), expected, "{scope:?}");
     }
@@ -210,11 +211,11 @@ async fn a_key_minted_from_elsewhere_under_row_1_dies_when_setup_completes() {
         gate.auth.offline_reset().await.unwrap();
         let mut keys = Vec::new();
         for peer in [HERE, AWAY] {
-            let visit = gate.visit(peer, "").await;
+            let context = gate.context(peer, "").await;
             let request = key_request(&[Scope::Admin]);
             keys.push(
                 gate.auth
-                    .create_api_key(&caller(&visit), request)
+                    .create_api_key(&caller(&context), request)
                     .await
                     .unwrap()
                     .key,

@@ -183,9 +183,9 @@ const DAY: u64 = 86_400;
 async fn days(gate: &Gate, cookie: &str, count: u32) {
     for _ in 0..count {
         gate.advance(DAY);
-        let visit = gate.visit(HERE, cookie).await;
+        let context = gate.context(HERE, cookie).await;
         let auth = &gate.auth;
-        auth.note_change("day", visit.actor(), serde_json::json!({}))
+        auth.note_change("day", context.actor(), serde_json::json!({}))
             .await;
     }
 }

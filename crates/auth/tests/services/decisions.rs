@@ -1,7 +1,8 @@
 //! The decision table of `check_auth()`, row by row.
 
 use crate::support::{AWAY, Gate, HERE, row_of};
-use gatehouse_auth::{AuthSettings, DisabledScope};
+use gatehouse_auth::AuthSettings;
+use gatehouse_config::DisabledScope;
 use gatehouse_domain::Scope;
 use gatehouse_store::testing::databases;
 
@@ -13,8 +14,8 @@ async fn the_first_matching_row_wins() {
         // Rows 2 and 3: with any credential.
         for credential in ["", "x", "mk_x"] {
             let [here, away] = [
-                gate.visit(HERE, credential).await,
-                gate.visit(AWAY, credential).await,
+                gate.context(HERE, credential).await,
+                gate.context(AWAY, credential).await,
             ];
             assert_eq!(
                 row_of(&here.decision),
@@ -49,7 +50,7 @@ async fn the_first_matching_row_wins() {
                 ("mk_", "Unauthorized"),
             ];
             for (credential, expected) in table {
-                let found = gate.visit(peer, credential).await;
+                let found = gate.context(peer, credential).await;
                 assert_eq!(
                     row_of(&found.decision),
                     expected,
@@ -60,7 +61,7 @@ async fn the_first_matching_row_wins() {
         gate.auth.offline_reset().await.unwrap();
         for peer in [HERE, AWAY] {
             for credential in ["", &cookie, &key] {
-                let found = gate.visit(peer, credential).await;
+                let found = gate.context(peer, credential).await;
                 assert_eq!(row_of(&found.decision), "Loopback", "row 1 {peer}");
             }
         }
@@ -69,9 +70,9 @@ async fn the_first_matching_row_wins() {
             ..AuthSettings::default()
         };
         gate.auth.update_settings(settings);
-        assert_eq!(row_of(&gate.visit(HERE, "").await.decision), "Loopback");
+        assert_eq!(row_of(&gate.context(HERE, "").await.decision), "Loopback");
         assert_eq!(
-            row_of(&gate.visit(AWAY, &cookie).await.decision),
+            row_of(&gate.context(AWAY, &cookie).await.decision),
             "SetupRequired"
         );
     }
@@ -101,8 +102,8 @@ async fn the_session_comes_before_the_key_and_a_wrong_cookie_does_not_hide_the_k
                 peer: HERE.parse().unwrap(),
                 over_tls: false,
             };
-            let visit = gate.auth.recognise(&facts).await.unwrap();
-            assert_eq!(row_of(&visit.decision), expected);
+            let context = gate.auth.recognise(&facts).await.unwrap();
+            assert_eq!(row_of(&context.decision), expected);
         }
     }
 }
@@ -111,15 +112,15 @@ async fn the_session_comes_before_the_key_and_a_wrong_cookie_does_not_hide_the_k
 async fn the_status_tells_the_locality_only_to_those_let_in() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
-        let status = |visit: &gatehouse_auth::Visit| {
-            serde_json::to_value(gate.auth.status(visit, None)).unwrap()
+        let status = |context: &gatehouse_auth::RequestContext| {
+            serde_json::to_value(gate.auth.status(context, None)).unwrap()
         };
-        let anonymous = status(&gate.visit(AWAY, "").await);
+        let anonymous = status(&gate.context(AWAY, "").await);
         assert_eq!(anonymous["authenticated"], false);
         for field in ["locality", "scopes", "auth_method"] {
             assert!(anonymous.get(field).is_none(), "{field}");
         }
-        let owner = status(&gate.visit(AWAY, &cookie).await);
+        let owner = status(&gate.context(AWAY, &cookie).await);
         assert_eq!(owner["locality"]["failed_check"], "host");
         assert_eq!(owner["auth_method"], "Password");
         assert_eq!(owner["scopes"].as_array().unwrap().len(), 5);

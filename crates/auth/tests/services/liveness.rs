@@ -1,6 +1,6 @@
 //! A credential that another node ended cannot write here, even before memory knows about it.
 
-use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, key_request, visit};
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, context, key_request};
 use gatehouse_auth::api::{ConnectAuth, PasswordChangeRequest};
 use gatehouse_auth::{Auth, AuthIdentity, BeforeSetup};
 use gatehouse_domain::{Clock, ErrorCode, Problem, Scope};
@@ -37,9 +37,9 @@ async fn a_session_and_its_key_that_another_node_ended_write_nothing() {
         let key = gate.key(&cookie, &[Scope::Admin]).await;
         let other = gate.second_node().await;
         let store = gate.database.open().await;
-        let by_cookie = visit(&other, HERE, &cookie).await;
-        let by_key = visit(&other, AWAY, &key.key).await;
-        let owner = gate.visit(HERE, &cookie).await;
+        let by_cookie = context(&other, HERE, &cookie).await;
+        let by_key = context(&other, AWAY, &key.key).await;
+        let owner = gate.context(HERE, &cookie).await;
         gate.auth
             .delete_api_key(&caller(&owner), &key.id)
             .await
@@ -65,14 +65,14 @@ async fn a_password_that_another_node_changed_writes_nothing() {
         let (gate, cookie) = Gate::with_owner(database).await;
         let other = gate.second_node().await;
         let store = gate.database.open().await;
-        let away = visit(&other, AWAY, "").await;
+        let away = context(&other, AWAY, "").await;
         let auth = ConnectAuth {
             password: Some(SecretString::from(PASSWORD)),
             ..ConnectAuth::default()
         };
         let identity = other.socket_login(&away, auth).await.unwrap();
         assert_eq!(write_as(&other, &store, &identity).await, None);
-        let owner = gate.visit(HERE, &cookie).await;
+        let owner = gate.context(HERE, &cookie).await;
         let request = PasswordChangeRequest {
             current_password: Some(SecretString::from(PASSWORD)),
             new_password: SecretString::from("another fine password"),
@@ -93,14 +93,14 @@ async fn rows_1_and_2_end_where_another_node_completed_setup() {
         let gate = Gate::on(database).await;
         let other = gate.second_node().await;
         let store = gate.database.open().await;
-        let local = visit(&other, HERE, "").await;
+        let local = context(&other, HERE, "").await;
         assert_eq!(
             write_as(&other, &store, local.identity().unwrap()).await,
             None
         );
         gate.auth.offline_reset().await.unwrap();
         let third = gate.second_node().await;
-        let disabled = visit(&third, AWAY, "").await;
+        let disabled = context(&third, AWAY, "").await;
         assert_eq!(
             write_as(&third, &store, disabled.identity().unwrap()).await,
             None
@@ -121,7 +121,7 @@ async fn rows_1_and_2_end_where_another_node_completed_setup() {
 async fn a_key_that_has_expired_writes_nothing() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
-        let owner = gate.visit(HERE, &cookie).await;
+        let owner = gate.context(HERE, &cookie).await;
         let mut request = key_request(&[Scope::Admin]);
         request.expires_at = Some(gate.clock.now().after(Duration::from_secs(10)));
         let key = gate
@@ -129,7 +129,7 @@ async fn a_key_that_has_expired_writes_nothing() {
             .create_api_key(&caller(&owner), request)
             .await
             .unwrap();
-        let by_key = gate.visit(AWAY, &key.key).await;
+        let by_key = gate.context(AWAY, &key.key).await;
         gate.advance(9);
         let identity = by_key.identity().unwrap();
         assert_eq!(write_as(&gate.auth, &gate.store, identity).await, None);

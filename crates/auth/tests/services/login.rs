@@ -36,14 +36,14 @@ async fn login_and_logout() {
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
         let cookie = gate.login(AWAY, "", PASSWORD).await.unwrap();
         assert_eq!(cookie.len(), 43);
-        let visit = gate.visit(AWAY, &cookie).await;
-        assert!(gate.auth.is_live(visit.identity().unwrap()));
-        let outcome = gate.auth.logout(&caller(&visit)).await.unwrap();
+        let context = gate.context(AWAY, &cookie).await;
+        assert!(gate.auth.is_live(context.identity().unwrap()));
+        let outcome = gate.auth.logout(&caller(&context)).await.unwrap();
         assert_eq!(outcome.cookies.len(), 2);
-        assert!(!gate.auth.is_live(visit.identity().unwrap()));
+        assert!(!gate.auth.is_live(context.identity().unwrap()));
         assert!(!gate.is_let_in(AWAY, &cookie).await);
         assert!(gate.is_let_in(AWAY, &owner).await);
-        let gone = gate.visit(AWAY, &cookie).await;
+        let gone = gate.context(AWAY, &cookie).await;
         assert_eq!(
             code_of(gate.auth.logout(&caller(&gone)).await),
             Some(ErrorCode::NotAuthenticated)
@@ -55,13 +55,13 @@ async fn login_and_logout() {
 async fn a_session_ends_after_thirty_days_to_the_millisecond() {
     for database in databases().await {
         let (mut gate, cookie) = Gate::with_owner(database).await;
-        let visit = gate.visit(HERE, &cookie).await;
+        let context = gate.context(HERE, &cookie).await;
         gate.clock
             .advance(std::time::Duration::from_millis(30 * 86_400_000 - 1));
         assert!(gate.is_let_in(HERE, &cookie).await);
         gate.clock.advance(std::time::Duration::from_millis(1));
         assert!(!gate.is_let_in(HERE, &cookie).await);
-        assert!(!gate.auth.is_live(visit.identity().unwrap()));
+        assert!(!gate.auth.is_live(context.identity().unwrap()));
         gate.restart().await;
         assert!(!gate.is_let_in(HERE, &cookie).await);
     }
@@ -88,27 +88,27 @@ async fn a_password_change_ends_other_sessions_and_keeps_keys() {
         let (gate, cookie) = Gate::with_owner(database).await;
         let other = gate.login(AWAY, "", PASSWORD).await.unwrap();
         let key = gate.key(&cookie, &[Scope::Read]).await.key;
-        let visit = gate.visit(HERE, &cookie).await;
-        let ended = gate.visit(AWAY, &other).await;
+        let context = gate.context(HERE, &cookie).await;
+        let ended = gate.context(AWAY, &other).await;
         let missing = gate
             .auth
-            .change_password(&caller(&visit), change(None, OTHER))
+            .change_password(&caller(&context), change(None, OTHER))
             .await;
         assert_eq!(code_of(missing), Some(ErrorCode::InvalidParams));
         let wrong = gate
             .auth
-            .change_password(&caller(&visit), change(Some("no"), OTHER))
+            .change_password(&caller(&context), change(Some("no"), OTHER))
             .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
         let short = gate
             .auth
-            .change_password(&caller(&visit), change(Some(PASSWORD), "x"))
+            .change_password(&caller(&context), change(Some(PASSWORD), "x"))
             .await;
         assert_eq!(code_of(short), Some(ErrorCode::InvalidParams));
         let mut changed = gate.auth.changed();
         changed.borrow_and_update();
         gate.auth
-            .change_password(&caller(&visit), change(Some(PASSWORD), OTHER))
+            .change_password(&caller(&context), change(Some(PASSWORD), OTHER))
             .await
             .unwrap();
         assert!(changed.has_changed().unwrap(), "sockets are told");
@@ -124,8 +124,8 @@ async fn a_password_change_ends_other_sessions_and_keeps_keys() {
 #[tokio::test]
 async fn of_two_racing_changes_one_wins_and_its_password_counts() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
-    let caller = caller(&visit);
+    let context = gate.context(HERE, &cookie).await;
+    let caller = caller(&context);
     let third = "a third fine password";
     let (a, b) = tokio::join!(
         gate.auth
@@ -153,8 +153,8 @@ async fn sessions_are_listed_and_ended() {
             gate.login(AWAY, "", PASSWORD).await.unwrap(),
         );
         gate.advance(5);
-        let visit = gate.visit(HERE, &cookie).await;
-        let list = gate.auth.list_sessions(&caller(&visit)).await.unwrap();
+        let context = gate.context(HERE, &cookie).await;
+        let list = gate.auth.list_sessions(&caller(&context)).await.unwrap();
         assert_eq!(list.sessions.len(), 3);
         let own = list.sessions.iter().find(|item| item.current).unwrap();
         assert_eq!(
@@ -162,7 +162,7 @@ async fn sessions_are_listed_and_ended() {
             6_000,
             "from memory"
         );
-        let victim = gate.visit(AWAY, &b).await;
+        let victim = gate.context(AWAY, &b).await;
         let id = list
             .sessions
             .iter()
@@ -171,7 +171,7 @@ async fn sessions_are_listed_and_ended() {
             .id
             .clone();
         gate.auth
-            .end_session(&caller(&visit), &id, &ALONE)
+            .end_session(&caller(&context), &id, &ALONE)
             .await
             .unwrap();
         let alive = [
@@ -180,16 +180,16 @@ async fn sessions_are_listed_and_ended() {
         ];
         assert_eq!(alive.iter().filter(|alive| **alive).count(), 1);
         assert_eq!(gate.auth.is_live(victim.identity().unwrap()), alive[0]);
-        let again = gate.auth.end_session(&caller(&visit), &id, &ALONE).await;
+        let again = gate.auth.end_session(&caller(&context), &id, &ALONE).await;
         assert_eq!(code_of(again), Some(ErrorCode::NotFound));
         let none = gate
             .auth
-            .end_session(&caller(&visit), &AuthSessionId::from_text("x"), &ALONE)
+            .end_session(&caller(&context), &AuthSessionId::from_text("x"), &ALONE)
             .await;
         assert_eq!(code_of(none), Some(ErrorCode::NotFound));
         assert_eq!(
             gate.auth
-                .end_other_sessions(&caller(&visit), &ALONE)
+                .end_other_sessions(&caller(&context), &ALONE)
                 .await
                 .unwrap()
                 .ended,
@@ -204,56 +204,59 @@ async fn sessions_are_listed_and_ended() {
 async fn a_confirmation_counts_fifteen_minutes() {
     for database in databases().await {
         let (mut gate, cookie) = Gate::with_owner(database).await;
-        let confirmed = |visit: &gatehouse_auth::Visit, gate: &Gate| {
-            code_of(gate.auth.require_step_up(visit.identity().unwrap()))
+        let confirmed = |context: &gatehouse_auth::RequestContext, gate: &Gate| {
+            code_of(gate.auth.require_step_up(context.identity().unwrap()))
         };
-        let visit = gate.visit(HERE, &cookie).await;
+        let context = gate.context(HERE, &cookie).await;
         gate.advance(900);
-        assert_eq!(confirmed(&visit, &gate), None);
+        assert_eq!(confirmed(&context, &gate), None);
         gate.advance(1);
         assert_eq!(
-            confirmed(&visit, &gate),
+            confirmed(&context, &gate),
             Some(ErrorCode::ConfirmationRequired)
         );
-        let reset = gate.auth.reset(&caller(&visit)).await;
+        let reset = gate.auth.reset(&caller(&context)).await;
         assert_eq!(code_of(reset), Some(ErrorCode::ConfirmationRequired));
-        let wrong = gate.auth.confirm(&caller(&visit), confirm("wrong")).await;
+        let wrong = gate.auth.confirm(&caller(&context), confirm("wrong")).await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
         assert_eq!(
-            confirmed(&visit, &gate),
+            confirmed(&context, &gate),
             Some(ErrorCode::ConfirmationRequired)
         );
         gate.auth
-            .confirm(&caller(&visit), confirm(PASSWORD))
+            .confirm(&caller(&context), confirm(PASSWORD))
             .await
             .unwrap();
-        assert_eq!(confirmed(&visit, &gate), None);
+        assert_eq!(confirmed(&context, &gate), None);
         gate.restart().await;
-        let visit = gate.visit(HERE, &cookie).await;
-        assert_eq!(confirmed(&visit, &gate), None, "it is in the database");
+        let context = gate.context(HERE, &cookie).await;
+        assert_eq!(confirmed(&context, &gate), None, "it is in the database");
         gate.advance(901);
         gate.auth.update_settings(AuthSettings {
             step_up: false,
             ..AuthSettings::default()
         });
-        assert_eq!(confirmed(&visit, &gate), None, "switched off");
+        assert_eq!(confirmed(&context, &gate), None, "switched off");
     }
 }
 
 #[tokio::test]
 async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     for round in 0..30 {
         // All endpoints that check a password count together.
         let outcome = if round % 2 == 0 {
-            code_of(gate.auth.confirm(&caller(&visit), confirm("wrong")).await)
+            code_of(gate.auth.confirm(&caller(&context), confirm("wrong")).await)
         } else {
             code_of(gate.login(HERE, &cookie, "wrong").await)
         };
         assert_eq!(outcome, Some(ErrorCode::InvalidCredentials), "{round}");
     }
-    let waits = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+    let waits = gate
+        .auth
+        .confirm(&caller(&context), confirm(PASSWORD))
+        .await;
     assert_eq!(
         code_of(waits),
         Some(ErrorCode::RateLimited),
@@ -273,23 +276,23 @@ async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
 async fn no_more_wrong_passwords_are_evaluated_than_allowed_however_parallel() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     for _ in 0..29 {
-        let visit = gate.visit(HERE, &cookie).await;
+        let context = gate.context(HERE, &cookie).await;
         // Too long to be hashed, so it costs nothing; it still counts.
         let wrong = gate
             .auth
-            .confirm(&caller(&visit), confirm(&"x".repeat(5000)))
+            .confirm(&caller(&context), confirm(&"x".repeat(5000)))
             .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
     }
     // From many addresses, so the queue limit per client does not interfere.
     let mut visits = Vec::new();
     for number in 0..34 {
-        visits.push(gate.visit(&format!("198.51.100.{number}"), &cookie).await);
+        visits.push(gate.context(&format!("198.51.100.{number}"), &cookie).await);
     }
-    let tries = visits.iter().map(|visit| async {
+    let tries = visits.iter().map(|context| async {
         let tried = gate
             .auth
-            .confirm(&caller(visit), confirm("a wrong one, hashed"))
+            .confirm(&caller(context), confirm("a wrong one, hashed"))
             .await;
         code_of(tried) == Some(ErrorCode::InvalidCredentials)
     });
@@ -297,24 +300,30 @@ async fn no_more_wrong_passwords_are_evaluated_than_allowed_however_parallel() {
     let evaluated = evaluated.into_iter().filter(|evaluated| *evaluated).count();
     assert_eq!(evaluated, 1, "29 before, 30 in all");
     gate.advance(601);
-    let visit = gate.visit(HERE, &cookie).await;
-    let right = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+    let context = gate.context(HERE, &cookie).await;
+    let right = gate
+        .auth
+        .confirm(&caller(&context), confirm(PASSWORD))
+        .await;
     assert!(right.is_ok());
 }
 
 #[tokio::test]
 async fn right_passwords_give_their_place_back() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     for _ in 0..29 {
         let wrong = gate
             .auth
-            .confirm(&caller(&visit), confirm(&"x".repeat(5000)))
+            .confirm(&caller(&context), confirm(&"x".repeat(5000)))
             .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
     }
     for _ in 0..3 {
-        let right = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+        let right = gate
+            .auth
+            .confirm(&caller(&context), confirm(PASSWORD))
+            .await;
         assert!(right.is_ok(), "a right one uses nothing up");
     }
 }

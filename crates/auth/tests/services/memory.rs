@@ -1,6 +1,6 @@
 //! Memory and database agree after every change, even if the caller disconnects, on every node.
 
-use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, visit};
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, context};
 use gatehouse_domain::Scope;
 use gatehouse_store::testing::{databases, postgres, run_sql, sqlite};
 use std::future::Future;
@@ -13,7 +13,7 @@ async fn a_revocation_takes_effect_although_its_caller_hung_up() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
         let key = gate.key(&cookie, &[Scope::Read]).await;
-        let owner = gate.visit(HERE, &cookie).await;
+        let owner = gate.context(HERE, &cookie).await;
         let mut changed = gate.auth.changed();
         changed.borrow_and_update();
         {
@@ -80,7 +80,7 @@ async fn a_store_that_fails_is_an_error_and_never_a_yes() {
 async fn a_throttled_client_costs_no_read() {
     let (mut gate, cookie) = Gate::with_owner(sqlite()).await;
     gate.restart().await;
-    let probe = gate.visit(AWAY, "").await;
+    let probe = gate.context(AWAY, "").await;
     while gate
         .auth
         .throttle()
@@ -111,8 +111,8 @@ async fn last_uses_are_written_at_shutdown() {
         tracker.close();
         tracker.wait().await;
         gate.restart().await;
-        let visit = gate.visit(HERE, &cookie).await;
-        let keys = gate.auth.list_api_keys(&caller(&visit)).await.unwrap();
+        let context = gate.context(HERE, &cookie).await;
+        let keys = gate.auth.list_api_keys(&caller(&context)).await.unwrap();
         let used = keys.api_keys[0].last_used_at.unwrap();
         assert_eq!(
             used.as_millis() - keys.api_keys[0].created_at.as_millis(),
@@ -130,11 +130,11 @@ async fn another_node_sees_what_was_ended_here() {
     let key = gate.key(&cookie, &[Scope::Read]).await;
     let other = gate.second_node().await;
     let (on_key, on_cookie) = (
-        visit(&other, AWAY, &key.key).await,
-        visit(&other, HERE, &cookie).await,
+        context(&other, AWAY, &key.key).await,
+        context(&other, HERE, &cookie).await,
     );
     assert!(on_key.identity().is_ok() && on_cookie.identity().is_ok());
-    let owner = gate.visit(HERE, &cookie).await;
+    let owner = gate.context(HERE, &cookie).await;
     gate.auth
         .delete_api_key(&caller(&owner), &key.id)
         .await
@@ -157,9 +157,9 @@ async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
     let gate = Gate::on(database).await;
     let other = gate.second_node().await;
     gate.setup(HERE, PASSWORD, None).await.unwrap();
-    assert!(visit(&other, HERE, "").await.identity().is_ok());
+    assert!(context(&other, HERE, "").await.identity().is_ok());
     gate.advance(3);
-    assert!(visit(&other, HERE, "").await.identity().is_err());
+    assert!(context(&other, HERE, "").await.identity().is_err());
 }
 
 /// An anonymous request for a page, with an unknown session cookie.
@@ -210,5 +210,5 @@ async fn a_page_without_a_credential_costs_no_read() {
         let sql = format!("ALTER TABLE {table} RENAME TO gone_{table}");
         run_sql(&gate.database.location, &sql).await;
     }
-    assert!(gate.visit(AWAY, "").await.identity().is_err());
+    assert!(gate.context(AWAY, "").await.identity().is_err());
 }

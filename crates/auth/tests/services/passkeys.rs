@@ -32,17 +32,17 @@ async fn ceremonies_that_strangers_fill_do_not_keep_the_owner_out() {
     for database in databases().await {
         let (gate, _) = Gate::with_owner(database).await;
         fill(&gate).await;
-        let visit = gate.visit(AWAY, "").await;
+        let context = gate.context(AWAY, "").await;
         let begun = gate
             .auth
-            .passkey_login_begin(&caller(&visit), None)
+            .passkey_login_begin(&caller(&context), None)
             .await
             .unwrap();
         assert!(count(&gate).await <= 10_000, "bounded all the same");
         // The attacker continues; the owner's ceremony is not deleted.
         for number in 0..30 {
             let stranger = gate
-                .visit(&format!("2001:db8:1:f{number:03x}::1"), "")
+                .context(&format!("2001:db8:1:f{number:03x}::1"), "")
                 .await;
             gate.auth
                 .passkey_login_begin(&caller(&stranger), None)
@@ -65,9 +65,9 @@ async fn ceremonies_that_strangers_fill_do_not_keep_the_owner_out() {
 async fn one_client_begins_ten_and_no_eleventh() {
     for database in databases().await {
         let (gate, _) = Gate::with_owner(database).await;
-        let visit = gate.visit(HERE, "").await;
+        let context = gate.context(HERE, "").await;
         for number in 0..=10 {
-            let begun = gate.auth.passkey_login_begin(&caller(&visit), None).await;
+            let begun = gate.auth.passkey_login_begin(&caller(&context), None).await;
             let expected = (number == 10).then_some(ErrorCode::RateLimited);
             assert_eq!(code_of(begun), expected, "{number}");
         }

@@ -76,13 +76,13 @@ async fn a_missing_password_is_said_only_after_the_code() {
         (AWAY, ErrorCode::Forbidden),
         (HERE, ErrorCode::InvalidParams),
     ] {
-        let visit = gate.visit(peer, "").await;
+        let context = gate.context(peer, "").await;
         let request = SetupRequest {
             password: None,
             setup_code: None,
         };
         assert_eq!(
-            code_of(gate.auth.setup(&caller(&visit), request).await),
+            code_of(gate.auth.setup(&caller(&context), request).await),
             Some(expected)
         );
     }
@@ -173,7 +173,7 @@ async fn the_first_password_by_change_completes_setup_with_the_same_rules() {
             new_password: SecretString::from(PASSWORD),
             setup_code: code.map(SecretString::from),
         };
-        let away = gate.visit(AWAY, "").await;
+        let away = gate.context(AWAY, "").await;
         let refused = gate
             .auth
             .change_password(&caller(&away), change(None))

@@ -26,20 +26,27 @@ async fn a_socket_is_recognised_by_key_or_password() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
         let key = gate.key(&cookie, &[Scope::Read]).await.key;
-        let visit = gate.visit(AWAY, "").await;
-        let identity = gate.auth.socket_login(&visit, by_key(&key)).await.unwrap();
+        let context = gate.context(AWAY, "").await;
+        let identity = gate
+            .auth
+            .socket_login(&context, by_key(&key))
+            .await
+            .unwrap();
         assert_eq!(identity.method, AuthMethod::ApiKey);
         let socket = gate
             .auth
-            .socket_login(&visit, by_password(PASSWORD))
+            .socket_login(&context, by_password(PASSWORD))
             .await
             .unwrap();
         assert_eq!(socket.method, AuthMethod::Password);
         assert!(gate.auth.is_live(&socket));
-        let none = gate.auth.socket_login(&visit, ConnectAuth::default()).await;
+        let none = gate
+            .auth
+            .socket_login(&context, ConnectAuth::default())
+            .await;
         assert_eq!(code_of(none), Some(ErrorCode::NotAuthenticated));
 
-        let owner = gate.visit(HERE, &cookie).await;
+        let owner = gate.context(HERE, &cookie).await;
         let request = PasswordChangeRequest {
             current_password: Some(SecretString::from(PASSWORD)),
             new_password: SecretString::from("another fine password"),
@@ -58,7 +65,7 @@ async fn a_socket_is_recognised_by_key_or_password() {
 async fn five_wrong_connects_a_minute_and_the_next_waits() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let key = gate.key(&cookie, &[Scope::Read]).await.key;
-    let visit = gate.visit(AWAY, "").await;
+    let context = gate.context(AWAY, "").await;
     let wrong_key = format!("mk_{}", "A".repeat(43));
     for round in 0..5 {
         let wrong = if round % 2 == 0 {
@@ -66,7 +73,7 @@ async fn five_wrong_connects_a_minute_and_the_next_waits() {
         } else {
             by_password("wrong")
         };
-        let refused = gate.auth.socket_login(&visit, wrong).await;
+        let refused = gate.auth.socket_login(&context, wrong).await;
         assert_eq!(
             code_of(refused),
             Some(ErrorCode::InvalidCredentials),
@@ -74,20 +81,23 @@ async fn five_wrong_connects_a_minute_and_the_next_waits() {
         );
     }
     for sixth in [by_key(&wrong_key), by_password(PASSWORD)] {
-        let waits = gate.auth.socket_login(&visit, sixth).await;
+        let waits = gate.auth.socket_login(&context, sixth).await;
         assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
     }
     // A valid key does not count, even from an address with wrong attempts.
-    assert!(gate.auth.socket_login(&visit, by_key(&key)).await.is_ok());
+    assert!(gate.auth.socket_login(&context, by_key(&key)).await.is_ok());
     gate.advance(60);
-    let right = gate.auth.socket_login(&visit, by_password(PASSWORD)).await;
+    let right = gate
+        .auth
+        .socket_login(&context, by_password(PASSWORD))
+        .await;
     assert!(right.is_ok());
 }
 
 #[tokio::test]
 async fn rows_1_to_3_come_first() {
     let gate = Gate::on(sqlite()).await;
-    let away = gate.visit(AWAY, "").await;
+    let away = gate.context(AWAY, "").await;
     let refused = gate.auth.socket_login(&away, by_password(PASSWORD)).await;
     assert_eq!(code_of(refused), Some(ErrorCode::SetupRequired));
     gate.auth.offline_reset().await.unwrap();
@@ -102,9 +112,9 @@ async fn rows_1_to_3_come_first() {
 #[tokio::test]
 async fn no_more_wrong_connects_are_evaluated_than_allowed_however_parallel() {
     let (gate, _) = Gate::with_owner(sqlite()).await;
-    let visit = gate.visit(AWAY, "").await;
+    let context = gate.context(AWAY, "").await;
     for round in 0..4 {
-        let refused = gate.auth.socket_login(&visit, by_password("")).await;
+        let refused = gate.auth.socket_login(&context, by_password("")).await;
         assert_eq!(
             code_of(refused),
             Some(ErrorCode::InvalidCredentials),
@@ -114,7 +124,7 @@ async fn no_more_wrong_connects_are_evaluated_than_allowed_however_parallel() {
     // The correct password is last: it is checked only if a slot is left.
     let tries = (0..8).map(|number| {
         let password = if number == 7 { PASSWORD } else { "a wrong one" };
-        gate.auth.socket_login(&visit, by_password(password))
+        gate.auth.socket_login(&context, by_password(password))
     });
     let outcomes = futures_util::future::join_all(tries).await;
     let codes: Vec<_> = outcomes.into_iter().map(code_of).collect();

@@ -2,7 +2,9 @@
 
 use gatehouse_auth::api::{LoginRequest, SetupRequest};
 use gatehouse_auth::kdf_queue::KdfQueue;
-use gatehouse_auth::{Auth, AuthError, AuthSettings, Caller, Decision, RequestFacts, Visit};
+use gatehouse_auth::{
+    Auth, AuthError, AuthSettings, Caller, Decision, RequestContext, RequestFacts,
+};
 use gatehouse_domain::{
     Clock, ErrorCode, ManualClock, Problem, Random, Scope, SeededRandom, Timestamp,
 };
@@ -134,8 +136,8 @@ impl Gate {
         self.auth.setup_code().borrow().clone()
     }
 
-    pub async fn visit(&self, peer: &str, credential: &str) -> Visit {
-        visit(&self.auth, peer, credential).await
+    pub async fn context(&self, peer: &str, credential: &str) -> RequestContext {
+        context(&self.auth, peer, credential).await
     }
 
     pub async fn setup(
@@ -144,12 +146,12 @@ impl Gate {
         password: &str,
         code: Option<&str>,
     ) -> Result<gatehouse_auth::Outcome<gatehouse_auth::api::SetupAnswer>, AuthError> {
-        let visit = self.visit(peer, "").await;
+        let context = self.context(peer, "").await;
         let request = SetupRequest {
             password: Some(SecretString::from(password)),
             setup_code: code.map(SecretString::from),
         };
-        self.auth.setup(&caller(&visit), request).await
+        self.auth.setup(&caller(&context), request).await
     }
 
     pub async fn login(
@@ -158,16 +160,16 @@ impl Gate {
         credential: &str,
         password: &str,
     ) -> Result<String, Problem> {
-        let visit = self.visit(peer, credential).await;
+        let context = self.context(peer, credential).await;
         let request = LoginRequest {
             password: SecretString::from(password),
         };
-        let outcome = self.auth.login(&caller(&visit), request).await?;
+        let outcome = self.auth.login(&caller(&context), request).await?;
         Ok(cookie_of(&outcome.cookies))
     }
 
     pub async fn is_let_in(&self, peer: &str, credential: &str) -> bool {
-        self.visit(peer, credential)
+        self.context(peer, credential)
             .await
             .decision
             .identity()
@@ -176,9 +178,9 @@ impl Gate {
 
     /// Creates a key with these scopes, using this session cookie.
     pub async fn key(&self, cookie: &str, scopes: &[Scope]) -> gatehouse_auth::api::ApiKeyCreated {
-        let visit = self.visit(HERE, cookie).await;
+        let context = self.context(HERE, cookie).await;
         self.auth
-            .create_api_key(&caller(&visit), key_request(scopes))
+            .create_api_key(&caller(&context), key_request(scopes))
             .await
             .unwrap()
     }
@@ -195,7 +197,7 @@ pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest
 }
 
 /// Sends a credential that begins with `mk_` as a Bearer token, any other as the session cookie.
-pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
+pub async fn context(auth: &Auth, peer: &str, credential: &str) -> RequestContext {
     let mut headers = HeaderMap::new();
     let host = if peer == HERE {
         "localhost:8420"
@@ -223,9 +225,9 @@ pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
     auth.recognise(&facts).await.unwrap()
 }
 
-pub const fn caller(visit: &Visit) -> Caller<'_> {
+pub const fn caller(context: &RequestContext) -> Caller<'_> {
     Caller {
-        visit,
+        context,
         user_agent: Some("test"),
     }
 }

@@ -37,8 +37,11 @@ async fn setup_makes_the_vault_and_a_login_opens_it() {
         assert_eq!(gate.secrets.status(), Status::Sealed);
         gate.login(AWAY, "", PASSWORD).await.unwrap();
         assert_eq!(gate.secrets.status(), Status::Unsealed);
-        let visit = gate.visit(HERE, &cookie).await;
-        let wrong = gate.auth.vault_unlock(&caller(&visit), with("wrong")).await;
+        let context = gate.context(HERE, &cookie).await;
+        let wrong = gate
+            .auth
+            .vault_unlock(&caller(&context), with("wrong"))
+            .await;
         assert_eq!(
             code_of(wrong),
             Some(ErrorCode::VaultBadKey),
@@ -49,7 +52,7 @@ async fn setup_makes_the_vault_and_a_login_opens_it() {
         };
         let answer = gate
             .auth
-            .vault_recovery(&caller(&visit), recovered)
+            .vault_recovery(&caller(&context), recovered)
             .await
             .unwrap();
         assert_eq!(answer.status, "unsealed");
@@ -61,7 +64,7 @@ async fn a_password_change_takes_the_vault_along_also_while_sealed() {
     for database in databases().await {
         let (mut gate, cookie, _) = with_vault(database).await;
         gate.restart().await;
-        let visit = gate.visit(HERE, &cookie).await;
+        let context = gate.context(HERE, &cookie).await;
         let request = PasswordChangeRequest {
             current_password: Some(SecretString::from(PASSWORD)),
             new_password: SecretString::from("another fine password"),
@@ -69,7 +72,7 @@ async fn a_password_change_takes_the_vault_along_also_while_sealed() {
         };
         let done = gate
             .auth
-            .change_password(&caller(&visit), request)
+            .change_password(&caller(&context), request)
             .await
             .unwrap();
         assert!(done.body.recovery_key.is_none());
@@ -83,10 +86,10 @@ async fn scopes_and_confirmation_guard_the_vault() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
     for scope in Scope::ALL {
         let key = gate.key(&cookie, &[scope]).await.key;
-        let visit = gate.visit(AWAY, &key).await;
+        let context = gate.context(AWAY, &key).await;
         let unlocked = gate
             .auth
-            .vault_unlock(&caller(&visit), with(PASSWORD))
+            .vault_unlock(&caller(&context), with(PASSWORD))
             .await
             .is_ok();
         assert_eq!(
@@ -94,7 +97,10 @@ async fn scopes_and_confirmation_guard_the_vault() {
             matches!(scope, Scope::Write | Scope::Admin),
             "{scope:?}"
         );
-        let rotated = gate.auth.vault_rotate(&caller(&visit), with("wrong")).await;
+        let rotated = gate
+            .auth
+            .vault_rotate(&caller(&context), with("wrong"))
+            .await;
         let expected = if scope == Scope::Admin {
             ErrorCode::VaultBadKey
         } else {
@@ -103,24 +109,24 @@ async fn scopes_and_confirmation_guard_the_vault() {
         assert_eq!(code_of(rotated), Some(expected), "{scope:?}");
     }
     gate.advance(901);
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     let disable = VaultOptionalPassword { password: None };
-    let refused = gate.auth.vault_disable(&caller(&visit), disable).await;
+    let refused = gate.auth.vault_disable(&caller(&context), disable).await;
     assert_eq!(code_of(refused), Some(ErrorCode::ConfirmationRequired));
     let refused = gate
         .auth
-        .vault_recovery_key(&caller(&visit), with("wrong"))
+        .vault_recovery_key(&caller(&context), with("wrong"))
         .await;
     assert_eq!(code_of(refused), Some(ErrorCode::ConfirmationRequired));
     let made = gate
         .auth
-        .vault_recovery_key(&caller(&visit), with(PASSWORD))
+        .vault_recovery_key(&caller(&context), with(PASSWORD))
         .await;
     assert!(made.is_ok(), "a right password in the request confirms");
     let disable = VaultOptionalPassword { password: None };
     let answer = gate
         .auth
-        .vault_disable(&caller(&visit), disable)
+        .vault_disable(&caller(&context), disable)
         .await
         .unwrap();
     assert_eq!(answer.status, "disabled");
@@ -129,17 +135,17 @@ async fn scopes_and_confirmation_guard_the_vault() {
 #[tokio::test]
 async fn initialize_takes_the_login_password_alone() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     let exists = gate
         .auth
-        .vault_initialize(&caller(&visit), with("wrong"))
+        .vault_initialize(&caller(&context), with("wrong"))
         .await;
     assert_eq!(code_of(exists), Some(ErrorCode::Conflict));
     let fresh = Gate::open(sqlite(), true).await;
-    let visit = fresh.visit(HERE, "").await;
+    let context = fresh.context(HERE, "").await;
     let refused = fresh
         .auth
-        .vault_initialize(&caller(&visit), with(PASSWORD))
+        .vault_initialize(&caller(&context), with(PASSWORD))
         .await;
     assert_eq!(
         code_of(refused),
@@ -152,14 +158,17 @@ async fn initialize_takes_the_login_password_alone() {
 #[tokio::test]
 async fn guessing_the_vault_password_is_bounded_for_one_credential() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     for round in 0..30 {
-        let wrong = gate.auth.vault_unlock(&caller(&visit), with("wrong")).await;
+        let wrong = gate
+            .auth
+            .vault_unlock(&caller(&context), with("wrong"))
+            .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::VaultBadKey), "{round}");
     }
     let waits = gate
         .auth
-        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .vault_unlock(&caller(&context), with(PASSWORD))
         .await;
     assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
 }
@@ -168,8 +177,8 @@ async fn guessing_the_vault_password_is_bounded_for_one_credential() {
 async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
     for database in databases().await {
         let (mut gate, cookie, _) = with_vault(database).await;
-        let visit = gate.visit(HERE, &cookie).await;
-        gate.auth.reset(&caller(&visit)).await.unwrap();
+        let context = gate.context(HERE, &cookie).await;
+        gate.auth.reset(&caller(&context)).await.unwrap();
         assert_eq!(gate.secrets.status(), Status::Unsealed);
         let again = gate
             .setup(HERE, "another fine password", None)
@@ -187,7 +196,7 @@ async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
 async fn a_seal_holds_against_a_login_that_began_before_it() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
     // Both permits of the queue are taken: the login below waits before its password is checked.
-    let client = gate.visit(HERE, &cookie).await.client.key;
+    let client = gate.context(HERE, &cookie).await.client.key;
     let (mut busy, mut releases) = (JoinSet::new(), Vec::new());
     for _ in 0..2 {
         let (release, held) = sync_channel::<()>(1);
@@ -204,7 +213,7 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
         releases.push(release);
     }
     let mut login = Box::pin(gate.login(AWAY, "", PASSWORD));
-    let owner = gate.visit(HERE, &cookie).await;
+    let owner = gate.context(HERE, &cookie).await;
     let sealing = async {
         // Enough yields for the login to reach the queue.
         for _ in 0..100 {
@@ -244,8 +253,8 @@ async fn with_two_passwords() -> (Gate, String) {
 const LOGIN: &str = "the login's own password";
 
 async fn may_reset(gate: &Gate, cookie: &str) -> bool {
-    let visit = gate.visit(HERE, cookie).await;
-    let identity = visit.identity().unwrap();
+    let context = gate.context(HERE, cookie).await;
+    let identity = context.identity().unwrap();
     gate.auth.require_step_up(identity).is_ok()
 }
 
@@ -253,29 +262,29 @@ async fn may_reset(gate: &Gate, cookie: &str) -> bool {
 async fn a_vault_password_that_is_not_the_login_s_is_no_confirmation() {
     let (gate, cookie) = with_two_passwords().await;
     gate.advance(600);
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     // Opens the vault.
     let unlocked = gate
         .auth
-        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .vault_unlock(&caller(&context), with(PASSWORD))
         .await;
     unlocked.unwrap();
     // The last confirmation is ten minutes old: these operations are allowed but do not renew it.
     let made = gate
         .auth
-        .vault_recovery_key(&caller(&visit), with(PASSWORD))
+        .vault_recovery_key(&caller(&context), with(PASSWORD))
         .await;
     made.unwrap();
     let rotated = gate
         .auth
-        .vault_rotate(&caller(&visit), with(PASSWORD))
+        .vault_rotate(&caller(&context), with(PASSWORD))
         .await;
     rotated.unwrap();
     let disable = VaultOptionalPassword {
         password: Some(SecretString::from(PASSWORD)),
     };
     gate.auth
-        .vault_disable(&caller(&visit), disable)
+        .vault_disable(&caller(&context), disable)
         .await
         .unwrap();
     assert!(may_reset(&gate, &cookie).await);
@@ -292,10 +301,10 @@ async fn the_login_s_password_confirms_where_it_opens_the_vault() {
     gate.restart().await;
     gate.advance(1000);
     assert!(!may_reset(&gate, &cookie).await);
-    let visit = gate.visit(HERE, &cookie).await;
+    let context = gate.context(HERE, &cookie).await;
     let unlocked = gate
         .auth
-        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .vault_unlock(&caller(&context), with(PASSWORD))
         .await;
     unlocked.unwrap();
     assert!(may_reset(&gate, &cookie).await);

@@ -138,7 +138,7 @@ impl Sender for Discord {
             };
             let request = request.header(USER_AGENT, AGENT).json(&body);
             let answer = part.call(request).await?;
-            answer.check(ABOUT.noun, answer.said().seconds("/retry_after"))
+            answer.check(ABOUT.noun, answer.response_json().seconds("/retry_after"))
         })
     }
 }

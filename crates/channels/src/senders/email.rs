@@ -9,7 +9,7 @@ use crate::outgoing::one_line;
 use crate::own_host::own_host;
 use crate::vendor::of_outbound;
 use futures_util::future::BoxFuture;
-use gatehouse_outbound::{Reach, policy};
+use gatehouse_outbound::{AddressSource, policy};
 use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Mailboxes, SinglePart};
@@ -108,7 +108,7 @@ impl Sender for Email {
             let mail = compose(&part)?;
             let relay = Relay::of(&part)?;
             let outbound = &part.inner.outbound;
-            let found = outbound.resolve(Reach::Owner, &relay.host).await;
+            let found = outbound.resolve(AddressSource::Owner, &relay.host).await;
             let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
             let mut outcome = Err(Failure::unreachable(
                 "The mail server could not be reached.",

@@ -97,12 +97,12 @@ impl Sender for Matrix {
 }
 
 fn verdict(answer: &Answer) -> Result<(), Failure> {
-    let said = answer.said();
-    let wait = said
+    let response_json = answer.response_json();
+    let wait = response_json
         .number("/retry_after_ms")
         .and_then(|ms| u64::try_from(ms).ok());
     let after = wait.map(Duration::from_millis);
-    let sentence = match said.text("/errcode") {
+    let sentence = match response_json.text("/errcode") {
         "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.noun, after)),
         "M_FORBIDDEN" => "The Matrix user may not write to this room; has it joined?",
         "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" => "Matrix does not accept the access token.",

@@ -162,7 +162,7 @@ impl Part<'_> {
 
     fn client(&self) -> &Client {
         let outbound = &self.inner.outbound;
-        outbound.client(gatehouse_outbound::Reach::Owner)
+        outbound.client(gatehouse_outbound::AddressSource::Owner)
     }
 
     async fn call(&self, request: RequestBuilder) -> Result<Answer, Failure> {

@@ -133,11 +133,11 @@ impl Sender for Slack {
 /// The Web API reports errors with status 200 and a short code.
 fn verdict(answer: &Answer) -> Result<(), Failure> {
     answer.check(ABOUT.noun, None)?;
-    let said = answer.said();
-    if said.is_true("/ok") {
+    let response_json = answer.response_json();
+    if response_json.is_true("/ok") {
         return Ok(());
     }
-    let code = said.text("/error");
+    let code = response_json.text("/error");
     if PASSING.contains(&code) {
         return Err(answer.later(ABOUT.noun, None));
     }

@@ -105,13 +105,13 @@ impl Sender for Telegram {
 }
 
 fn verdict(answer: &Answer) -> Result<(), Failure> {
-    let said = answer.said();
-    if let Some(moved) = said.number("/parameters/migrate_to_chat_id") {
+    let response_json = answer.response_json();
+    if let Some(moved) = response_json.number("/parameters/migrate_to_chat_id") {
         return Err(Failure::refused(format!(
             "The Telegram group has become a supergroup; its chat id is now {moved}."
         )));
     }
-    let description = said.text("/description");
+    let description = response_json.text("/description");
     let known = [
         (
             "chat not found",
@@ -139,8 +139,8 @@ fn verdict(answer: &Answer) -> Result<(), Failure> {
             }
         }
     }
-    answer.check(ABOUT.noun, said.seconds("/parameters/retry_after"))?;
-    if said.is_true("/ok") {
+    answer.check(ABOUT.noun, response_json.seconds("/parameters/retry_after"))?;
+    if response_json.is_true("/ok") {
         return Ok(());
     }
     Err(Failure::refused(

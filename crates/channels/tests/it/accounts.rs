@@ -1,6 +1,6 @@
 //! Creating, changing, finding and deleting accounts.
 
-use crate::harness::{actor, blame, give_up, object, problem, room, rooms};
+use crate::harness::{actor, blame, give_up, harness, harnesses, object, problem};
 use gatehouse_channels::{AccountChange, NewAccount};
 use gatehouse_domain::ErrorCode;
 use serde_json::{Value, json};
@@ -20,8 +20,8 @@ fn fields(value: Value) -> AccountChange {
 
 #[tokio::test]
 async fn an_account_shows_its_secrets_masked() {
-    for room in rooms().await {
-        let made = room
+    for harness in harnesses().await {
+        let made = harness
             .create("telegram", json!({ "bot_token": "1:a", "chat_id": 5 }))
             .await;
         assert_eq!(
@@ -31,12 +31,12 @@ async fn an_account_shows_its_secrets_masked() {
                 "fields": { "chat_id": "5", "bot_token": MASK }, "enabled": true,
             })
         );
-        let all = room.channels.list().await.unwrap();
+        let all = harness.channels.list().await.unwrap();
         let ids: Vec<_> = all.iter().map(|account| account.id.as_str()).collect();
         assert_eq!(ids, ["inbox", "log", "telegram"]);
         assert_eq!(all[2], made);
         assert_eq!(
-            room.audit().await,
+            harness.audit().await,
             [(
                 "channel.created".to_owned(),
                 json!({
@@ -49,25 +49,25 @@ async fn an_account_shows_its_secrets_masked() {
 
 #[tokio::test]
 async fn ids_are_made_from_the_type_or_given_once() {
-    for room in rooms().await {
+    for harness in harnesses().await {
         for expected in ["ntfy", "ntfy-2", "ntfy-3"] {
             assert_eq!(
-                room.create("ntfy", json!({ "topic": "t" })).await.id,
+                harness.create("ntfy", json!({ "topic": "t" })).await.id,
                 expected
             );
         }
-        let named = room
+        let named = harness
             .try_create("ntfy", Some("Ops_1"), json!({}))
             .await
             .unwrap();
         assert_eq!(named.id, "Ops_1");
         for taken in ["Ops_1", "ntfy", "inbox", "log"] {
-            let again = room.try_create("ntfy", Some(taken), json!({})).await;
+            let again = harness.try_create("ntfy", Some(taken), json!({})).await;
             assert_eq!(blame(again).0, ErrorCode::Conflict, "{taken}");
         }
         for bad in ["", "a:b", "a b", "x/y"] {
             assert_eq!(
-                blame(room.try_create("ntfy", Some(bad), json!({})).await),
+                blame(harness.try_create("ntfy", Some(bad), json!({})).await),
                 invalid("id")
             );
         }
@@ -76,9 +76,9 @@ async fn ids_are_made_from_the_type_or_given_once() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
-    let room = room().await;
+    let harness = harness().await;
     let refused = |kind: &'static str, value: Value| async {
-        blame(room.try_create(kind, None, value).await)
+        blame(harness.try_create(kind, None, value).await)
     };
     assert_eq!(refused("teletype", json!({})).await, invalid("type"));
     assert_eq!(refused("telegram", json!({})).await, invalid("bot_token"));
@@ -112,7 +112,7 @@ async fn what_is_wrong_is_named() {
         invalid("topic")
     );
     assert_eq!(
-        room.channels.list().await.unwrap().len(),
+        harness.channels.list().await.unwrap().len(),
         2,
         "nothing was stored"
     );
@@ -120,10 +120,11 @@ async fn what_is_wrong_is_named() {
 
 #[tokio::test]
 async fn a_change_keeps_what_it_does_not_name() {
-    for room in rooms().await {
-        room.create("telegram", json!({ "bot_token": "1:a", "chat_id": "5" }))
+    for harness in harnesses().await {
+        harness
+            .create("telegram", json!({ "bot_token": "1:a", "chat_id": "5" }))
             .await;
-        let update = |change| room.channels.update(actor(), true, "telegram", change);
+        let update = |change| harness.channels.update(actor(), true, "telegram", change);
         let kept = update(fields(json!({ "bot_token": MASK, "chat_id": "6" })))
             .await
             .unwrap();
@@ -131,7 +132,7 @@ async fn a_change_keeps_what_it_does_not_name() {
             Value::Object(kept.fields),
             json!({ "chat_id": "6", "bot_token": MASK })
         );
-        assert_eq!(room.secret_rows().await[0].value, "1:a");
+        assert_eq!(harness.secret_rows().await[0].value, "1:a");
         let changed = update(AccountChange {
             label: Some("Other".to_owned()),
             enabled: Some(false),
@@ -140,7 +141,7 @@ async fn a_change_keeps_what_it_does_not_name() {
         let changed = changed.await.unwrap();
         assert_eq!((changed.label.as_str(), changed.enabled), ("Other", false));
         assert_eq!(Value::Object(changed.fields), json!({ "bot_token": MASK }));
-        assert_eq!(room.secret_rows().await[0].value, "2:b");
+        assert_eq!(harness.secret_rows().await[0].value, "2:b");
         assert_eq!(
             blame(update(fields(json!({ "bot_token": null }))).await),
             invalid("bot_token")
@@ -149,12 +150,13 @@ async fn a_change_keeps_what_it_does_not_name() {
             blame(update(fields(json!({ "x": "y" }))).await),
             invalid("x")
         );
-        let nobody = room
+        let nobody = harness
             .channels
             .update(actor(), true, "none", AccountChange::default());
         assert_eq!(blame(nobody.await).0, ErrorCode::NotFound);
         assert_eq!(
-            room.audit()
+            harness
+                .audit()
                 .await
                 .iter()
                 .filter(|row| row.0 == "channel.updated")
@@ -166,31 +168,34 @@ async fn a_change_keeps_what_it_does_not_name() {
 
 #[tokio::test]
 async fn an_optional_secret_can_be_cleared() {
-    let room = room().await;
-    room.create("ntfy", json!({ "topic": "t", "token": "tk_1" }))
+    let harness = harness().await;
+    harness
+        .create("ntfy", json!({ "topic": "t", "token": "tk_1" }))
         .await;
     let change = fields(json!({ "token": null }));
-    let cleared = room
+    let cleared = harness
         .channels
         .update(actor(), true, "ntfy", change)
         .await
         .unwrap();
     assert_eq!(Value::Object(cleared.fields), json!({ "topic": "t" }));
-    assert!(room.secret_rows().await.is_empty());
+    assert!(harness.secret_rows().await.is_empty());
 }
 
 #[tokio::test]
 async fn deleting_takes_the_secrets_along() {
-    for room in rooms().await {
-        room.create("telegram", json!({ "bot_token": "1:a" })).await;
-        room.channels.delete(actor(), "telegram").await.unwrap();
-        assert!(room.secret_rows().await.is_empty());
-        let again = room.channels.delete(actor(), "telegram").await;
+    for harness in harnesses().await {
+        harness
+            .create("telegram", json!({ "bot_token": "1:a" }))
+            .await;
+        harness.channels.delete(actor(), "telegram").await.unwrap();
+        assert!(harness.secret_rows().await.is_empty());
+        let again = harness.channels.delete(actor(), "telegram").await;
         assert_eq!(blame(again).0, ErrorCode::NotFound);
         for built_in in ["inbox", "log"] {
-            let refused = room.channels.delete(actor(), built_in).await;
+            let refused = harness.channels.delete(actor(), built_in).await;
             assert_eq!(blame(refused).0, ErrorCode::Conflict);
-            let refused = room
+            let refused = harness
                 .channels
                 .update(actor(), true, built_in, AccountChange::default())
                 .await;
@@ -201,7 +206,7 @@ async fn deleting_takes_the_secrets_along() {
 
 #[tokio::test]
 async fn whoever_names_an_address_must_be_admin() {
-    let room = room().await;
+    let harness = harness().await;
     let create = |kind: &'static str, value: Value| {
         let new = NewAccount {
             kind: kind.to_owned(),
@@ -210,7 +215,7 @@ async fn whoever_names_an_address_must_be_admin() {
             id: None,
             enabled: true,
         };
-        room.channels.create(actor(), false, new)
+        harness.channels.create(actor(), false, new)
     };
     for (kind, value) in [
         ("http", json!({})),
@@ -235,12 +240,13 @@ async fn whoever_names_an_address_must_be_admin() {
         .unwrap();
     create("ntfy", json!({ "topic": "t" })).await.unwrap();
     let move_it = fields(json!({ "base_url": "http://127.0.0.1/" }));
-    let refused = room
+    let refused = harness
         .channels
         .update(actor(), false, "telegram", move_it)
         .await;
     assert_eq!(blame(refused).0, ErrorCode::Forbidden);
-    room.channels
+    harness
+        .channels
         .update(
             actor(),
             false,
@@ -253,7 +259,7 @@ async fn whoever_names_an_address_must_be_admin() {
 
 #[tokio::test]
 async fn whoever_names_a_mail_server_must_be_admin() {
-    for room in rooms().await {
+    for harness in harnesses().await {
         let mail = json!({
             "host": "mail.example.com", "user": "me", "password": "p", "from": "a@example.com",
         });
@@ -264,12 +270,13 @@ async fn whoever_names_a_mail_server_must_be_admin() {
             id: None,
             enabled: true,
         };
-        let refused = problem(room.channels.create(actor(), false, new).await);
+        let refused = problem(harness.channels.create(actor(), false, new).await);
         assert_eq!(refused.code, ErrorCode::Forbidden);
         assert_eq!(refused.details["required_scope"], "operator.admin");
-        room.create("email", mail).await;
+        harness.create("email", mail).await;
         let update = |is_admin, value| {
-            room.channels
+            harness
+                .channels
                 .update(actor(), is_admin, "email", fields(value))
         };
         for moved in [
@@ -294,26 +301,26 @@ async fn whoever_names_a_mail_server_must_be_admin() {
 
 #[tokio::test]
 async fn a_mail_server_is_no_metadata_service() {
-    let room = room().await;
+    let harness = harness().await;
     let mail = json!({ "host": "169.254.169.254", "from": "a@example.com" });
-    let refused = room.try_create("email", None, mail).await;
+    let refused = harness.try_create("email", None, mail).await;
     assert_eq!(blame(refused), invalid("host"));
 }
 
 #[tokio::test]
 async fn a_test_without_words_is_refused() {
-    let room = room().await;
+    let harness = harness().await;
     for empty in ["", " \n"] {
-        let refused = room.channels.test("inbox", Some(empty)).await;
+        let refused = harness.channels.test("inbox", Some(empty)).await;
         assert_eq!(blame(refused), invalid("text"), "{empty:?}");
     }
-    room.channels.test("inbox", Some("x")).await.unwrap();
+    harness.channels.test("inbox", Some("x")).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_target_is_a_type_or_one_of_its_accounts() {
-    for room in rooms().await {
-        let check = |target: &'static str| room.channels.check_target(target);
+    for harness in harnesses().await {
+        let check = |target: &'static str| harness.channels.check_target(target);
         for good in ["inbox", "log", "inbox:inbox"] {
             check(good).await.unwrap();
         }
@@ -329,52 +336,57 @@ async fn a_target_is_a_type_or_one_of_its_accounts() {
         ] {
             assert_eq!(blame(check(bad).await), invalid("deliver_to"), "{bad}");
         }
-        room.create("telegram", json!({ "bot_token": "1:a" })).await;
-        room.create("ntfy", json!({})).await;
+        harness
+            .create("telegram", json!({ "bot_token": "1:a" }))
+            .await;
+        harness.create("ntfy", json!({})).await;
         for good in ["telegram", "telegram:telegram", "ntfy"] {
             check(good).await.unwrap();
         }
         assert_eq!(blame(check("ntfy:telegram").await), invalid("deliver_to"));
-        assert!(give_up(room.send("slack", "x").await).contains("no such slack channel"));
+        assert!(give_up(harness.send("slack", "x").await).contains("no such slack channel"));
     }
 }
 
 #[tokio::test]
 async fn the_default_is_the_oldest_that_is_enabled() {
-    let room = room().await;
-    room.create("inbox", json!({})).await;
+    let harness = harness().await;
+    harness.create("inbox", json!({})).await;
     let vendor = crate::vendor::Vendor::start(|_| (200, Vec::new(), String::new())).await;
     for topic in ["first", "second"] {
-        room.create("ntfy", json!({ "topic": topic, "url": vendor.url("") }))
+        harness
+            .create("ntfy", json!({ "topic": topic, "url": vendor.url("") }))
             .await;
-        room.clock.advance(std::time::Duration::from_secs(1));
+        harness.clock.advance(std::time::Duration::from_secs(1));
     }
-    room.send("ntfy", "x").await.unwrap();
+    harness.send("ntfy", "x").await.unwrap();
     assert_eq!(vendor.take_one().target, "/first");
     let off = |id: &'static str| {
         let change = AccountChange {
             enabled: Some(false),
             ..AccountChange::default()
         };
-        room.channels.update(actor(), false, id, change)
+        harness.channels.update(actor(), false, id, change)
     };
     off("ntfy").await.unwrap();
-    room.send("ntfy", "x").await.unwrap();
+    harness.send("ntfy", "x").await.unwrap();
     assert_eq!(vendor.take_one().target, "/second");
-    assert!(give_up(room.send("ntfy:ntfy", "x").await).contains("disabled"));
+    assert!(give_up(harness.send("ntfy:ntfy", "x").await).contains("disabled"));
     off("ntfy-2").await.unwrap();
-    room.channels.check_target("ntfy").await.unwrap();
-    assert!(give_up(room.send("ntfy", "x").await).contains("disabled"));
+    harness.channels.check_target("ntfy").await.unwrap();
+    assert!(give_up(harness.send("ntfy", "x").await).contains("disabled"));
     // A disabled account can be tested.
-    room.channels.test("ntfy", Some("try")).await.unwrap();
+    harness.channels.test("ntfy", Some("try")).await.unwrap();
     assert_eq!(vendor.take_one().text(), "try");
 }
 
 #[tokio::test]
 async fn types_say_what_they_need_and_where_they_can_send() {
-    let room = room().await;
-    room.create("telegram", json!({ "bot_token": "1:a" })).await;
-    let types = serde_json::to_value(room.channels.types().await.unwrap()).unwrap();
+    let harness = harness().await;
+    harness
+        .create("telegram", json!({ "bot_token": "1:a" }))
+        .await;
+    let types = serde_json::to_value(harness.channels.types().await.unwrap()).unwrap();
     let names: Vec<_> = types
         .as_array()
         .unwrap()
@@ -403,31 +415,34 @@ async fn types_say_what_they_need_and_where_they_can_send() {
 
 #[tokio::test]
 async fn a_test_says_what_is_wrong() {
-    let room = room().await;
+    let harness = harness().await;
     let vendor = crate::vendor::Vendor::start(|_| (200, Vec::new(), String::new())).await;
-    room.create("ntfy", json!({ "url": vendor.url("") })).await;
+    harness
+        .create("ntfy", json!({ "url": vendor.url("") }))
+        .await;
     assert_eq!(
-        blame(room.channels.test("ntfy", None).await),
+        blame(harness.channels.test("ntfy", None).await),
         invalid("topic")
     );
     assert_eq!(
-        blame(room.channels.test("none", None).await).0,
+        blame(harness.channels.test("none", None).await).0,
         ErrorCode::NotFound
     );
-    room.channels.test("inbox", None).await.unwrap();
+    harness.channels.test("inbox", None).await.unwrap();
     let topic = fields(json!({ "topic": "t" }));
-    room.channels
+    harness
+        .channels
         .update(actor(), true, "ntfy", topic)
         .await
         .unwrap();
-    room.channels.test("ntfy", None).await.unwrap();
+    harness.channels.test("ntfy", None).await.unwrap();
     assert_eq!(
         vendor.take_one().text(),
         "This is a test message from Gatehouse."
     );
     for (status, retryable) in [(500, true), (429, true), (403, false)] {
         vendor.next((status, Vec::new(), "secret answer".to_owned()));
-        let failed = problem(room.channels.test("ntfy", None).await);
+        let failed = problem(harness.channels.test("ntfy", None).await);
         assert_eq!(failed.code, ErrorCode::ProviderFailed);
         assert_eq!(
             (&failed.details["provider"], &failed.details["retryable"]),

@@ -1,12 +1,12 @@
 //! <https://discord.com/developers/docs/resources/webhook#execute-webhook>, `resources/message`,
 //! `topics/rate-limits`, `reference#user-agent`.
 
-use crate::harness::{give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor, answer};
+use crate::harness::{give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
 use serde_json::json;
 use std::time::Duration;
 
-fn rule(seen: &Seen) -> Answer {
+fn rule(seen: &ReceivedRequest) -> Answer {
     let body = seen.json();
     let fits = body["content"]
         .as_str()
@@ -29,20 +29,22 @@ fn rule(seen: &Seen) -> Answer {
 
 #[tokio::test]
 async fn a_webhook_waits_for_the_answer_and_pings_nobody() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create(
-        "discord",
-        json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
-    )
-    .await;
-    room.send("discord", "@everyone hi").await.unwrap();
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness
+        .create(
+            "discord",
+            json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
+        )
+        .await;
+    harness.send("discord", "@everyone hi").await.unwrap();
     let seen = vendor.take_one();
     assert_eq!(seen.target, "/api/webhooks/1/secret?wait=true");
     assert_eq!(
         seen.json(),
         json!({ "content": "@everyone hi", "allowed_mentions": { "parse": [] } })
     );
-    room.send_with("discord", "x", &[("thread_id", "9&a=b")])
+    harness
+        .send_with("discord", "x", &[("thread_id", "9&a=b")])
         .await
         .unwrap();
     assert_eq!(
@@ -53,14 +55,14 @@ async fn a_webhook_waits_for_the_answer_and_pings_nobody() {
 
 #[tokio::test]
 async fn a_bot_posts_to_a_channel_with_a_nonce_that_stays_the_same() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields =
         json!({ "bot_token": "abc.def", "channel_id": "42", "base_url": vendor.url("/api/v10") });
-    room.create("discord", fields).await;
+    harness.create("discord", fields).await;
     vendor.next(answer(500, &json!({})));
-    retry(room.send("discord", "x").await);
-    room.send("discord", "x").await.unwrap();
-    room.send("discord", "y").await.unwrap();
+    retry(harness.send("discord", "x").await);
+    harness.send("discord", "x").await.unwrap();
+    harness.send("discord", "y").await.unwrap();
     let nonces: Vec<_> = vendor
         .take()
         .iter()
@@ -75,7 +77,8 @@ async fn a_bot_posts_to_a_channel_with_a_nonce_that_stays_the_same() {
     assert_eq!(nonces[0], nonces[1]);
     assert_ne!(nonces[1], nonces[2]);
     let why = give_up(
-        room.send_with("discord", "x", &[("channel_id", "../../users/@me")])
+        harness
+            .send_with("discord", "x", &[("channel_id", "../../users/@me")])
             .await,
     );
     assert!(why.contains("refused the credentials"), "{why}");
@@ -87,36 +90,38 @@ async fn a_bot_posts_to_a_channel_with_a_nonce_that_stays_the_same() {
 
 #[tokio::test]
 async fn the_wait_is_the_bodys() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create(
-        "discord",
-        json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
-    )
-    .await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness
+        .create(
+            "discord",
+            json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
+        )
+        .await;
     let body =
         json!({ "message": "You are being rate limited.", "retry_after": 1.337, "global": false });
     vendor.next((429, vec![("retry-after", "2".to_owned())], body.to_string()));
     assert_eq!(
-        retry(room.send("discord", "x").await).0,
+        retry(harness.send("discord", "x").await).0,
         Some(Duration::from_millis(1337))
     );
     vendor.next(answer(
         404,
         &json!({ "message": "Unknown Webhook", "code": 10_015 }),
     ));
-    assert!(!give_up(room.send("discord", "x").await).contains("secret"));
+    assert!(!give_up(harness.send("discord", "x").await).contains("secret"));
 }
 
 #[tokio::test]
 async fn a_long_text_is_split_at_2000() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create(
-        "discord",
-        json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
-    )
-    .await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness
+        .create(
+            "discord",
+            json!({ "webhook_url": vendor.url("/api/webhooks/1/secret") }),
+        )
+        .await;
     for (length, parts) in [(2000, 1), (2001, 2)] {
-        room.send("discord", &"x".repeat(length)).await.unwrap();
+        harness.send("discord", &"x".repeat(length)).await.unwrap();
         assert_eq!(vendor.take().len(), parts);
     }
 }

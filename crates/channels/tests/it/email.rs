@@ -1,6 +1,6 @@
 //! Mail against a local SMTP server.
 
-use crate::harness::{blame, give_up, retry, room};
+use crate::harness::{blame, give_up, harness, retry};
 use crate::smtp::{MailServer, Script};
 use gatehouse_domain::ErrorCode;
 use serde_json::{Value, json};
@@ -19,29 +19,30 @@ fn with(mut fields: Value, name: &str, value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_mail_server_is_told_the_name_of_this_one() {
-    let (room, server) = (room().await, MailServer::start(Script::default()).await);
-    room.create("email", fields(&server)).await;
+async fn the_greeting_names_this_server() {
+    let (harness, server) = (harness().await, MailServer::start(Script::default()).await);
+    harness.create("email", fields(&server)).await;
     for (host, client) in [
         ("gate.example.com", "gate.example.com"),
         ("192.0.2.7", "[192.0.2.7]"),
     ] {
-        room.channels.set_host(Some(host));
-        room.send("email", host).await.unwrap();
+        harness.channels.set_host(Some(host));
+        harness.send("email", host).await.unwrap();
         assert_eq!(server.take_one().client, client);
     }
     // Without one, the name of this machine.
-    room.channels.set_host(None);
-    room.send("email", "text").await.unwrap();
+    harness.channels.set_host(None);
+    harness.send("email", "text").await.unwrap();
     let client = server.take_one().client;
     assert!(!client.is_empty() && client != "[127.0.0.1]", "{client}");
 }
 
 #[tokio::test]
 async fn a_mail_is_plain_text_to_all_recipients() {
-    let (room, server) = (room().await, MailServer::start(Script::default()).await);
-    room.create("email", fields(&server)).await;
-    room.send("email", "Line 1\n.\nLine <b>3</b>")
+    let (harness, server) = (harness().await, MailServer::start(Script::default()).await);
+    harness.create("email", fields(&server)).await;
+    harness
+        .send("email", "Line 1\n.\nLine <b>3</b>")
         .await
         .unwrap();
     let mail = server.take_one();
@@ -70,15 +71,15 @@ async fn a_mail_is_plain_text_to_all_recipients() {
 
 #[tokio::test]
 async fn a_message_may_say_subject_and_recipients_but_no_further_header() {
-    let (room, server) = (room().await, MailServer::start(Script::default()).await);
-    room.create("email", fields(&server)).await;
+    let (harness, server) = (harness().await, MailServer::start(Script::default()).await);
+    harness.create("email", fields(&server)).await;
     let extra = [
         ("to", "c@example.com, D <d@example.com>"),
         ("subject", "Hi\r\nBcc: evil@example.com\r\n\r\nbody"),
         ("host", "evil.example"),
         ("from", "evil@example.com"),
     ];
-    room.send_with("email", "x", &extra[..3]).await.unwrap();
+    harness.send_with("email", "x", &extra[..3]).await.unwrap();
     let mail = server.take_one();
     assert_eq!(
         mail.to,
@@ -87,15 +88,16 @@ async fn a_message_may_say_subject_and_recipients_but_no_further_header() {
     assert_eq!(mail.header("Subject"), "HiBcc: evil@example.combody");
     assert_eq!(mail.header("Bcc"), "");
     // The sender is always the account's; a message cannot override it.
-    room.send_with("email", "x", &extra).await.unwrap();
+    harness.send_with("email", "x", &extra).await.unwrap();
     assert_eq!(
         server.take_one().header("From"),
         "Gatehouse <gatehouse@example.com>"
     );
     let injected = [("to", "c@example.com>\r\nRCPT TO:<evil@example.com")];
-    assert!(give_up(room.send_with("email", "x", &injected).await).contains("`to`"));
+    assert!(give_up(harness.send_with("email", "x", &injected).await).contains("`to`"));
     assert!(server.take().is_empty());
-    room.send_with("email", "x", &[("subject", "Grüße 😀")])
+    harness
+        .send_with("email", "x", &[("subject", "Grüße 😀")])
         .await
         .unwrap();
     assert!(server.take_one().header("Subject").starts_with("=?utf-8?"));
@@ -107,10 +109,10 @@ async fn tls_is_used_where_it_is_offered_and_the_password_goes_through_it() {
         offers: vec!["STARTTLS", "AUTH PLAIN"],
         ..Script::default()
     };
-    let (room, server) = (room().await, MailServer::start(script).await);
+    let (harness, server) = (harness().await, MailServer::start(script).await);
     let fields = with(with(fields(&server), "user", "me"), "password", "pass word");
-    room.create("email", fields).await;
-    room.send("email", "x").await.unwrap();
+    harness.create("email", fields).await;
+    harness.send("email", "x").await.unwrap();
     let mail = server.take_one();
     assert!(mail.over_tls);
     assert_eq!(mail.user, "\0me\0pass word");
@@ -137,9 +139,9 @@ async fn replies_say_whether_another_try_may_help() {
             replies: BTreeMap::from([(command, reply)]),
             ..Script::default()
         };
-        let (room, server) = (room().await, MailServer::start(script).await);
-        room.create("email", fields(&server)).await;
-        let sent = room.send("email", "x").await;
+        let (harness, server) = (harness().await, MailServer::start(script).await);
+        harness.create("email", fields(&server)).await;
+        let sent = harness.send("email", "x").await;
         match expected {
             None => assert!(!retry(sent).1.contains("greylisted")),
             Some(sentence) => {
@@ -157,28 +159,30 @@ async fn a_wrong_password_is_given_up() {
         offers: vec!["AUTH PLAIN"],
         replies: BTreeMap::from([("AUTH", "535 no")]),
     };
-    let (room, server) = (room().await, MailServer::start(script).await);
+    let (harness, server) = (harness().await, MailServer::start(script).await);
     let fields = with(with(fields(&server), "user", "me"), "password", "wrong");
-    room.create("email", fields).await;
-    assert!(give_up(room.send("email", "x").await).contains("user name or the password"));
+    harness.create("email", fields).await;
+    assert!(give_up(harness.send("email", "x").await).contains("user name or the password"));
 }
 
 #[tokio::test]
 async fn nobody_there_may_pass_and_metadata_never_is_a_mail_server() {
-    let room = room().await;
+    let harness = harness().await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let base = json!({ "port": port, "from": "a@example.com", "to": "b@example.com" });
-    room.create("email", with(base.clone(), "host", "127.0.0.1"))
+    harness
+        .create("email", with(base.clone(), "host", "127.0.0.1"))
         .await;
-    retry(room.send("email", "x").await);
+    retry(harness.send("email", "x").await);
     // A row from before `create` rejected such accounts.
     let id = Some("metadata");
-    room.try_create("email", id, with(base, "host", "10.0.0.1"))
+    harness
+        .try_create("email", id, with(base, "host", "10.0.0.1"))
         .await
         .unwrap();
-    let write = room.store.write(move |conn| {
+    let write = harness.store.write(move |conn| {
         Box::pin(async move {
             let mut row = conn.find_channel_account("metadata").await?.unwrap();
             row.fields = row.fields.replace("10.0.0.1", "169.254.169.254");
@@ -187,14 +191,14 @@ async fn nobody_there_may_pass_and_metadata_never_is_a_mail_server() {
     });
     let stored: Result<_, gatehouse_store::StoreError> = write.await;
     stored.unwrap();
-    assert!(give_up(room.send("email:metadata", "x").await).contains("must not be called"));
+    assert!(give_up(harness.send("email:metadata", "x").await).contains("must not be called"));
 }
 
 #[tokio::test]
 async fn a_user_needs_a_password_and_the_other_way_round() {
-    let (room, server) = (room().await, MailServer::start(Script::default()).await);
+    let (harness, server) = (harness().await, MailServer::start(Script::default()).await);
     for (given, missing) in [("user", "password"), ("password", "user")] {
-        let refused = room
+        let refused = harness
             .try_create("email", None, with(fields(&server), given, "x"))
             .await;
         assert_eq!(

@@ -26,7 +26,7 @@ pub fn actor() -> &'static Actor {
     &ACTOR
 }
 
-pub struct Room {
+pub struct Harness {
     pub channels: Channels,
     pub secrets: Secrets,
     pub store: Store,
@@ -35,20 +35,20 @@ pub struct Room {
 }
 
 /// Opens the crate once for each available database engine.
-pub async fn rooms() -> Vec<Room> {
-    let mut rooms = Vec::new();
+pub async fn harnesses() -> Vec<Harness> {
+    let mut harnesses = Vec::new();
     for database in testing::databases().await {
-        rooms.push(Room::open(database).await);
+        harnesses.push(Harness::open(database).await);
     }
-    rooms
+    harnesses
 }
 
 /// Opens the crate for a test that does not depend on the engine.
-pub async fn room() -> Room {
-    Room::open(testing::sqlite()).await
+pub async fn harness() -> Harness {
+    Harness::open(testing::sqlite()).await
 }
 
-impl Room {
+impl Harness {
     async fn open(database: TestDatabase) -> Self {
         let store = database.open().await;
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(NOW_MS)));

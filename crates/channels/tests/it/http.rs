@@ -1,8 +1,8 @@
 //! A receiver that verifies signatures according to
 //! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>.
 
-use crate::harness::{NOW_MS, actor, blame, give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor};
+use crate::harness::{NOW_MS, actor, blame, give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::ErrorCode;
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-fn takes_all(_: &Seen) -> Answer {
+fn takes_all(_: &ReceivedRequest) -> Answer {
     (204, Vec::new(), String::new())
 }
 
-fn assert_signed(seen: &Seen) {
+fn assert_signed(seen: &ReceivedRequest) {
     let key = STANDARD
         .decode(SECRET.strip_prefix("whsec_").unwrap())
         .unwrap();
@@ -35,16 +35,18 @@ fn assert_signed(seen: &Seen) {
 
 #[tokio::test]
 async fn the_message_is_json_and_extra_values_stand_beside_it() {
-    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
-    room.create("http", json!({ "url": vendor.url("/hook/?k=v") }))
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
+    harness
+        .create("http", json!({ "url": vendor.url("/hook/?k=v") }))
         .await;
-    room.send_with(
-        "http",
-        "line 1\nline 2 <b>",
-        &[("severity", "high"), ("url", "http://evil.example/")],
-    )
-    .await
-    .unwrap();
+    harness
+        .send_with(
+            "http",
+            "line 1\nline 2 <b>",
+            &[("severity", "high"), ("url", "http://evil.example/")],
+        )
+        .await
+        .unwrap();
     let seen = vendor.take_one();
     assert_eq!(
         (seen.method.as_str(), seen.target.as_str()),
@@ -66,20 +68,21 @@ async fn the_message_is_json_and_extra_values_stand_beside_it() {
 
 #[tokio::test]
 async fn a_secret_signs_and_the_id_stays_over_tries() {
-    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
     let headers = json!({ "Authorization": "Bearer t", "X-Team": "ops" });
-    room.create(
-        "http",
-        json!({ "url": vendor.url("/"), "secret": SECRET, "headers": headers }),
-    )
-    .await;
+    harness
+        .create(
+            "http",
+            json!({ "url": vendor.url("/"), "secret": SECRET, "headers": headers }),
+        )
+        .await;
     vendor.next((503, vec![("retry-after", "9".to_owned())], String::new()));
     assert_eq!(
-        retry(room.send("http", "x").await).0,
+        retry(harness.send("http", "x").await).0,
         Some(Duration::from_secs(9))
     );
-    room.clock.advance(Duration::from_secs(10));
-    room.send("http", "x").await.unwrap();
+    harness.clock.advance(Duration::from_secs(10));
+    harness.send("http", "x").await.unwrap();
     let seen = vendor.take();
     seen.iter().for_each(assert_signed);
     assert_eq!(seen[0].header("webhook-id"), seen[1].header("webhook-id"));
@@ -97,19 +100,19 @@ async fn a_secret_signs_and_the_id_stays_over_tries() {
 
 #[tokio::test]
 async fn each_message_has_an_id_of_its_own_with_and_without_a_secret() {
-    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
     for secret in [None, Some(SECRET)] {
         let mut fields = json!({ "url": vendor.url("/") });
         if let Some(secret) = secret {
             fields["secret"] = json!(secret);
         }
-        room.create("http", fields).await;
+        harness.create("http", fields).await;
         // One delivery twice, and another delivery with the same text and time.
         for delivery in ["del_1", "del_1", "del_2"] {
-            room.send_of(delivery, "http", "x").await.unwrap();
+            harness.send_of(delivery, "http", "x").await.unwrap();
         }
         for _ in 0..2 {
-            room.channels.test("http", Some("x")).await.unwrap();
+            harness.channels.test("http", Some("x")).await.unwrap();
         }
         let seen = vendor.take();
         let ids: Vec<_> = seen.iter().map(|seen| seen.header("webhook-id")).collect();
@@ -119,17 +122,19 @@ async fn each_message_has_an_id_of_its_own_with_and_without_a_secret() {
         different.sort_unstable();
         different.dedup();
         assert_eq!(different.len(), 4, "{ids:?}");
-        room.channels.delete(actor(), "http").await.unwrap();
+        harness.channels.delete(actor(), "http").await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn redirects_and_metadata_addresses_are_refused() {
-    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
-    room.create("http", json!({ "url": vendor.url("/") })).await;
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
+    harness
+        .create("http", json!({ "url": vendor.url("/") }))
+        .await;
     let away = vec![("location", vendor.url("/elsewhere"))];
     vendor.next((307, away, String::new()));
-    let why = give_up(room.send("http", "x").await);
+    let why = give_up(harness.send("http", "x").await);
     assert!(
         why.starts_with("The channel “My http” answered with a redirect"),
         "{why}"
@@ -140,7 +145,7 @@ async fn redirects_and_metadata_addresses_are_refused() {
         "http://[fd00:ec2::254]/",
         "http://2852039166/",
     ] {
-        let refused = room
+        let refused = harness
             .try_create("http", Some("meta"), json!({ "url": url }))
             .await;
         assert_eq!(
@@ -153,21 +158,23 @@ async fn redirects_and_metadata_addresses_are_refused() {
 
 #[tokio::test]
 async fn an_empty_text_is_a_message_here() {
-    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
-    room.create("http", json!({ "url": vendor.url("/") })).await;
-    room.send_with("http", "", &[("a", "b")]).await.unwrap();
+    let (harness, vendor) = (harness().await, Vendor::start(takes_all).await);
+    harness
+        .create("http", json!({ "url": vendor.url("/") }))
+        .await;
+    harness.send_with("http", "", &[("a", "b")]).await.unwrap();
     assert_eq!(vendor.take_one().json()["text"], "");
 }
 
 #[tokio::test]
 async fn secrets_do_not_follow_another_address() {
-    let room = room().await;
+    let harness = harness().await;
     let (own, other) = (
         Vendor::start(takes_all).await,
         Vendor::start(takes_all).await,
     );
     let headers = json!({ "Authorization": "Bearer of-the-owner" });
-    let account = room
+    let account = harness
         .create("http", json!({ "url": own.url("/"), "headers": headers }))
         .await;
     let to = async |url: String, fields: serde_json::Value| {
@@ -177,27 +184,27 @@ async fn secrets_do_not_follow_another_address() {
             fields,
             ..Default::default()
         };
-        let update = room
+        let update = harness
             .channels
             .update(crate::harness::actor(), true, &account.id, change);
         update.await.unwrap()
     };
-    room.send("http", "x").await.unwrap();
+    harness.send("http", "x").await.unwrap();
     assert_eq!(own.take().len(), 1);
     to(other.url("/"), json!({})).await;
-    let refused = room.send("http", "x").await;
+    let refused = harness.send("http", "x").await;
     assert_eq!(other.take().len(), 0, "the secret went to another address");
     assert!(give_up(refused).contains("again"));
     // Another path of the same server counts as the same address.
     to(own.url("/other"), json!({})).await;
-    room.send("http", "x").await.unwrap();
+    harness.send("http", "x").await.unwrap();
     assert_eq!(own.take().len(), 1);
     // A secret that is entered again is bound to the new address.
     to(other.url("/"), json!({ "headers": headers })).await;
-    room.send("http", "x").await.unwrap();
+    harness.send("http", "x").await.unwrap();
     let seen = other.take();
     assert_eq!(seen[0].header("authorization"), "Bearer of-the-owner");
     to(own.url("/"), json!({})).await;
-    give_up(room.send("http", "x").await);
+    give_up(harness.send("http", "x").await);
     assert_eq!(own.take().len(), 0);
 }

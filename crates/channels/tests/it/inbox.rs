@@ -1,6 +1,6 @@
 //! Messages of the inbox.
 
-use crate::harness::{NOW_MS, blame, room, rooms};
+use crate::harness::{NOW_MS, blame, harness, harnesses};
 use gatehouse_channels::InboxFilter;
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{ErrorCode, Timestamp};
@@ -8,12 +8,12 @@ use gatehouse_store::{InboxMessageRow, StoreError};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_message_is_stored_told_listed_and_read() {
-    for room in rooms().await {
-        let mut told = room.channels.subscribe();
-        room.send("inbox", "first\0 <b>").await.unwrap();
-        room.send("inbox:inbox", "second").await.unwrap();
-        let page = room
+async fn a_message_is_stored_published_listed_and_read() {
+    for harness in harnesses().await {
+        let mut told = harness.channels.subscribe();
+        harness.send("inbox", "first\0 <b>").await.unwrap();
+        harness.send("inbox:inbox", "second").await.unwrap();
+        let page = harness
             .channels
             .list_inbox(&InboxFilter::default(), 50, None)
             .await
@@ -28,8 +28,8 @@ async fn a_message_is_stored_told_listed_and_read() {
         );
         assert_eq!(first.at, Timestamp::from_millis(NOW_MS));
         assert_eq!(told.recv().await.unwrap(), first);
-        room.channels.mark_read(&first.id).await.unwrap();
-        let page = room
+        harness.channels.mark_read(&first.id).await.unwrap();
+        let page = harness
             .channels
             .list_inbox(&InboxFilter::default(), 50, None)
             .await
@@ -38,7 +38,7 @@ async fn a_message_is_stored_told_listed_and_read() {
             page.messages.iter().map(|m| m.read).collect::<Vec<_>>(),
             [false, true]
         );
-        let unknown = room
+        let unknown = harness
             .channels
             .mark_read(&InboxMessageId::from_text("in_none"))
             .await;
@@ -48,16 +48,16 @@ async fn a_message_is_stored_told_listed_and_read() {
 
 #[tokio::test]
 async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
-    for room in rooms().await {
+    for harness in harnesses().await {
         for text in ["Build 1 failed", "build 2 passed", "100 % done"] {
-            room.send("inbox", text).await.unwrap();
+            harness.send("inbox", text).await.unwrap();
         }
         let list = async |q: Option<&str>, only_unread| {
             let filter = InboxFilter {
                 only_unread,
                 q: q.map(str::to_owned),
             };
-            let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+            let page = harness.channels.list_inbox(&filter, 1, None).await.unwrap();
             let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
             (texts.join(","), page.unread, page.next_cursor.is_some())
         };
@@ -73,32 +73,32 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
         );
         assert_eq!(list(Some("b%d"), false).await, (String::new(), 3, false));
         assert_eq!(list(Some("a\0"), false).await.0, "");
-        assert_eq!(room.channels.mark_all_read().await.unwrap(), 3);
-        assert_eq!(room.channels.mark_all_read().await.unwrap(), 0);
+        assert_eq!(harness.channels.mark_all_read().await.unwrap(), 3);
+        assert_eq!(harness.channels.mark_all_read().await.unwrap(), 0);
         assert_eq!(list(None, true).await, (String::new(), 0, false));
-        room.send("inbox", "new").await.unwrap();
+        harness.send("inbox", "new").await.unwrap();
         assert_eq!(list(None, true).await, ("new".to_owned(), 1, false));
         let filter = InboxFilter::default();
-        let page = room.channels.list_inbox(&filter, 1, None).await.unwrap();
+        let page = harness.channels.list_inbox(&filter, 1, None).await.unwrap();
         let id = &page.messages[0].id;
-        room.channels.delete_inbox(id).await.unwrap();
-        let again = room.channels.delete_inbox(id).await;
+        harness.channels.delete_inbox(id).await.unwrap();
+        let again = harness.channels.delete_inbox(id).await;
         assert_eq!(blame(again).0, ErrorCode::NotFound);
         // The position of the deleted message is used again.
-        room.send("inbox", "newer").await.unwrap();
+        harness.send("inbox", "newer").await.unwrap();
         assert_eq!(list(None, false).await, ("newer".to_owned(), 1, true));
     }
 }
 
 #[tokio::test]
 async fn pages_follow_each_other() {
-    let room = room().await;
+    let harness = harness().await;
     for number in 0..5 {
-        room.send("inbox", &format!("{number}")).await.unwrap();
+        harness.send("inbox", &format!("{number}")).await.unwrap();
     }
     let (mut cursor, mut seen) = (None, Vec::new());
     loop {
-        let page = room
+        let page = harness
             .channels
             .list_inbox(&InboxFilter::default(), 2, cursor.as_deref())
             .await
@@ -111,7 +111,7 @@ async fn pages_follow_each_other() {
     }
     assert_eq!(seen, ["4", "3", "2", "1", "0"]);
     for bad in ["x", "0", "-1"] {
-        let refused = room
+        let refused = harness
             .channels
             .list_inbox(&InboxFilter::default(), 2, Some(bad))
             .await;
@@ -124,8 +124,8 @@ async fn pages_follow_each_other() {
 
 #[tokio::test]
 async fn the_newest_ten_thousand_stay() {
-    let room = room().await;
-    let fill = room.store.write(|conn| {
+    let harness = harness().await;
+    let fill = harness.store.write(|conn| {
         Box::pin(async move {
             for number in 0..10_000_i64 {
                 let row = InboxMessageRow {
@@ -139,14 +139,14 @@ async fn the_newest_ten_thousand_stay() {
                     webhook_id: None,
                     delivery_id: None,
                 };
-                conn.insert_inbox_message(&row, 10_000).await?;
+                conn.insert_inbox_messages(&[row], 10_000).await?;
             }
             Ok::<_, StoreError>(())
         })
     });
     fill.await.unwrap();
     let oldest = || async {
-        let page = room
+        let page = harness
             .channels
             .list_inbox(&InboxFilter::default(), 10_000, None)
             .await
@@ -157,14 +157,14 @@ async fn the_newest_ten_thousand_stay() {
         )
     };
     assert_eq!(oldest().await, (10_000, "0".to_owned()));
-    room.send("inbox", "one more").await.unwrap();
+    harness.send("inbox", "one more").await.unwrap();
     assert_eq!(oldest().await, (10_000, "1".to_owned()));
 }
 
 #[tokio::test]
 async fn the_newest_messages_of_64_mib_stay() {
     const MIB: usize = 1024 * 1024;
-    for room in rooms().await {
+    for harness in harnesses().await {
         let row = |number: usize, bytes: usize| {
             let mut row = InboxMessageRow {
                 seq: 0,
@@ -181,14 +181,14 @@ async fn the_newest_messages_of_64_mib_stay() {
             row
         };
         let add = async |row: InboxMessageRow| {
-            let write = room.store.write(move |conn| {
-                Box::pin(async move { conn.insert_inbox_message(&row, 10_000).await })
+            let write = harness.store.write(move |conn| {
+                Box::pin(async move { conn.insert_inbox_messages(&[row], 10_000).await })
             });
             let stored: Result<(), StoreError> = write.await;
             stored.unwrap();
         };
         let kept = async || {
-            let page = room
+            let page = harness
                 .channels
                 .list_inbox(&InboxFilter::default(), 100, None)
                 .await
@@ -210,17 +210,17 @@ async fn the_newest_messages_of_64_mib_stay() {
 
 #[tokio::test]
 async fn further_inboxes_may_be_made_and_the_log_takes_all() {
-    let room = room().await;
-    let made = room.create("inbox", json!({})).await;
+    let harness = harness().await;
+    let made = harness.create("inbox", json!({})).await;
     assert_eq!(made.id, "inbox-2");
-    room.send("inbox:inbox-2", "there").await.unwrap();
-    room.send("inbox", "here").await.unwrap();
-    let page = room
+    harness.send("inbox:inbox-2", "there").await.unwrap();
+    harness.send("inbox", "here").await.unwrap();
+    let page = harness
         .channels
         .list_inbox(&InboxFilter::default(), 50, None)
         .await
         .unwrap();
     let channels: Vec<_> = page.messages.iter().map(|m| m.channel.as_str()).collect();
     assert_eq!(channels, ["inbox", "inbox-2"]);
-    room.send("log", "a line\nand another").await.unwrap();
+    harness.send("log", "a line\nand another").await.unwrap();
 }

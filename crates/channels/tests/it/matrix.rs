@@ -1,12 +1,12 @@
 //! <https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>,
-//! `#rate-limiting`, `#user-and-room-mentions`, `#size-limits`.
+//! `#rate-limiting`, `#user-and-harness-mentions`, `#size-limits`.
 
-use crate::harness::{give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor, answer};
+use crate::harness::{give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
 use serde_json::json;
 use std::time::Duration;
 
-fn rule(seen: &Seen) -> Answer {
+fn rule(seen: &ReceivedRequest) -> Answer {
     if seen.header("authorization") != "Bearer syt_1" {
         return answer(
             401,
@@ -38,12 +38,12 @@ fn fields(vendor: &Vendor) -> serde_json::Value {
 
 #[tokio::test]
 async fn a_message_is_an_event_with_a_transaction_that_stays_the_same() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create("matrix", fields(&vendor)).await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness.create("matrix", fields(&vendor)).await;
     vendor.next(answer(502, &json!({})));
-    retry(room.send("matrix", "hi @room").await);
-    room.send("matrix", "hi @room").await.unwrap();
-    room.send("matrix", "something else").await.unwrap();
+    retry(harness.send("matrix", "hi @room").await);
+    harness.send("matrix", "hi @room").await.unwrap();
+    harness.send("matrix", "something else").await.unwrap();
     let seen = vendor.take();
     assert_eq!(seen[0].target, seen[1].target);
     assert_ne!(seen[1].target, seen[2].target);
@@ -55,12 +55,12 @@ async fn a_message_is_an_event_with_a_transaction_that_stays_the_same() {
 
 #[tokio::test]
 async fn refusals_and_limits() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create("matrix", fields(&vendor)).await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness.create("matrix", fields(&vendor)).await;
     let limited = json!({ "errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 2500 });
     vendor.next(answer(429, &limited));
     assert_eq!(
-        retry(room.send("matrix", "x").await).0,
+        retry(harness.send("matrix", "x").await).0,
         Some(Duration::from_millis(2500))
     );
     vendor.next((
@@ -69,24 +69,24 @@ async fn refusals_and_limits() {
         json!({ "errcode": "M_LIMIT_EXCEEDED" }).to_string(),
     ));
     assert_eq!(
-        retry(room.send("matrix", "x").await).0,
+        retry(harness.send("matrix", "x").await).0,
         Some(Duration::from_secs(3))
     );
-    let elsewhere = room
+    let elsewhere = harness
         .send_with("matrix", "x", &[("room_id", "!other/../r:example.com")])
         .await;
     assert!(give_up(elsewhere).contains("has it joined"));
     let token = json!({ "errcode": "M_UNKNOWN_TOKEN" });
     vendor.next(answer(401, &token));
-    assert!(give_up(room.send("matrix", "x").await).contains("access token"));
+    assert!(give_up(harness.send("matrix", "x").await).contains("access token"));
 }
 
 #[tokio::test]
 async fn a_text_that_no_event_can_hold_is_split() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create("matrix", fields(&vendor)).await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness.create("matrix", fields(&vendor)).await;
     for (text, parts) in [("\"".repeat(30_000), 1), ("\"".repeat(30_001), 2)] {
-        room.send("matrix", &text).await.unwrap();
+        harness.send("matrix", &text).await.unwrap();
         let seen = vendor.take();
         assert_eq!(seen.len(), parts);
         let whole: String = seen

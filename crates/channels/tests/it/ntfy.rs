@@ -1,11 +1,11 @@
 //! <https://docs.ntfy.sh/publish/>
 
-use crate::harness::{give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor, answer};
+use crate::harness::{give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
 use serde_json::json;
 use std::time::Duration;
 
-fn rule(seen: &Seen) -> Answer {
+fn rule(seen: &ReceivedRequest) -> Answer {
     // The server would turn a longer body into an attachment.
     if seen.method != "POST"
         || seen.body.len() > 4096
@@ -21,10 +21,11 @@ fn rule(seen: &Seen) -> Answer {
 
 #[tokio::test]
 async fn the_body_is_the_message_and_the_rest_are_headers() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "url": vendor.url(""), "topic": "alerts", "token": "tk_1" });
-    room.create("ntfy", fields).await;
-    room.send("ntfy", "Backup done 😀\nsecond line")
+    harness.create("ntfy", fields).await;
+    harness
+        .send("ntfy", "Backup done 😀\nsecond line")
         .await
         .unwrap();
     let seen = vendor.take_one();
@@ -40,7 +41,7 @@ async fn the_body_is_the_message_and_the_rest_are_headers() {
         ("tags", "warning,skull"),
         ("click", "http://evil.example/"),
     ];
-    room.send_with("ntfy", "x", &extra).await.unwrap();
+    harness.send_with("ntfy", "x", &extra).await.unwrap();
     let seen = vendor.take_one();
     assert_eq!(seen.target, "/other%2F..%2Fx");
     assert_eq!(seen.header("title"), "GrüßeX-Evil: 1");
@@ -53,36 +54,41 @@ async fn the_body_is_the_message_and_the_rest_are_headers() {
 
 #[tokio::test]
 async fn a_long_text_is_split_at_4096_bytes() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create(
-        "ntfy",
-        json!({ "url": vendor.url(""), "topic": "t", "token": "tk_1" }),
-    )
-    .await;
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness
+        .create(
+            "ntfy",
+            json!({ "url": vendor.url(""), "topic": "t", "token": "tk_1" }),
+        )
+        .await;
     for (text, parts) in [("é".repeat(2048), 1), (format!("{}x", "é".repeat(2048)), 2)] {
-        room.send("ntfy", &text).await.unwrap();
+        harness.send("ntfy", &text).await.unwrap();
         let seen = vendor.take();
         assert_eq!(seen.len(), parts);
-        assert_eq!(seen.iter().map(Seen::text).collect::<String>(), text);
+        assert_eq!(
+            seen.iter().map(ReceivedRequest::text).collect::<String>(),
+            text
+        );
     }
 }
 
 #[tokio::test]
 async fn limits_pass_and_refusals_do_not() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
-    room.create(
-        "ntfy",
-        json!({ "url": vendor.url(""), "topic": "t", "token": "tk_wrong" }),
-    )
-    .await;
-    assert!(give_up(room.send("ntfy", "x").await).contains("refused the credentials"));
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
+    harness
+        .create(
+            "ntfy",
+            json!({ "url": vendor.url(""), "topic": "t", "token": "tk_wrong" }),
+        )
+        .await;
+    assert!(give_up(harness.send("ntfy", "x").await).contains("refused the credentials"));
     vendor.next((
         429,
         vec![("retry-after", "5".to_owned())],
         json!({ "code": 42_901 }).to_string(),
     ));
     assert_eq!(
-        retry(room.send("ntfy", "x").await).0,
+        retry(harness.send("ntfy", "x").await).0,
         Some(Duration::from_secs(5))
     );
 }

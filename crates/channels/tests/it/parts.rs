@@ -1,17 +1,17 @@
 //! Messages with several parts: a retry sends only the missing parts.
 
-use crate::harness::{Room, give_up, retry, room, rooms};
-use crate::vendor::{Seen, Vendor, answer};
+use crate::harness::{Harness, give_up, harness, harnesses, retry};
+use crate::vendor::{ReceivedRequest, Vendor, answer};
 use futures_util::future::join_all;
 use gatehouse_channels::SendError;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-async fn start(room: &Room) -> Vendor {
+async fn start(harness: &Harness) -> Vendor {
     let vendor = Vendor::start(|_| answer(200, &json!({}))).await;
     let fields = json!({ "webhook_url": vendor.url("/w/secret") });
-    room.create("discord", fields).await;
+    harness.create("discord", fields).await;
     vendor
 }
 
@@ -19,7 +19,7 @@ fn text() -> String {
     format!("{}{}{}", "a".repeat(2000), "b".repeat(2000), "c".repeat(10))
 }
 
-fn firsts(seen: &[Seen]) -> String {
+fn firsts(seen: &[ReceivedRequest]) -> String {
     seen.iter()
         .map(|part| {
             part.json()["content"]
@@ -34,46 +34,49 @@ fn firsts(seen: &[Seen]) -> String {
 
 #[tokio::test]
 async fn another_try_begins_where_the_last_one_ended() {
-    for room in rooms().await {
-        let vendor = start(&room).await;
+    for harness in harnesses().await {
+        let vendor = start(&harness).await;
         vendor.next(answer(200, &json!({})));
         vendor.next(answer(429, &json!({ "retry_after": 1 })));
-        retry(room.send("discord", &text()).await);
+        retry(harness.send("discord", &text()).await);
         assert_eq!(firsts(&vendor.take()), "ab");
         vendor.next(answer(500, &json!({})));
-        retry(room.send("discord", &text()).await);
+        retry(harness.send("discord", &text()).await);
         assert_eq!(firsts(&vendor.take()), "b");
-        room.send("discord", &text()).await.unwrap();
+        harness.send("discord", &text()).await.unwrap();
         assert_eq!(firsts(&vendor.take()), "bc");
     }
 }
 
 #[tokio::test]
 async fn a_message_that_was_sent_or_given_up_starts_anew() {
-    for room in rooms().await {
-        let vendor = start(&room).await;
-        room.send("discord", &text()).await.unwrap();
-        room.send("discord", &text()).await.unwrap();
+    for harness in harnesses().await {
+        let vendor = start(&harness).await;
+        harness.send("discord", &text()).await.unwrap();
+        harness.send("discord", &text()).await.unwrap();
         assert_eq!(firsts(&vendor.take()), "abcabc");
         vendor.next(answer(200, &json!({})));
         vendor.next(answer(403, &json!({})));
-        give_up(room.send("discord", &text()).await);
-        room.send("discord", &text()).await.unwrap();
+        give_up(harness.send("discord", &text()).await);
+        harness.send("discord", &text()).await.unwrap();
         assert_eq!(firsts(&vendor.take()), "ababc");
     }
 }
 
 #[tokio::test]
 async fn another_message_has_its_own_progress() {
-    for room in rooms().await {
-        let vendor = start(&room).await;
+    for harness in harnesses().await {
+        let vendor = start(&harness).await;
         vendor.next(answer(200, &json!({})));
         vendor.next(answer(500, &json!({})));
-        retry(room.send("discord", &text()).await);
+        retry(harness.send("discord", &text()).await);
         vendor.take();
-        room.send("discord", &format!("{}d", text())).await.unwrap();
+        harness
+            .send("discord", &format!("{}d", text()))
+            .await
+            .unwrap();
         assert_eq!(firsts(&vendor.take()), "abc");
-        room.send("discord", &text()).await.unwrap();
+        harness.send("discord", &text()).await.unwrap();
         assert_eq!(firsts(&vendor.take()), "bc");
     }
 }
@@ -83,7 +86,7 @@ async fn another_message_has_its_own_progress() {
 #[tokio::test]
 async fn equal_texts_of_one_millisecond_lose_no_part() {
     const DELIVERIES: usize = 16;
-    let room = room().await;
+    let harness = harness().await;
     let requests = AtomicUsize::new(0);
     let vendor = Vendor::start(move |_| {
         if requests.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
@@ -93,14 +96,14 @@ async fn equal_texts_of_one_millisecond_lose_no_part() {
     })
     .await;
     let fields = json!({ "bot_token": "1:a", "chat_id": "1", "base_url": vendor.url("") });
-    room.create("telegram", fields).await;
+    harness.create("telegram", fields).await;
     let text: String = ["a", "b", "c", "d", "e"].map(|it| it.repeat(4096)).concat();
-    let (room, text) = (&room, &text);
+    let (harness, text) = (&harness, &text);
     let deliver = |number: usize| async move {
         let delivery = format!("del_{number}");
         let mut refused = 0;
         loop {
-            match room.send_of(&delivery, "telegram", text).await {
+            match harness.send_of(&delivery, "telegram", text).await {
                 Ok(()) => return refused,
                 Err(SendError::Retry { .. }) => refused += 1,
                 Err(other) => panic!("{other}"),

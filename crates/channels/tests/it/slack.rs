@@ -1,13 +1,13 @@
 //! <https://docs.slack.dev/reference/methods/chat.postMessage>, incoming webhooks and rate limits.
 
-use crate::harness::{Room, give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor, answer};
+use crate::harness::{Harness, give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
 use gatehouse_channels::Markup;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-fn rule(seen: &Seen) -> Answer {
+fn rule(seen: &ReceivedRequest) -> Answer {
     let body = seen.json();
     let fits = body["text"]
         .as_str()
@@ -25,17 +25,17 @@ fn rule(seen: &Seen) -> Answer {
     }
 }
 
-async fn bot() -> (Room, Vendor) {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+async fn bot() -> (Harness, Vendor) {
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "bot_token": "xoxb-1", "channel": "C1", "base_url": vendor.url("/api/") });
-    room.create("slack", fields).await;
-    (room, vendor)
+    harness.create("slack", fields).await;
+    (harness, vendor)
 }
 
 #[tokio::test]
 async fn a_bot_posts_to_its_channel_or_the_messages() {
-    let (room, vendor) = bot().await;
-    room.send("slack", "hello @channel").await.unwrap();
+    let (harness, vendor) = bot().await;
+    harness.send("slack", "hello @channel").await.unwrap();
     assert_eq!(
         vendor.take_one().json(),
         json!({ "channel": "C1", "text": "hello @channel" })
@@ -45,22 +45,22 @@ async fn a_bot_posts_to_its_channel_or_the_messages() {
         ("thread_ts", "1.5"),
         ("webhook_url", "http://evil.example/"),
     ];
-    room.send_with("slack", "x", &extra).await.unwrap();
+    harness.send_with("slack", "x", &extra).await.unwrap();
     let expected = json!({ "channel": "C2", "text": "x", "thread_ts": "1.5" });
     assert_eq!(vendor.take_one().json(), expected);
 }
 
 #[tokio::test]
 async fn a_webhook_posts_where_it_belongs() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "webhook_url": vendor.url("/services/T0/B0/secret") });
-    room.create("slack", fields).await;
-    room.send("slack", "hello").await.unwrap();
+    harness.create("slack", fields).await;
+    harness.send("slack", "hello").await.unwrap();
     let seen = vendor.take_one();
     assert_eq!(seen.json(), json!({ "text": "hello" }));
     assert_eq!(seen.header("authorization"), "");
     vendor.next((404, Vec::new(), "no_service".to_owned()));
-    let why = give_up(room.send("slack", "x").await);
+    let why = give_up(harness.send("slack", "x").await);
     assert!(
         !why.contains("secret") && !why.contains("no_service"),
         "{why}"
@@ -69,39 +69,39 @@ async fn a_webhook_posts_where_it_belongs() {
 
 #[tokio::test]
 async fn errors_that_pass_are_tried_again_and_others_are_named() {
-    let (room, vendor) = bot().await;
+    let (harness, vendor) = bot().await;
     vendor.next((429, vec![("retry-after", "30".to_owned())], String::new()));
     assert_eq!(
-        retry(room.send("slack", "x").await).0,
+        retry(harness.send("slack", "x").await).0,
         Some(Duration::from_secs(30))
     );
     for code in ["ratelimited", "internal_error", "service_unavailable"] {
         vendor.next(answer(200, &json!({ "ok": false, "error": code })));
-        retry(room.send("slack", "x").await);
+        retry(harness.send("slack", "x").await);
     }
     vendor.next(answer(
         200,
         &json!({ "ok": false, "error": "channel_not_found" }),
     ));
     assert_eq!(
-        give_up(room.send("slack", "x").await),
+        give_up(harness.send("slack", "x").await),
         "Slack refused the message: channel_not_found."
     );
     vendor.next(answer(
         200,
         &json!({ "ok": false, "error": "<html>token xoxb-1</html>" }),
     ));
-    assert!(!give_up(room.send("slack", "x").await).contains("xoxb"));
+    assert!(!give_up(harness.send("slack", "x").await).contains("xoxb"));
 }
 
 #[tokio::test]
 async fn a_long_text_is_split_after_a_line() {
-    let (room, vendor) = bot().await;
+    let (harness, vendor) = bot().await;
     let fits = "x".repeat(4000);
-    room.send("slack", &fits).await.unwrap();
+    harness.send("slack", &fits).await.unwrap();
     vendor.take_one();
     let text = format!("{}\n{}", "a".repeat(3000), "b".repeat(3000));
-    room.send("slack", &text).await.unwrap();
+    harness.send("slack", &text).await.unwrap();
     let parts: String = vendor
         .take()
         .iter()
@@ -112,15 +112,18 @@ async fn a_long_text_is_split_after_a_line() {
 
 #[tokio::test]
 async fn values_in_templates_are_escaped_for_slack() {
-    let (room, _vendor) = bot().await;
-    let markup = room.channels.markup("slack:slack", &BTreeMap::new()).await;
+    let (harness, _vendor) = bot().await;
+    let markup = harness
+        .channels
+        .markup("slack:slack", &BTreeMap::new())
+        .await;
     assert_eq!(markup, Markup::Slack);
     assert_eq!(
-        room.channels.markup("telegram", &BTreeMap::new()).await,
+        harness.channels.markup("telegram", &BTreeMap::new()).await,
         Markup::None
     );
     assert_eq!(
-        room.channels.markup("nothing", &BTreeMap::new()).await,
+        harness.channels.markup("nothing", &BTreeMap::new()).await,
         Markup::None
     );
 }

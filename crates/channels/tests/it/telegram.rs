@@ -1,14 +1,14 @@
 //! <https://core.telegram.org/bots/api#sendmessage> and `#responseparameters`.
 
-use crate::harness::{Room, give_up, retry, room};
-use crate::vendor::{Answer, Seen, Vendor, answer};
+use crate::harness::{Harness, give_up, harness, retry};
+use crate::vendor::{Answer, ReceivedRequest, Vendor, answer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const TOKEN: &str = "123456:ABC-DEF_ghi";
 
 /// Rejects what the Bot API rejects.
-fn rule(seen: &Seen) -> Answer {
+fn rule(seen: &ReceivedRequest) -> Answer {
     if seen.target != format!("/bot{TOKEN}/sendMessage") {
         return answer(
             404,
@@ -39,17 +39,18 @@ fn rule(seen: &Seen) -> Answer {
     answer(200, &json!({ "ok": true, "result": { "message_id": 1 } }))
 }
 
-async fn start() -> (Room, Vendor) {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+async fn start() -> (Harness, Vendor) {
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "bot_token": TOKEN, "chat_id": "-100123", "base_url": vendor.url("") });
-    room.create("telegram", fields).await;
-    (room, vendor)
+    harness.create("telegram", fields).await;
+    (harness, vendor)
 }
 
 #[tokio::test]
 async fn a_message_is_plain_text_to_a_chat() {
-    let (room, vendor) = start().await;
-    room.send("telegram", "*not bold* <b> & @everyone")
+    let (harness, vendor) = start().await;
+    harness
+        .send("telegram", "*not bold* <b> & @everyone")
         .await
         .unwrap();
     let expected = json!({ "chat_id": -100_123, "text": "*not bold* <b> & @everyone" });
@@ -58,7 +59,7 @@ async fn a_message_is_plain_text_to_a_chat() {
 
 #[tokio::test]
 async fn a_message_may_name_chat_topic_and_silence_but_no_address() {
-    let (room, vendor) = start().await;
+    let (harness, vendor) = start().await;
     let extra = [
         ("chat_id", "@my\r\nchannel"),
         ("message_thread_id", "7"),
@@ -66,7 +67,8 @@ async fn a_message_may_name_chat_topic_and_silence_but_no_address() {
         ("base_url", "http://169.254.169.254/"),
         ("parse_mode", "HTML"),
     ];
-    room.send_with("telegram:telegram", "x", &extra)
+    harness
+        .send_with("telegram:telegram", "x", &extra)
         .await
         .unwrap();
     let expected = json!({
@@ -77,12 +79,12 @@ async fn a_message_may_name_chat_topic_and_silence_but_no_address() {
 
 #[tokio::test]
 async fn a_long_text_is_split_at_4096_utf16_units_and_nothing_is_lost() {
-    let (room, vendor) = start().await;
+    let (harness, vendor) = start().await;
     let fits = "😀".repeat(2048);
-    room.send("telegram", &fits).await.unwrap();
+    harness.send("telegram", &fits).await.unwrap();
     assert_eq!(vendor.take_one().json()["text"], fits);
     let over = format!("{fits}!");
-    room.send("telegram", &over).await.unwrap();
+    harness.send("telegram", &over).await.unwrap();
     let parts = vendor.take();
     assert_eq!(parts.len(), 2);
     let texts: Vec<Value> = parts
@@ -94,21 +96,21 @@ async fn a_long_text_is_split_at_4096_utf16_units_and_nothing_is_lost() {
 
 #[tokio::test]
 async fn flood_control_says_when_to_come_back() {
-    let (room, vendor) = start().await;
+    let (harness, vendor) = start().await;
     let body = json!({
         "ok": false, "error_code": 429, "description": "Too Many Requests: retry after 35",
         "parameters": { "retry_after": 35 },
     });
     vendor.next(answer(429, &body));
-    let (after, _) = retry(room.send("telegram", "x").await);
+    let (after, _) = retry(harness.send("telegram", "x").await);
     assert_eq!(after, Some(Duration::from_secs(35)));
     vendor.next(answer(502, &json!({})));
-    assert_eq!(retry(room.send("telegram", "x").await).0, None);
+    assert_eq!(retry(harness.send("telegram", "x").await).0, None);
 }
 
 #[tokio::test]
 async fn a_refusal_is_a_sentence_without_the_token() {
-    let (room, vendor) = start().await;
+    let (harness, vendor) = start().await;
     let refusals = [
         (
             400,
@@ -135,7 +137,7 @@ async fn a_refusal_is_a_sentence_without_the_token() {
     ];
     for (status, body, expected) in refusals {
         vendor.next(answer(status, &body));
-        let why = give_up(room.send("telegram", "x").await);
+        let why = give_up(harness.send("telegram", "x").await);
         assert!(why.contains(expected), "{why}");
         assert!(!why.contains("ABC-DEF") && !why.contains("http"), "{why}");
     }
@@ -143,23 +145,24 @@ async fn a_refusal_is_a_sentence_without_the_token() {
 
 #[tokio::test]
 async fn nobody_there_is_no_reason_to_show_the_url() {
-    let room = room().await;
+    let harness = harness().await;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let fields = json!({ "bot_token": TOKEN, "chat_id": "1", "base_url": base });
-    room.create("telegram", fields).await;
-    let (_, why) = retry(room.send("telegram", "x").await);
+    harness.create("telegram", fields).await;
+    let (_, why) = retry(harness.send("telegram", "x").await);
     assert_eq!(why, "Telegram could not be reached.");
 }
 
 #[tokio::test]
 async fn without_a_chat_there_is_nobody_to_send_to() {
-    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let (harness, vendor) = (harness().await, Vendor::start(rule).await);
     let fields = json!({ "bot_token": TOKEN, "base_url": vendor.url("/") });
-    room.create("telegram", fields).await;
-    assert!(give_up(room.send("telegram", "x").await).contains("chat_id"));
-    room.send_with("telegram", "x", &[("chat_id", "5")])
+    harness.create("telegram", fields).await;
+    assert!(give_up(harness.send("telegram", "x").await).contains("chat_id"));
+    harness
+        .send_with("telegram", "x", &[("chat_id", "5")])
         .await
         .unwrap();
     assert_eq!(vendor.take_one().json()["chat_id"], 5);

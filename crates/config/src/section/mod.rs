@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod database;
+mod declare;
 pub(crate) mod log;
 pub(crate) mod mcp;
 pub(crate) mod metrics;

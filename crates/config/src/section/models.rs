@@ -128,6 +128,7 @@ pub struct Models {
 }
 
 /// `[models.providers.<id>]`
+#[derive(Clone)]
 pub struct Provider {
     pub kind: ProviderKind,
     /// Includes the version segment; no trailing slash.
@@ -160,6 +161,19 @@ impl Models {
 }
 
 impl Provider {
+    /// A provider without a key and with nothing else set.
+    pub const fn new(kind: ProviderKind, base_url: Url) -> Self {
+        Self {
+            kind,
+            base_url,
+            api_key: None,
+            models: Vec::new(),
+            facts: BTreeMap::new(),
+            headers: BTreeMap::new(),
+            azure_api_version: None,
+        }
+    }
+
     fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
         let key = |name: &str| format!("models.providers.{id}.{name}");
         Ok(Self {
@@ -214,7 +228,7 @@ pub(crate) fn fill_defaults(merged: &mut Merged) {
     }
 }
 
-/// The protocol of a provider.
+/// The API family of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderKind {
     /// `OpenAI`'s chat completions and compatible APIs.

@@ -90,7 +90,7 @@ pub struct Tools {
 
 /// `[tools.web_search]`. Missing parts are reported when a search runs, not here: the parts may be
 /// set one at a time.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct WebSearch {
     pub provider: Option<SearchProvider>,
     /// The API key, if the settings contain it.

@@ -5,7 +5,7 @@ use super::globals::Globals;
 use super::offline;
 use super::output::{Output, bad, good, line, note, rows};
 use anyhow::{Result, ensure};
-use gatehouse::{Ground, Purpose};
+use gatehouse::{Purpose, Storage};
 use gatehouse_auth::audit::{VerifyError, verify};
 use gatehouse_config::Layers;
 use serde_json::{Value, json};
@@ -60,14 +60,14 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         "the chain is verified directly in the database; omit --url and unset SERVICE_URL"
     );
     ensure!(offline::has_database(layers)?, "there is no database yet");
-    let ground = if let Some(ground) = offline::ground(layers).await? {
-        ground
+    let storage = if let Some(storage) = offline::storage(layers).await? {
+        storage
     } else {
         offline::ensure_same_version(&Client::anonymous(globals, layers)?).await?;
-        Ground::open(layers, Purpose::Beside).await?
+        Storage::open(layers, Purpose::Beside).await?
     };
-    let outcome = verify(&ground.store).await;
-    ground.close().await;
+    let outcome = verify(&storage.store).await;
+    storage.close().await;
     match outcome {
         Ok(found) => {
             let record = json!({

@@ -6,7 +6,7 @@ use super::output::{Output, field, line, note, precious, rows};
 use super::{key_file, offline, prompt};
 use anyhow::{Context, Result, bail, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use gatehouse::{House, Purpose};
+use gatehouse::{Gateway, Purpose};
 use gatehouse_auth::api::CreateApiKeyRequest;
 use gatehouse_config::Layers;
 use gatehouse_domain::{Cidr, Problem, Scope, Timestamp};
@@ -147,12 +147,12 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
         globals.given_url(layers)?.is_none(),
         "the setup code is shown only on the server's machine; omit --url and unset SERVICE_URL"
     );
-    let house = match offline::house(globals).await? {
-        Some(house) => house,
+    let gateway = match offline::gateway(globals).await? {
+        Some(gateway) => gateway,
         None => beside(globals, layers).await?,
     };
-    let code = house.services.auth.offline_setup_code().await;
-    house.close().await;
+    let code = gateway.services.auth.offline_setup_code().await;
+    gateway.close().await;
     let code = code.map_err(Problem::from)?;
     out.record(&json!({ "setup_code": code }), || {
         line(format!("Setup code: {code}"));
@@ -161,7 +161,7 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
 
 /// Opens the database next to a running server. The server checks codes in the database, so a renewed code
 /// works immediately.
-async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
+async fn beside(globals: &Globals, layers: &Layers) -> Result<Gateway> {
     let client = Client::anonymous(globals, layers)?;
     offline::ensure_same_version(&client).await?;
     let status = client.get("/api/auth/status").await?;
@@ -169,7 +169,7 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
         status.get("setup_complete") != Some(&Value::Bool(true)),
         "setup is already complete"
     );
-    Ok(House::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
+    Ok(Gateway::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
@@ -180,14 +180,14 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
                        secrets are kept.";
         prompt::confirm(warning, "reset")?;
     }
-    let house = match globals.given_url(layers)? {
+    let gateway = match globals.given_url(layers)? {
         Some(_) => None,
-        None => offline::house(globals).await?,
+        None => offline::gateway(globals).await?,
     };
-    let answer = match house {
-        Some(house) => {
-            let answer = house.services.auth.offline_reset().await;
-            house.close().await;
+    let answer = match gateway {
+        Some(gateway) => {
+            let answer = gateway.services.auth.offline_reset().await;
+            gateway.close().await;
             serde_json::to_value(answer.map_err(Problem::from)?)?
         }
         None => match Client::new(globals, layers)?
@@ -217,14 +217,14 @@ async fn create_key(
 ) -> Result<()> {
     let (store, no_store) = (args.store, args.no_store);
     let request = args.into_request();
-    let house = match globals.given_url(layers)? {
+    let gateway = match globals.given_url(layers)? {
         Some(_) => None,
-        None => offline::house(globals).await?,
+        None => offline::gateway(globals).await?,
     };
-    let created = match house {
-        Some(house) => {
-            let created = create_offline(&house, layers, request).await;
-            house.close().await;
+    let created = match gateway {
+        Some(gateway) => {
+            let created = create_offline(&gateway, layers, request).await;
+            gateway.close().await;
             created?
         }
         None => create_online(globals, layers, &body_of(&request)).await?,
@@ -252,11 +252,11 @@ async fn create_key(
 const QUESTION: &str = "Password";
 
 async fn create_offline(
-    house: &House,
+    gateway: &Gateway,
     layers: &Layers,
     request: CreateApiKeyRequest,
 ) -> Result<Value> {
-    let auth = &house.services.auth;
+    let auth = &gateway.services.auth;
     let password = if auth.facts().has_password {
         prompt::password(QUESTION, layers.process().password_file.as_deref())?
     } else {

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_of_both_kinds_are_told_alike() {
+    fn refusals_of_both_kinds_are_reported_alike() {
         let http =
             json!({ "error": "The vault is sealed.", "code": "VAULT_SEALED", "status": "sealed" });
         let rpc = json!({ "code": -32009, "message": "The vault is sealed.",

@@ -140,14 +140,14 @@ async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
 }
 
 async fn read_settings(layers: &Layers) -> Result<BTreeMap<String, Value>> {
-    let Some(ground) = offline::ground(layers).await? else {
+    let Some(storage) = offline::storage(layers).await? else {
         return Ok(BTreeMap::new());
     };
-    let read = ground
+    let read = storage
         .store
         .read(|conn| Box::pin(async move { conn.list_settings().await }));
     let rows: Result<_, StoreError> = read.await;
-    ground.close().await;
+    storage.close().await;
     let mut rows = rows?;
     rows.retain(|key, _| key.contains('.'));
     Ok(rows)

@@ -75,11 +75,11 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
             return Ok(None);
         }
     }
-    let Some(house) = offline::house(globals).await? else {
+    let Some(gateway) = offline::gateway(globals).await? else {
         return Ok(None);
     };
-    let found = gatehouse_services::doctor::checks(&house.services, None).await;
-    house.close().await;
+    let found = gatehouse_services::doctor::checks(&gateway.services, None).await;
+    gateway.close().await;
     let message = "No server is running here; its files were checked.";
     let mut checks = vec![check("server", true, message, None)];
     // Nobody can have unsealed the vault of a stopped server, so do not report it.

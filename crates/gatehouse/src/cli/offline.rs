@@ -5,7 +5,7 @@ use super::client::Client;
 use super::globals::Globals;
 use anyhow::{Result, bail, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
-use gatehouse::{Ground, House, OpenError, Parts, Purpose};
+use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{SystemClock, SystemRandom};
 use serde_json::Value;
@@ -34,13 +34,13 @@ fn unless_locked<T>(opened: Result<T, OpenError>) -> Result<Option<T>> {
 }
 
 /// Opens all crates on the data directory; `None` when a server holds the lock.
-pub async fn house(globals: &Globals) -> Result<Option<House>> {
-    unless_locked(House::open(globals.layers()?, parts(), Purpose::Command).await)
+pub async fn gateway(globals: &Globals) -> Result<Option<Gateway>> {
+    unless_locked(Gateway::open(globals.layers()?, parts(), Purpose::Command).await)
 }
 
 /// Opens only the database; `None` when a server holds the lock.
-pub async fn ground(layers: &Layers) -> Result<Option<Ground>> {
-    unless_locked(Ground::open(layers, Purpose::Command).await)
+pub async fn storage(layers: &Layers) -> Result<Option<Storage>> {
+    unless_locked(Storage::open(layers, Purpose::Command).await)
 }
 
 /// Fails unless the running server has the same version, which means that it uses the same tables.

@@ -1,6 +1,6 @@
 //! A full disk, and invalid settings.
 
-use crate::process::{BINARY, PASSWORD, Place, make_key};
+use crate::process::{BINARY, Installation, PASSWORD, make_key};
 use reqwest::StatusCode;
 use serde_json::json;
 use std::process::Command;
@@ -9,12 +9,12 @@ use std::process::Command;
 /// same database writes fail, so it simulates the full disk.
 #[tokio::test]
 async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
     server.stop();
-    let key = make_key(&place).await;
-    let size = place
+    let key = make_key(&installation).await;
+    let size = installation
         .data_dir()
         .join("gatehouse.db")
         .metadata()
@@ -25,7 +25,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script, BINARY]);
-    let server = place.start_as(command);
+    let server = installation.start_as(command);
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
         .await;
@@ -57,7 +57,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     server.kill();
 
     // With space again, all acknowledged data is there, and writing works.
-    let server = place.start();
+    let server = installation.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
         .await;
@@ -73,14 +73,14 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
 }
 
 #[tokio::test]
-async fn a_mistake_in_the_settings_stops_the_start_and_is_told_with_its_line() {
-    let place = Place::new();
-    let file = place
+async fn a_mistake_in_the_settings_stops_the_start_and_is_reported_with_its_line() {
+    let installation = Installation::new();
+    let file = installation
         .file("g.toml", "[server]\n\nbnid = \"127.0.0.1:0\"\n")
         .await;
     let file = file.to_str().unwrap();
     for command in [&["serve"] as &[&str], &["config", "check"], &["doctor"]] {
-        let ran = place.run(&[command, &["--config", file]].concat());
+        let ran = installation.run(&[command, &["--config", file]].concat());
         let told = ran.failed(1);
         for part in [
             "g.toml",
@@ -92,19 +92,19 @@ async fn a_mistake_in_the_settings_stops_the_start_and_is_told_with_its_line() {
         }
         assert_eq!(ran.stdout(), "");
     }
-    let ran = place.run(&["config", "check", "--json", "--config", file]);
+    let ran = installation.run(&["config", "check", "--json", "--config", file]);
     ran.failed(1);
     let record: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     assert_eq!((&record["line"], &record["ok"]), (&json!(3), &json!(false)));
-    assert!(!place.data_dir().exists(), "nothing was made");
+    assert!(!installation.data_dir().exists(), "nothing was made");
 }
 
 #[tokio::test]
 async fn a_variable_that_is_wrong_stops_the_start() {
-    let mut place = Place::new();
-    place.env("SERVICE_BEHIND_PROXY", "maybe");
+    let mut installation = Installation::new();
+    installation.env("SERVICE_BEHIND_PROXY", "maybe");
     assert!(
-        place
+        installation
             .run(&["serve"])
             .failed(1)
             .contains("SERVICE_BEHIND_PROXY")
@@ -112,11 +112,15 @@ async fn a_variable_that_is_wrong_stops_the_start() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_none_is_told_and_left_as_it_is() {
-    let place = Place::new();
-    let file = place.file("other.db", &"no database ".repeat(100)).await;
+async fn a_file_that_is_not_a_database_is_reported_and_left_unchanged() {
+    let installation = Installation::new();
+    let file = installation
+        .file("other.db", &"no database ".repeat(100))
+        .await;
     let url = format!("sqlite://{}", file.display());
-    let told = place.run(&["serve", "--database-url", &url]).failed(1);
+    let told = installation
+        .run(&["serve", "--database-url", &url])
+        .failed(1);
     assert!(told.contains("cannot open the sqlite database"), "{told}");
     assert!(
         tokio::fs::read_to_string(file)

@@ -1,35 +1,38 @@
 //! The command line, with the server stopped and running.
 
-use crate::process::{BINARY, PASSWORD, Place, Ran, make_key, mode};
+use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, make_key, mode};
 use serde_json::json;
 use std::process::Command;
 
 #[test]
 fn a_wrong_command_line_is_two() {
-    let place = Place::new();
+    let installation = Installation::new();
     for args in [
         &["frobnicate"] as &[&str],
         &["vault"],
         &["serve", "--frobnicate"],
         &["audit", "list", "--limit", "501"],
     ] {
-        let ran = place.run(args);
+        let ran = installation.run(args);
         assert!(!ran.failed(2).is_empty(), "{args:?}");
         assert_eq!(ran.stdout(), "", "{args:?}");
     }
-    assert!(!place.data_dir().exists());
+    assert!(!installation.data_dir().exists());
 }
 
 #[test]
 fn completions_are_scripts_of_the_shell() {
-    let place = Place::new();
+    let installation = Installation::new();
     for (shell, part) in [
         ("bash", "complete -F _gatehouse"),
         ("zsh", "#compdef gatehouse"),
         ("fish", "complete -c gatehouse"),
     ] {
         assert!(
-            place.run(&["completions", shell]).ok().contains(part),
+            installation
+                .run(&["completions", shell])
+                .ok()
+                .contains(part),
             "{shell}"
         );
     }
@@ -37,9 +40,9 @@ fn completions_are_scripts_of_the_shell() {
 
 #[tokio::test]
 async fn generated_files_are_written_and_hold_what_they_say() {
-    let place = Place::new();
-    let out = place.data_dir().join("generated");
-    place
+    let installation = Installation::new();
+    let out = installation.data_dir().join("generated");
+    installation
         .run(&["generate", "--out", out.to_str().unwrap()])
         .ok();
     let read = |name: &str| tokio::fs::read_to_string(out.join(name));
@@ -68,9 +71,11 @@ async fn generated_files_are_written_and_hold_what_they_say() {
 
 #[tokio::test]
 async fn settings_are_shown_with_their_origin_and_without_secrets() {
-    let mut place = Place::new();
-    place.env("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536");
-    let file = place.file("g.toml", "[auth]\nstep_up = false\n").await;
+    let mut installation = Installation::new();
+    installation.env("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536");
+    let file = installation
+        .file("g.toml", "[auth]\nstep_up = false\n")
+        .await;
     let args = [
         "config",
         "show",
@@ -82,7 +87,7 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
         "--bind",
         "127.0.0.1:9",
     ];
-    let shown = place.run(&args);
+    let shown = installation.run(&args);
     let text = shown.ok();
     assert!(text.contains("auth.step_up = false    # toml"), "{text}");
     assert!(
@@ -91,45 +96,48 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
     );
     // The database is unreachable; the settings of file and environment are still shown.
     let url = "postgres://u:hunter2@127.0.0.1:1/db";
-    let all = place.run(&["config", "show", "--json", "--database-url", url]);
+    let all = installation.run(&["config", "show", "--json", "--database-url", url]);
     assert!(
         !all.ok().contains("hunter2") && all.ok().contains("database.url"),
         "{}",
         all.ok()
     );
     assert!(
-        place
+        installation
             .run(&["config", "show", "auth.frob"])
             .failed(1)
             .contains("did you mean")
     );
     assert!(
-        place
+        installation
             .run(&["config", "sample"])
             .ok()
             .contains("max_message_bytes")
     );
-    assert_eq!(place.run(&["config", "schema"]).json()["type"], "object");
+    assert_eq!(
+        installation.run(&["config", "schema"]).json()["type"],
+        "object"
+    );
 }
 
 #[tokio::test]
 async fn on_a_stopped_server_the_data_directory_is_worked_on() {
-    let place = Place::new();
-    let code = place.run(&["auth", "setup-code"]).ok();
-    let server = place.start();
+    let installation = Installation::new();
+    let code = installation.run(&["auth", "setup-code"]).ok();
+    let server = installation.start();
     server.set_up().await;
     server.stop();
     assert!(code.starts_with("Setup code: "), "{code}");
     assert!(
-        place
+        installation
             .run(&["auth", "setup-code"])
             .failed(1)
             .contains("CONFLICT")
     );
 
-    let key = make_key(&place).await;
+    let key = make_key(&installation).await;
     assert!(key.starts_with("mk_") && key.len() == 46, "{key}");
-    let doctor = place.run(&["doctor", "--json"]).json();
+    let doctor = installation.run(&["doctor", "--json"]).json();
     assert!(
         doctor["checks"]
             .as_array()
@@ -138,12 +146,12 @@ async fn on_a_stopped_server_the_data_directory_is_worked_on() {
             .all(|check| check["ok"] == true),
         "{doctor}"
     );
-    let verified = place.run(&["audit", "verify", "--json"]).json();
+    let verified = installation.run(&["audit", "verify", "--json"]).json();
     assert!(verified["rows"].as_u64().unwrap() >= 2, "{verified}");
 
-    let reset = place.run(&["auth", "reset", "--json"]).json();
+    let reset = installation.run(&["auth", "reset", "--json"]).json();
     assert_eq!(reset["kept"][0], "vault", "{reset}");
-    let mut server = place.start();
+    let mut server = installation.start();
     assert!(server.line().starts_with("Setup code: "));
     assert_eq!(
         server.get("/api/auth/status").await.body["auth_disabled"],
@@ -153,99 +161,101 @@ async fn on_a_stopped_server_the_data_directory_is_worked_on() {
 
 #[tokio::test]
 async fn a_wrong_password_makes_no_key() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
     server.stop();
-    let file = place.file("wrong", "not the password").await;
-    let mut command = place.prepared(Command::new(BINARY));
+    let file = installation.file("wrong", "not the password").await;
+    let mut command = installation.prepared(Command::new(BINARY));
     command.env("SERVICE_PASSWORD_FILE", file);
     command
         .args(["auth", "create-key", "--store", "--data-dir"])
-        .arg(place.data_dir());
-    let ran = Ran(command.output().unwrap());
+        .arg(installation.data_dir());
+    let ran = CommandOutput(command.output().unwrap());
     assert!(ran.failed(1).contains("INVALID_CREDENTIALS"));
     assert_eq!(ran.stdout(), "");
-    assert!(!place.data_dir().join("cli.key").exists());
+    assert!(!installation.data_dir().join("cli.key").exists());
 }
 
 #[tokio::test]
 async fn a_preset_makes_a_key_for_one_purpose() {
-    let mut place = Place::new();
-    let server = place.start();
-    place.env("SERVICE_URL", &server.url);
+    let mut installation = Installation::new();
+    let server = installation.start();
+    installation.env("SERVICE_URL", &server.url);
     server.set_up().await;
-    let password = place.file("password", PASSWORD).await;
-    place.env("SERVICE_PASSWORD_FILE", password.to_str().unwrap());
+    let password = installation.file("password", PASSWORD).await;
+    installation.env("SERVICE_PASSWORD_FILE", password.to_str().unwrap());
     let create = ["auth", "create-key", "--no-store", "--json"];
     let with = |more: [&'static str; 2]| [&create[..], &more].concat();
-    let made = place.run(&with(["--preset", "metrics"])).json();
+    let made = installation.run(&with(["--preset", "metrics"])).json();
     assert_eq!(made["scopes"], serde_json::json!(["operator.read"]));
     let key = made["key"].as_str().unwrap();
-    let refused = place.run(&["--api-key", key, "env", "list"]).failed(1);
+    let refused = installation
+        .run(&["--api-key", key, "env", "list"])
+        .failed(1);
     assert!(refused.contains("FORBIDDEN"), "{refused}");
-    let refused = place.run(&with(["--only", "nothing.*"])).failed(1);
+    let refused = installation.run(&with(["--only", "nothing.*"])).failed(1);
     assert!(refused.contains("only"), "{refused}");
-    place.run(&with(["--preset", "nonsense"])).failed(2);
+    installation.run(&with(["--preset", "nonsense"])).failed(2);
 }
 
 #[tokio::test]
 async fn a_stored_key_serves_later_commands_against_a_running_server() {
-    let mut place = Place::new();
-    let server = place.start();
-    place.env("SERVICE_URL", &server.url);
+    let mut installation = Installation::new();
+    let server = installation.start();
+    installation.env("SERVICE_URL", &server.url);
     server.set_up().await;
-    let password = place.file("password", PASSWORD).await;
+    let password = installation.file("password", PASSWORD).await;
     assert!(
-        place
+        installation
             .run(&["auth", "sessions"])
             .failed(1)
             .contains("gatehouse auth create-key")
     );
-    place.env("SERVICE_PASSWORD_FILE", password.to_str().unwrap());
-    let key = place
+    installation.env("SERVICE_PASSWORD_FILE", password.to_str().unwrap());
+    let key = installation
         .run(&["auth", "create-key", "--store", "--label", "laptop"])
         .ok();
-    let file = place.data_dir().join("cli.key");
+    let file = installation.data_dir().join("cli.key");
     assert_eq!(mode(&file), 0o600);
     assert_eq!(tokio::fs::read_to_string(file).await.unwrap(), key);
 
-    let sessions = place.run(&["auth", "sessions", "--json"]).json();
+    let sessions = installation.run(&["auth", "sessions", "--json"]).json();
     assert_eq!(
         sessions["sessions"].as_array().unwrap().len(),
         1,
         "the login for the key has ended"
     );
-    assert_eq!(place.run(&["vault", "status"]).ok(), "unsealed\n");
+    assert_eq!(installation.run(&["vault", "status"]).ok(), "unsealed\n");
     assert_eq!(
-        place.run(&["env", "set", "GREETING", "hello"]).ok(),
+        installation.run(&["env", "set", "GREETING", "hello"]).ok(),
         "Stored GREETING encrypted.\n"
     );
-    assert!(place.run(&["env", "list"]).ok().contains("GREETING"));
-    assert_eq!(place.run(&["vault", "seal"]).ok(), "sealed\n");
+    assert!(installation.run(&["env", "list"]).ok().contains("GREETING"));
+    assert_eq!(installation.run(&["vault", "seal"]).ok(), "sealed\n");
     assert!(
-        place
+        installation
             .run(&["env", "list"])
             .failed(1)
             .contains("VAULT_SEALED")
     );
-    assert_eq!(place.run(&["vault", "unlock"]).ok(), "unsealed\n");
-    let rotated = place.run(&["vault", "rotate", "--json"]).json();
+    assert_eq!(installation.run(&["vault", "unlock"]).ok(), "unsealed\n");
+    let rotated = installation.run(&["vault", "rotate", "--json"]).json();
     assert_eq!(rotated["status"], "unsealed");
-    let fresh = place.run(&["vault", "recovery-key"]).ok();
+    let fresh = installation.run(&["vault", "recovery-key"]).ok();
     assert!(
         fresh.starts_with("Recovery key: ") && !fresh.contains('\u{1b}'),
         "{fresh}"
     );
-    place.run(&["env", "delete", "GREETING"]).ok();
+    installation.run(&["env", "delete", "GREETING"]).ok();
     assert!(
-        place
+        installation
             .run(&["env", "delete", "GREETING"])
             .failed(1)
             .contains("NOT_FOUND")
     );
 
-    let made = place
+    let made = installation
         .run(&["ssh-keys", "generate", "deploy", "--json"])
         .json();
     assert!(
@@ -255,37 +265,44 @@ async fn a_stored_key_serves_later_commands_against_a_running_server() {
             .starts_with("ssh-ed25519 "),
         "{made}"
     );
-    assert!(place.run(&["ssh-keys", "list"]).ok().contains("deploy"));
-    place.run(&["ssh-keys", "delete", "deploy"]).ok();
     assert!(
-        place
+        installation
+            .run(&["ssh-keys", "list"])
+            .ok()
+            .contains("deploy")
+    );
+    installation.run(&["ssh-keys", "delete", "deploy"]).ok();
+    assert!(
+        installation
             .run(&["audit", "list", "--limit", "500"])
             .ok()
             .contains("api_key")
     );
-    place.run(&["config", "show", "auth"]).ok();
-    let doctor = place.run(&["doctor", "--json"]).json();
+    installation.run(&["config", "show", "auth"]).ok();
+    let doctor = installation.run(&["doctor", "--json"]).json();
     assert_eq!(doctor["checks"][0]["id"], "server");
 }
 
 #[tokio::test]
 async fn beside_a_running_server_the_setup_code_is_shown_and_the_chain_verified() {
-    let place = Place::new();
-    let mut server = place.start();
+    let installation = Installation::new();
+    let mut server = installation.start();
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let printed = server.line();
-    let shown = place.run(&["auth", "setup-code", "--bind", &address]).ok();
+    let shown = installation
+        .run(&["auth", "setup-code", "--bind", &address])
+        .ok();
     assert_eq!(shown.trim(), printed);
     server.set_up().await;
-    let told = place
+    let told = installation
         .run(&["auth", "setup-code", "--bind", &address])
         .failed(1);
     assert!(told.contains("already complete"), "{told}");
-    let verified = place
+    let verified = installation
         .run(&["audit", "verify", "--json", "--bind", &address])
         .json();
     assert_eq!(verified["ok"], true);
-    let told = place
+    let told = installation
         .run(&["auth", "reset", "--yes", "--bind", &address])
         .failed(1);
     assert!(
@@ -299,20 +316,20 @@ async fn beside_a_running_server_the_setup_code_is_shown_and_the_chain_verified(
 }
 
 #[test]
-fn nobody_there_is_told_with_what_to_do() {
-    let place = Place::new();
-    let told = place
+fn a_missing_server_is_reported_with_what_to_do() {
+    let installation = Installation::new();
+    let told = installation
         .run(&["vault", "status", "--url", "http://127.0.0.1:9"])
         .failed(1);
     assert!(told.contains("gatehouse serve"), "{told}");
     assert!(
-        place
+        installation
             .run(&["vault", "status", "--url", "ftp://x"])
             .failed(1)
             .contains("http")
     );
     assert!(
-        place.run(&["doctor"]).failed(1).is_empty(),
+        installation.run(&["doctor"]).failed(1).is_empty(),
         "a failed check is a result, no error"
     );
 }

@@ -1,19 +1,23 @@
 //! Deliveries end to end: a real process, the command line, and a kill.
 
-use crate::process::{Place, Server};
+use crate::process::{Installation, Server};
 use serde_json::Value;
 
 /// Runs a command against this server.
-fn cli(place: &Place, server: &Server, args: &[&str]) -> crate::process::Ran {
+fn cli(
+    installation: &Installation,
+    server: &Server,
+    args: &[&str],
+) -> crate::process::CommandOutput {
     let mut all = vec!["--url", &server.url, "--json"];
     all.extend(args);
-    place.run(&all)
+    installation.run(&all)
 }
 
-fn make(place: &Place, server: &Server, more: &[&str]) -> Value {
+fn make(installation: &Installation, server: &Server, more: &[&str]) -> Value {
     let mut args = vec!["webhooks", "create", "--name", "Repository"];
     args.extend(more);
-    cli(place, server, &args).json()
+    cli(installation, server, &args).json()
 }
 
 const FORWARDED: &[&str] = &[
@@ -25,9 +29,9 @@ const FORWARDED: &[&str] = &[
 ];
 
 /// Polls until the newest delivery has ended.
-fn ended(place: &Place, server: &Server) -> Value {
+fn ended(installation: &Installation, server: &Server) -> Value {
     for _ in 0..1000 {
-        let page = cli(place, server, &["webhooks", "deliveries"]).json();
+        let page = cli(installation, server, &["webhooks", "deliveries"]).json();
         let newest = page["deliveries"][0].clone();
         if newest["finished_at"].is_string() {
             return newest;
@@ -38,30 +42,30 @@ fn ended(place: &Place, server: &Server) -> Value {
 
 #[test]
 fn a_sample_goes_the_whole_way_into_the_inbox() {
-    let place = Place::new();
-    let server = place.start();
-    let webhook = make(&place, &server, FORWARDED);
+    let installation = Installation::new();
+    let server = installation.start();
+    let webhook = make(&installation, &server, FORWARDED);
     let id = webhook["id"].as_str().unwrap();
     assert!(webhook["secret"].is_string() && webhook["url"].as_str().unwrap().contains("/wh_"));
-    cli(&place, &server, &["webhooks", "test", id]).ok();
-    let delivery = ended(&place, &server);
+    cli(&installation, &server, &["webhooks", "test", id]).ok();
+    let delivery = ended(&installation, &server);
     assert_eq!(delivery["status"], "completed", "{delivery}");
-    let inbox = cli(&place, &server, &["channels", "inbox"]).json();
+    let inbox = cli(&installation, &server, &["channels", "inbox"]).json();
     let text = inbox["messages"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("opened: "), "{text}");
     // An invalid argument is a usage error; an error from the server is not.
     let wrong = ["webhooks", "deliveries", "--status", "nowhere"];
-    cli(&place, &server, &wrong).failed(2);
-    cli(&place, &server, &["webhooks", "show", "hook_none"]).failed(1);
-    cli(&place, &server, &["webhooks", "delete", id]).ok();
-    let list = cli(&place, &server, &["webhooks", "list"]).json();
+    cli(&installation, &server, &wrong).failed(2);
+    cli(&installation, &server, &["webhooks", "show", "hook_none"]).failed(1);
+    cli(&installation, &server, &["webhooks", "delete", id]).ok();
+    let list = cli(&installation, &server, &["webhooks", "list"]).json();
     assert_eq!(list["webhooks"].as_array().map(Vec::len), Some(0));
 }
 
 #[tokio::test]
 async fn all_seven_metrics_are_there_from_the_start() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     let text = server.text("/metrics").await;
     for name in [
         "webhooks_deliveries_total",
@@ -79,22 +83,22 @@ async fn all_seven_metrics_are_there_from_the_start() {
 
 #[tokio::test]
 async fn a_delivery_that_was_accepted_outlives_a_kill() {
-    let mut place = Place::new();
-    place.env("SERVICE_WEBHOOKS__RETRY_BASE_MS", "100");
-    place.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "3");
+    let mut installation = Installation::new();
+    installation.env("SERVICE_WEBHOOKS__RETRY_BASE_MS", "100");
+    installation.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "3");
     // This listener never answers, so the delivery is in progress when the process dies.
     let silence = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("url=http://{}/", silence.local_addr().unwrap());
-    let mut server = place.start();
+    let mut server = installation.start();
     let account = [
         "channels", "create", "http", "--id", "silent", "--field", &url,
     ];
-    cli(&place, &server, &account).ok();
+    cli(&installation, &server, &account).ok();
     let mut fields = FORWARDED.to_vec();
     fields.extend(["--deliver-to", "http:silent"]);
-    let webhook = make(&place, &server, &fields);
+    let webhook = make(&installation, &server, &fields);
     let id = webhook["id"].as_str().unwrap();
-    cli(&place, &server, &["webhooks", "test", id]).ok();
+    cli(&installation, &server, &["webhooks", "test", id]).ok();
     // The delivery has started once there is a connection.
     let connected = tokio::task::spawn_blocking(move || silence.accept().map(|_| silence));
     let silence = connected.await.unwrap().unwrap();
@@ -104,8 +108,8 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
 
     // The listener is gone, so the delivery is retried up to the limit. The killed run counts as one of the
     // three attempts.
-    let server = place.start();
-    let delivery = ended(&place, &server);
+    let server = installation.start();
+    let delivery = ended(&installation, &server);
     assert_eq!(delivery["status"], "failed", "{delivery}");
     assert_eq!(delivery["attempts"], 3, "{delivery}");
 }

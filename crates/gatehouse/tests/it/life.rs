@@ -1,6 +1,6 @@
 //! Starting, stopping and restarting.
 
-use crate::process::{BINARY, PASSWORD, Place, make_key, mode};
+use crate::process::{BINARY, Installation, PASSWORD, make_key, mode};
 use reqwest::StatusCode;
 use rustix::process::Signal;
 use serde_json::json;
@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 
 #[tokio::test]
 async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing_open() {
-    let place = Place::new();
-    let mut server = place.start();
+    let installation = Installation::new();
+    let mut server = installation.start();
     let code = server.line();
     let code = code.strip_prefix("Setup code: ").unwrap().to_owned();
     assert!(
@@ -30,26 +30,26 @@ async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing
         "standard output carries three lines and nothing else"
     );
     for name in ["gatehouse.db-wal", "gatehouse.db-shm"] {
-        let left = place.data_dir().join(name);
+        let left = installation.data_dir().join(name);
         assert!(
             left.metadata().map_or(true, |found| found.len() == 0),
             "{name} is left"
         );
     }
     // The code survives a restart and is printed again.
-    let mut server = place.start();
+    let mut server = installation.start();
     assert_eq!(server.line(), format!("Setup code: {code}"));
 }
 
 #[tokio::test]
 async fn logs_go_to_standard_error_as_the_settings_say() {
-    let mut place = Place::new();
-    place.env("SERVICE_LOG__FORMAT", "json");
-    place.env("SERVICE_LOG", "info,hyper=off");
-    let server = place.start();
+    let mut installation = Installation::new();
+    installation.env("SERVICE_LOG__FORMAT", "json");
+    installation.env("SERVICE_LOG", "info,hyper=off");
+    let server = installation.start();
     server.get("/health").await;
     server.stop();
-    let log = place.log().await;
+    let log = installation.log().await;
     let lines: Vec<serde_json::Value> = log
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -68,12 +68,12 @@ async fn logs_go_to_standard_error_as_the_settings_say() {
 
 #[tokio::test]
 async fn files_are_for_their_owner_alone() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
-    assert_eq!(mode(&place.data_dir()), 0o700);
+    assert_eq!(mode(&installation.data_dir()), 0o700);
     let mut names = Vec::new();
-    for entry in place.data_dir().read_dir().unwrap() {
+    for entry in installation.data_dir().read_dir().unwrap() {
         let entry = entry.unwrap();
         assert_eq!(mode(&entry.path()), 0o600, "{}", entry.path().display());
         names.push(entry.file_name().into_string().unwrap());
@@ -88,9 +88,9 @@ async fn files_are_for_their_owner_alone() {
 
 #[tokio::test]
 async fn a_second_server_on_the_same_directory_is_refused() {
-    let place = Place::new();
-    let server = place.start();
-    let second = place.run(&["serve", "--bind", "127.0.0.1:0"]);
+    let installation = Installation::new();
+    let server = installation.start();
+    let second = installation.run(&["serve", "--bind", "127.0.0.1:0"]);
     assert!(
         second.failed(1).contains("another Gatehouse is running"),
         "{}",
@@ -99,13 +99,13 @@ async fn a_second_server_on_the_same_directory_is_refused() {
     assert_eq!(second.stdout(), "");
     // The lock is not the existence of the file: a start after a kill works.
     server.kill();
-    assert!(place.data_dir().join("gatehouse.lock").exists());
-    place.start().stop();
+    assert!(installation.data_dir().join("gatehouse.lock").exists());
+    installation.start().stop();
 }
 
 #[tokio::test]
-async fn an_address_in_use_is_told() {
-    let (one, two) = (Place::new(), Place::new());
+async fn an_address_in_use_is_reported() {
+    let (one, two) = (Installation::new(), Installation::new());
     let server = one.start();
     let address = server.url.strip_prefix("http://").unwrap();
     let refused = two.run(&["--bind", address]);
@@ -120,12 +120,12 @@ async fn an_address_in_use_is_told() {
 
 #[tokio::test]
 async fn the_vault_is_sealed_after_a_restart_and_a_login_unseals_it() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
     assert_eq!(server.vault_status().await, "unsealed");
     server.stop();
-    let mut server = place.start();
+    let mut server = installation.start();
     assert_eq!(server.vault_status().await, "sealed");
     let login = server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
@@ -139,38 +139,38 @@ async fn the_vault_is_sealed_after_a_restart_and_a_login_unseals_it() {
 
 #[tokio::test]
 async fn a_recovery_key_in_a_file_or_in_the_environment_unseals_at_start() {
-    let mut place = Place::new();
-    let server = place.start();
+    let mut installation = Installation::new();
+    let server = installation.start();
     let recovery_key = server.set_up().await;
     server.stop();
-    let file = place
+    let file = installation
         .file("recovery", &format!("{}\n", recovery_key.to_lowercase()))
         .await;
-    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE", file.to_str().unwrap());
-    let server = place.start();
+    installation.env("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE", file.to_str().unwrap());
+    let server = installation.start();
     assert_eq!(server.vault_status().await, "unsealed");
     server.stop();
-    place.environment.clear();
-    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", &recovery_key);
-    let server = place.start();
+    installation.environment.clear();
+    installation.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", &recovery_key);
+    let server = installation.start();
     assert_eq!(server.vault_status().await, "unsealed");
     server.stop();
-    assert!(!place.log().await.contains(&recovery_key));
+    assert!(!installation.log().await.contains(&recovery_key));
     // An invalid key causes a warning and a sealed start, not a failure.
-    place.environment.clear();
-    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", "AAAA-BBBB");
-    let server = place.start();
+    installation.environment.clear();
+    installation.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", "AAAA-BBBB");
+    let server = installation.start();
     assert_eq!(server.vault_status().await, "sealed");
     server.stop();
-    assert!(place.log().await.contains("WARN"));
+    assert!(installation.log().await.contains("WARN"));
 }
 
 #[tokio::test]
 async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
-    let place = Place::new();
+    let installation = Installation::new();
     let mut command = Command::new(BINARY);
     command.arg("serve");
-    let mut server = place.start_with(command, Stdio::piped());
+    let mut server = installation.start_with(command, Stdio::piped());
     // A request whose body never arrives.
     let address = server.url.strip_prefix("http://").unwrap();
     let mut slow = TcpStream::connect(address).unwrap();
@@ -190,21 +190,21 @@ async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
 
 #[tokio::test]
 async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
-    let mut place = Place::new();
-    place.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");
-    let server = place.start();
+    let mut installation = Installation::new();
+    installation.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");
+    let server = installation.start();
     assert!(
         server.url.starts_with("https://127.0.0.1:"),
         "{}",
         server.url
     );
-    let status = place.run(&["vault", "status", "--url", &server.url]);
+    let status = installation.run(&["vault", "status", "--url", &server.url]);
     assert_eq!(status.ok().trim(), "uninitialized");
     for name in ["self-signed-cert.pem", "self-signed-key.pem"] {
-        assert_eq!(mode(&place.data_dir().join(name)), 0o600);
+        assert_eq!(mode(&installation.data_dir().join(name)), 0o600);
     }
     // A client without the certificate does not trust it.
-    let stranger = Place::new().run(&["vault", "status", "--url", &server.url]);
+    let stranger = Installation::new().run(&["vault", "status", "--url", &server.url]);
     assert!(
         stranger.failed(1).contains("no server responds"),
         "{}",
@@ -214,12 +214,12 @@ async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
 
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
     server.kill();
-    let key = make_key(&place).await;
-    let server = place.start();
+    let key = make_key(&installation).await;
+    let server = installation.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
         .await;
@@ -229,7 +229,7 @@ async fn what_was_acknowledged_survives_a_kill() {
         assert_eq!(answer["result"]["encrypted"], 1, "{answer}");
     }
     server.kill();
-    let server = place.start();
+    let server = installation.start();
     assert_eq!(server.vault_status().await, "sealed");
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))
@@ -241,5 +241,8 @@ async fn what_was_acknowledged_survives_a_kill() {
         "{list}"
     );
     server.stop();
-    assert_eq!(place.run(&["audit", "verify", "--json"]).json()["ok"], true);
+    assert_eq!(
+        installation.run(&["audit", "verify", "--json"]).json()["ok"],
+        true
+    );
 }

@@ -1,7 +1,7 @@
 //! Resident memory of the real server under attack. All attacks use loopback; each source address counts as a
 //! separate client.
 
-use crate::process::{Place, Server};
+use crate::process::{Installation, Server};
 use serde_json::{Value, json};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -47,8 +47,8 @@ struct Attack {
 
 impl Attack {
     /// A server that has answered once. Before setup, local callers have full access.
-    async fn prepare(place: &Place) -> Self {
-        let server = place.start();
+    async fn prepare(installation: &Installation) -> Self {
+        let server = installation.start();
         server.rpc("", "system.status", json!({})).await;
         let before = status(&server, "VmHWM").await;
         Self { server, before }
@@ -137,8 +137,8 @@ const fn address_of(attacker: u8) -> u8 {
 
 #[tokio::test]
 async fn bodies_that_never_end_take_no_more_memory_than_is_promised() {
-    let place = Place::new();
-    let attack = Attack::prepare(&place).await;
+    let installation = Installation::new();
+    let attack = Attack::prepare(&installation).await;
     let part = vec![b'x'; EACH];
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {
@@ -160,8 +160,8 @@ fn frame(first: u8, length: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn messages_that_never_end_take_no_more_memory_than_is_promised() {
-    let place = Place::new();
-    let attack = Attack::prepare(&place).await;
+    let installation = Installation::new();
+    let attack = Attack::prepare(&installation).await;
     let part = vec![b'x'; MIB];
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {
@@ -190,8 +190,8 @@ async fn messages_that_never_end_take_no_more_memory_than_is_promised() {
 
 #[tokio::test]
 async fn sockets_keep_nothing_of_messages_that_were_answered() {
-    let place = Place::new();
-    let attack = Attack::prepare(&place).await;
+    let installation = Installation::new();
+    let attack = Attack::prepare(&installation).await;
     let call = json!({ "id": 1, "method": "system.status", "pad": "x".repeat(EACH) }).to_string();
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {
@@ -224,8 +224,8 @@ async fn long_batch(attack: &Attack) -> String {
 
 #[tokio::test]
 async fn a_batch_is_answered_with_no_more_than_a_message_may_hold() {
-    let place = Place::new();
-    let attack = Attack::prepare(&place).await;
+    let installation = Installation::new();
+    let attack = Attack::prepare(&installation).await;
     let batch = long_batch(&attack).await;
     let mut stream = attack.post(1, batch.len(), batch.as_bytes()).await;
     let mut answer = Vec::new();
@@ -243,8 +243,8 @@ async fn a_batch_is_answered_with_no_more_than_a_message_may_hold() {
 
 #[tokio::test]
 async fn answers_that_nobody_reads_take_no_more_memory_than_is_promised() {
-    let place = Place::new();
-    let attack = Attack::prepare(&place).await;
+    let installation = Installation::new();
+    let attack = Attack::prepare(&installation).await;
     let batch = long_batch(&attack).await;
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {

@@ -6,7 +6,7 @@ mod clients;
 mod programs;
 mod vendor;
 
-use crate::process::{BINARY, PASSWORD, Place, Ran, Server};
+use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, Server};
 use gatehouse_audio::{Format, encode};
 use reqwest::StatusCode;
 use serde_json::json;
@@ -14,8 +14,8 @@ use std::process::Command;
 use vendor::{Vendor, sound};
 
 /// A gateway with a password, for which every client is remote; initially sealed.
-struct House {
-    place: Place,
+struct Gateway {
+    installation: Installation,
     server: Server,
     vendor: Vendor,
     /// May speak and transcribe.
@@ -24,31 +24,31 @@ struct House {
     reader: String,
 }
 
-impl House {
+impl Gateway {
     /// A gateway that uses the vendor for speech and transcription.
     async fn new() -> Self {
         let vendor = Vendor::start().await;
-        let mut place = Place::new();
+        let mut installation = Installation::new();
         for who in ["TTS__OPENAI", "STT__WHISPER"] {
-            place.env(&format!("SERVICE_VOICE__{who}__BASE_URL"), &vendor.url);
-            place.env(&format!("SERVICE_VOICE__{who}__API_KEY"), vendor::KEY);
+            installation.env(&format!("SERVICE_VOICE__{who}__BASE_URL"), &vendor.url);
+            installation.env(&format!("SERVICE_VOICE__{who}__API_KEY"), vendor::KEY);
         }
         // No cache, so that every request reaches the vendor.
-        place.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
-        Self::with(place, vendor).await
+        installation.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
+        Self::with(installation, vendor).await
     }
 
-    async fn with(mut place: Place, vendor: Vendor) -> Self {
-        let server = place.start();
+    async fn with(mut installation: Installation, vendor: Vendor) -> Self {
+        let server = installation.start();
         server.set_up().await;
         let write = ["operator.read", "operator.write"];
-        let key = make_key(&place, &server, &write).await;
-        let reader = make_key(&place, &server, &["operator.read"]).await;
+        let key = make_key(&installation, &server, &write).await;
+        let reader = make_key(&installation, &server, &["operator.read"]).await;
         server.stop();
-        place.env("SERVICE_BEHIND_PROXY", "true");
-        let server = place.start();
+        installation.env("SERVICE_BEHIND_PROXY", "true");
+        let server = installation.start();
         Self {
-            place,
+            installation,
             server,
             vendor,
             key,
@@ -68,7 +68,7 @@ impl House {
     }
 
     async fn file(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.place.data_dir().with_file_name(name);
+        let path = self.installation.data_dir().with_file_name(name);
         tokio::fs::write(&path, bytes).await.unwrap();
         path.to_str().unwrap().to_owned()
     }
@@ -90,18 +90,22 @@ fn wav() -> Vec<u8> {
 }
 
 /// Creates an API key as an operator would.
-async fn make_key(place: &Place, server: &Server, scopes: &[&str]) -> String {
-    let password = place.file("password", &format!("{PASSWORD}\n")).await;
-    let mut command = place.prepared(Command::new(BINARY));
+async fn make_key(installation: &Installation, server: &Server, scopes: &[&str]) -> String {
+    let password = installation
+        .file("password", &format!("{PASSWORD}\n"))
+        .await;
+    let mut command = installation.prepared(Command::new(BINARY));
     command.env("SERVICE_PASSWORD_FILE", password);
     command.args(["--url", &server.url, "auth", "create-key", "--no-store"]);
     for scope in scopes {
         command.args(["--scope", scope]);
     }
-    let ran = Ran(command
-        .arg("--data-dir")
-        .arg(place.data_dir())
-        .output()
-        .unwrap());
+    let ran = CommandOutput(
+        command
+            .arg("--data-dir")
+            .arg(installation.data_dir())
+            .output()
+            .unwrap(),
+    );
     ran.ok().trim().to_owned()
 }

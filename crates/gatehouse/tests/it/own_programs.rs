@@ -1,7 +1,7 @@
 //! Stored secrets in programs that the owner runs: `env exec` and `ssh-keys agent`, with OpenSSH's own
 //! clients.
 
-use crate::process::{BINARY, PASSWORD, Place, Ran, Server, make_key, mode};
+use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, Server, make_key, mode};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A server with an open vault, and an API key with all scopes.
-async fn ready() -> (Place, Server, String) {
-    let place = Place::new();
-    let server = place.start();
+async fn ready() -> (Installation, Server, String) {
+    let installation = Installation::new();
+    let server = installation.start();
     server.set_up().await;
     server.stop();
-    let key = make_key(&place).await;
-    let server = place.start();
+    let key = make_key(&installation).await;
+    let server = installation.start();
     let login = json!({ "password": PASSWORD });
     server.post("/api/auth/login", login).await;
     assert_eq!(server.vault_status().await, "unsealed");
-    (place, server, key)
+    (installation, server, key)
 }
 
 /// A command against that server; the arguments of its program stay last.
-fn command(place: &Place, server: &Server, args: &[&str]) -> Command {
-    let mut command = place.prepared(Command::new(BINARY));
-    command.arg("--data-dir").arg(place.data_dir());
+fn command(installation: &Installation, server: &Server, args: &[&str]) -> Command {
+    let mut command = installation.prepared(Command::new(BINARY));
+    command.arg("--data-dir").arg(installation.data_dir());
     command.args(["--url", &server.url]).args(args);
     command
 }
@@ -39,7 +39,7 @@ async fn audit(server: &Server, key: &str, kind: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn env_exec_runs_a_program_with_the_variables_and_says_so_in_the_audit_log() {
-    let (place, server, key) = ready().await;
+    let (installation, server, key) = ready().await;
     for (name, value) in [
         ("TOKEN", "s3cret value"),
         ("OTHER", "o"),
@@ -52,9 +52,9 @@ async fn env_exec_runs_a_program_with_the_variables_and_says_so_in_the_audit_log
         );
     }
     let run = |args: &[&str]| {
-        let mut command = command(&place, &server, &[&["env", "exec"], args].concat());
+        let mut command = command(&installation, &server, &[&["env", "exec"], args].concat());
         command.env("SERVICE_API_KEY", &key);
-        Ran(command.output().unwrap())
+        CommandOutput(command.output().unwrap())
     };
     let script = "echo \"$TOKEN|$OTHER|$NODE_OPTIONS|$SERVICE_API_KEY\"; exit 3";
     let ran = run(&["--", "/bin/sh", "-c", script]);
@@ -87,18 +87,27 @@ async fn env_exec_runs_a_program_with_the_variables_and_says_so_in_the_audit_log
     assert!(!first.contains("s3cret"));
 
     // Without a key, the password is used.
-    let file = place.file("password", &format!("{PASSWORD}\n")).await;
-    let mut by_password = command(&place, &server, &["env", "exec", "--only", "TOKEN", "--"]);
+    let file = installation
+        .file("password", &format!("{PASSWORD}\n"))
+        .await;
+    let mut by_password = command(
+        &installation,
+        &server,
+        &["env", "exec", "--only", "TOKEN", "--"],
+    );
     by_password.args(["/bin/sh", "-c", "echo $TOKEN"]);
     by_password.env("SERVICE_PASSWORD_FILE", file);
-    assert_eq!(Ran(by_password.output().unwrap()).ok(), "s3cret value\n");
+    assert_eq!(
+        CommandOutput(by_password.output().unwrap()).ok(),
+        "s3cret value\n"
+    );
     server.stop();
 }
 
 #[tokio::test]
 async fn only_an_admin_key_or_a_confirmed_session_reads_values() {
-    let place = Place::new();
-    let server = place.start();
+    let installation = Installation::new();
+    let server = installation.start();
     let params = json!({ "program": "sh" });
     // A call that is refused before dispatch gets a plain HTTP error.
     let code = |answer: &Value| {
@@ -110,8 +119,8 @@ async fn only_an_admin_key_or_a_confirmed_session_reads_values() {
     assert_eq!(code(&refused), "FORBIDDEN", "{refused}");
     server.set_up().await;
     server.stop();
-    let admin = make_key(&place).await;
-    let server = place.start();
+    let admin = make_key(&installation).await;
+    let server = installation.start();
     let sealed = server.rpc(&admin, "env.reveal", params.clone()).await;
     assert_eq!(code(&sealed), "VAULT_SEALED");
     server
@@ -152,10 +161,10 @@ impl Drop for Agent {
     }
 }
 
-fn start_agent(place: &Place, server: &Server, key: &str, socket: &Path) -> Agent {
+fn start_agent(installation: &Installation, server: &Server, key: &str, socket: &Path) -> Agent {
     let socket_text = socket.to_str().unwrap();
     let args = ["ssh-keys", "agent", "--socket", socket_text];
-    let mut command = command(place, server, &args);
+    let mut command = command(installation, server, &args);
     command.env("SERVICE_API_KEY", key);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -167,23 +176,23 @@ fn start_agent(place: &Place, server: &Server, key: &str, socket: &Path) -> Agen
 }
 
 /// Runs one of OpenSSH's programs, which this test requires.
-fn openssh(agent: &Agent, program: &str, args: &[&str]) -> Ran {
+fn openssh(agent: &Agent, program: &str, args: &[&str]) -> CommandOutput {
     let mut command = Command::new(program);
     command.args(args).env("SSH_AUTH_SOCK", &agent.1);
-    Ran(command.stdin(Stdio::null()).output().unwrap())
+    CommandOutput(command.stdin(Stdio::null()).output().unwrap())
 }
 
 #[tokio::test]
 async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log() {
-    let (place, server, key) = ready().await;
+    let (installation, server, key) = ready().await;
     let made = server
         .rpc(&key, "ssh_keys.generate", json!({ "name": "deploy" }))
         .await;
     let rsa = include_str!("../../../secrets/tests/it/keys/rsa_openssh.pem");
     let import = json!({ "name": "rsa", "private_key": rsa });
     let imported = server.rpc(&key, "ssh_keys.import", import).await;
-    let folder = place.data_dir().join("private");
-    let agent = start_agent(&place, &server, &key, &folder.join("agent.sock"));
+    let folder = installation.data_dir().join("private");
+    let agent = start_agent(&installation, &server, &key, &folder.join("agent.sock"));
     assert_eq!((mode(&folder), mode(&agent.1)), (0o700, 0o600));
 
     let listed = openssh(&agent, "ssh-add", &["-l"]).ok();
@@ -191,15 +200,17 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
         let fingerprint = key["result"]["fingerprint"].as_str().unwrap();
         assert!(listed.contains(fingerprint), "{listed}");
     }
-    let message = place.file("message", "what is signed").await;
+    let message = installation.file("message", "what is signed").await;
     let message = message.to_str().unwrap();
     for (name, key) in [("deploy", &made), ("rsa", &imported)] {
         let public = key["result"]["public_key"].as_str().unwrap();
-        let public_file = place.file(&format!("{name}.pub"), public).await;
+        let public_file = installation.file(&format!("{name}.pub"), public).await;
         let public_file = public_file.to_str().unwrap();
         let sign = ["-Y", "sign", "-f", public_file, "-n", "file", message];
         openssh(&agent, "ssh-keygen", &sign).ok();
-        let allowed = place.file("allowed", &format!("me {public}\n")).await;
+        let allowed = installation
+            .file("allowed", &format!("me {public}\n"))
+            .await;
         let allowed = allowed.to_str().unwrap();
         let signature = format!("{message}.sig");
         let verify = [
@@ -208,7 +219,11 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
         let mut verify_command = Command::new("ssh-keygen");
         let input = std::fs::File::open(message).unwrap();
         let verified = verify_command.args(verify).stdin(input).output().unwrap();
-        assert!(Ran(verified).ok().contains("Good \"file\" signature"));
+        assert!(
+            CommandOutput(verified)
+                .ok()
+                .contains("Good \"file\" signature")
+        );
         tokio::fs::remove_file(&signature).await.unwrap();
     }
     let rows = audit(&server, &key, "ssh_key.used").await;
@@ -220,7 +235,7 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
     );
 
     // Adding a key is refused, a sealed vault signs nothing, and the socket is removed with the agent.
-    let private = place.file("k", rsa).await;
+    let private = installation.file("k", rsa).await;
     rustix::fs::chmod(&private, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let added = openssh(&agent, "ssh-add", &[private.to_str().unwrap()]);
     assert_ne!(added.code(), Some(0));
@@ -232,7 +247,7 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
             Some(json!({})),
         )
         .await;
-    let public_file = place.data_dir().parent().unwrap().join("rsa.pub");
+    let public_file = installation.data_dir().parent().unwrap().join("rsa.pub");
     let sign = [
         "-Y",
         "sign",
@@ -253,15 +268,19 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
 
 #[tokio::test]
 async fn an_agent_needs_a_folder_of_its_own_and_a_terminal_to_ask_on() {
-    let (place, server, key) = ready().await;
-    let open = place.file("open/x", "").await;
+    let (installation, server, key) = ready().await;
+    let open = installation.file("open/x", "").await;
     let open = open.parent().unwrap();
     rustix::fs::chmod(open, rustix::fs::Mode::from_raw_mode(0o755)).unwrap();
     let socket = open.join("agent.sock");
     let run = |args: &[&str]| {
-        let mut command = command(&place, &server, &[&["ssh-keys", "agent"], args].concat());
+        let mut command = command(
+            &installation,
+            &server,
+            &[&["ssh-keys", "agent"], args].concat(),
+        );
         command.env("SERVICE_API_KEY", &key);
-        Ran(command.output().unwrap())
+        CommandOutput(command.output().unwrap())
     };
     let refused = run(&["--socket", socket.to_str().unwrap()]);
     assert!(

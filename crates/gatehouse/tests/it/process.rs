@@ -11,12 +11,12 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_gatehouse");
 pub const PASSWORD: &str = "correct horse battery staple";
 
 /// A data directory, and the environment of every command that uses it.
-pub struct Place {
+pub struct Installation {
     folder: TempDir,
     pub environment: Vec<(String, String)>,
 }
 
-impl Place {
+impl Installation {
     pub fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -63,14 +63,16 @@ impl Place {
     }
 
     /// Runs a command to its end.
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.prepared(Command::new(BINARY));
-        Ran(command
-            .args(args)
-            .arg("--data-dir")
-            .arg(self.data_dir())
-            .output()
-            .unwrap())
+        CommandOutput(
+            command
+                .args(args)
+                .arg("--data-dir")
+                .arg(self.data_dir())
+                .output()
+                .unwrap(),
+        )
     }
 
     /// Starts the server on a free port.
@@ -110,9 +112,9 @@ impl Place {
 }
 
 /// A finished command.
-pub struct Ran(pub Output);
+pub struct CommandOutput(pub Output);
 
-impl Ran {
+impl CommandOutput {
     pub fn code(&self) -> Option<i32> {
         self.0.status.code()
     }
@@ -272,13 +274,15 @@ pub fn mode(path: &Path) -> u32 {
 }
 
 /// Creates an API key while the server is stopped.
-pub async fn make_key(place: &Place) -> String {
-    let password = place.file("password", &format!("{PASSWORD}\n")).await;
-    let mut command = place.prepared(Command::new(BINARY));
+pub async fn make_key(installation: &Installation) -> String {
+    let password = installation
+        .file("password", &format!("{PASSWORD}\n"))
+        .await;
+    let mut command = installation.prepared(Command::new(BINARY));
     command.env("SERVICE_PASSWORD_FILE", password);
     command
         .args(["auth", "create-key", "--no-store", "--data-dir"])
-        .arg(place.data_dir());
-    let ran = Ran(command.output().unwrap());
+        .arg(installation.data_dir());
+    let ran = CommandOutput(command.output().unwrap());
     ran.ok().trim().to_owned()
 }

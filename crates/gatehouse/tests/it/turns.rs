@@ -1,6 +1,6 @@
 //! Turns of agents when the process is killed.
 
-use crate::process::{Place, Server};
+use crate::process::{Installation, Server};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -48,13 +48,13 @@ impl EndlessModel {
         model
     }
 
-    fn place(&self) -> Place {
-        let mut place = Place::new();
-        place.env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &self.url);
-        place.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
-        place.env("SERVICE_MODELS__DEFAULT", "fake/m1");
-        place.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "2");
-        place
+    fn installation(&self) -> Installation {
+        let mut installation = Installation::new();
+        installation.env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &self.url);
+        installation.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
+        installation.env("SERVICE_MODELS__DEFAULT", "fake/m1");
+        installation.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "2");
+        installation
     }
 
     /// Sends pieces until this many have arrived in a session.
@@ -89,8 +89,8 @@ async fn delivery(server: &Server, is_it: impl Fn(&Value) -> bool) -> Value {
 #[tokio::test]
 async fn after_a_kill_the_history_says_interrupted_and_keeps_the_text_so_far() {
     let model = EndlessModel::start().await;
-    let place = model.place();
-    let server = place.start();
+    let installation = model.installation();
+    let server = installation.start();
     let sent = server
         .rpc("", "chat.send", json!({ "text": "Count." }))
         .await;
@@ -100,7 +100,7 @@ async fn after_a_kill_the_history_says_interrupted_and_keeps_the_text_so_far() {
     model.stream(&server, &session, 50).await;
     server.kill();
 
-    let server = place.start();
+    let server = installation.start();
     let history = history(&server, &session).await;
     assert!(history["running"].is_null(), "{history}");
     let messages = history["messages"].as_array().unwrap();
@@ -127,8 +127,8 @@ async fn after_a_kill_the_history_says_interrupted_and_keeps_the_text_so_far() {
 #[tokio::test]
 async fn a_delivery_that_runs_again_after_a_kill_stands_once_in_its_session() {
     let model = EndlessModel::start().await;
-    let place = model.place();
-    let server = place.start();
+    let installation = model.installation();
+    let server = installation.start();
     let new = json!({ "name": "Events" });
     let webhook = server.rpc("", "webhooks.create", new).await["result"].clone();
     let test = json!({ "id": webhook["id"] });
@@ -142,7 +142,7 @@ async fn a_delivery_that_runs_again_after_a_kill_stands_once_in_its_session() {
     model.stream(&server, &key, 50).await;
     server.kill();
 
-    let server = place.start();
+    let server = installation.start();
     // The second attempt is the last one. It ends with the process.
     while model.asked.load(Ordering::SeqCst) < 2 {
         delivery(&server, |_| true).await;

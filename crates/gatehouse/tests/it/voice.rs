@@ -1,6 +1,6 @@
 //! `gatehouse voice …` against a real process and a small vendor.
 
-use crate::process::{Place, Ran, Server};
+use crate::process::{CommandOutput, Installation, Server};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -114,65 +114,67 @@ fn listen(body: &[u8]) -> Vec<u8> {
 }
 
 /// A server that uses the vendor for speech and transcription. Lists hide the speech provider.
-struct House {
-    place: Place,
+struct Gateway {
+    installation: Installation,
     server: Server,
     vendor: Vendor,
 }
 
-impl House {
+impl Gateway {
     fn new() -> Self {
         let (vendor, url) = Vendor::start();
-        let mut place = Place::new();
+        let mut installation = Installation::new();
         for section in ["TTS__OPENAI", "STT__WHISPER"] {
-            place.env(&format!("SERVICE_VOICE__{section}__BASE_URL"), url.as_str());
-            place.env(&format!("SERVICE_VOICE__{section}__API_KEY"), KEY);
+            installation.env(&format!("SERVICE_VOICE__{section}__BASE_URL"), url.as_str());
+            installation.env(&format!("SERVICE_VOICE__{section}__API_KEY"), KEY);
         }
-        place.env("SERVICE_VOICE__TTS__PROVIDERS", "piper");
-        let server = place.start();
+        installation.env("SERVICE_VOICE__TTS__PROVIDERS", "piper");
+        let server = installation.start();
         Self {
-            place,
+            installation,
             server,
             vendor,
         }
     }
 
-    fn voice(&self, args: &[&str]) -> Ran {
+    fn voice(&self, args: &[&str]) -> CommandOutput {
         let mut all = vec!["--url", &self.server.url, "voice"];
         all.extend(args);
-        self.place.run(&all)
+        self.installation.run(&all)
     }
 
     /// A file next to the data directory.
     fn file(&self, name: &str) -> PathBuf {
-        self.place.data_dir().with_file_name(name)
+        self.installation.data_dir().with_file_name(name)
     }
 }
 
 #[tokio::test]
 async fn a_text_goes_into_a_file_and_comes_back_as_text() {
-    let house = House::new();
-    let file = house.file("speech.wav");
+    let gateway = Gateway::new();
+    let file = gateway.file("speech.wav");
     let path = file.to_str().unwrap();
-    let said = house.voice(&["say", "Hello there.", "--output", path]).ok();
+    let said = gateway
+        .voice(&["say", "Hello there.", "--output", path])
+        .ok();
     assert!(
         said.starts_with("Wrote ") && said.contains("tts_cloud_2"),
         "{said}"
     );
     let bytes = tokio::fs::read(&file).await.unwrap();
     assert!(bytes.starts_with(b"RIFF") && bytes.len() > SILENCE.len());
-    assert_eq!(house.voice(&["transcribe", path]).ok(), "Hello there.\n");
-    let subtitles = house
+    assert_eq!(gateway.voice(&["transcribe", path]).ok(), "Hello there.\n");
+    let subtitles = gateway
         .voice(&["transcribe", path, "--subtitles", "vtt"])
         .ok();
     assert!(subtitles.starts_with("WEBVTT"), "{subtitles}");
     // The extension selects the format; an explicit format takes precedence.
-    let oga = house.file("speech.oga");
-    let said = house.voice(&["--json", "say", "Hello.", "-o", oga.to_str().unwrap()]);
+    let oga = gateway.file("speech.oga");
+    let said = gateway.voice(&["--json", "say", "Hello.", "-o", oga.to_str().unwrap()]);
     assert_eq!(said.json()["format"], "ogg");
-    assert_eq!(house.vendor.last()["response_format"], "opus");
-    let mp3 = house.file("speech.mp3");
-    let said = house.voice(&[
+    assert_eq!(gateway.vendor.last()["response_format"], "opus");
+    let mp3 = gateway.file("speech.mp3");
+    let said = gateway.voice(&[
         "say",
         "Bye.",
         "--format",
@@ -191,36 +193,36 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
 
 #[test]
 fn a_wrong_line_is_two_and_calls_nobody() {
-    let house = House::new();
-    let flac = house.file("speech.flac");
+    let gateway = Gateway::new();
+    let flac = gateway.file("speech.flac");
     let flac = flac.to_str().unwrap();
-    let told = house.voice(&["say", "Hello."]).failed(2);
+    let told = gateway.voice(&["say", "Hello."]).failed(2);
     assert!(told.contains("--output"), "{told}");
-    let told = house.voice(&["say", "Hello.", "-o", flac]).failed(2);
+    let told = gateway.voice(&["say", "Hello.", "-o", flac]).failed(2);
     assert!(
         told.contains(".flac") && told.contains(".mp3") && told.contains(".oga"),
         "{told}"
     );
-    house
+    gateway
         .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "flac"])
         .failed(2);
-    assert!(house.vendor.asked.lock().unwrap().is_empty());
+    assert!(gateway.vendor.asked.lock().unwrap().is_empty());
     // An unreadable file is a failure, not a usage error.
-    house
+    gateway
         .voice(&["transcribe", "/nowhere/speech.wav"])
         .failed(1);
 }
 
 #[test]
 fn doctor_tries_whoever_is_chosen_although_lists_hide_it() {
-    let house = House::new();
-    let shown = house.voice(&["--json", "providers"]).json();
+    let gateway = Gateway::new();
+    let shown = gateway.voice(&["--json", "providers"]).json();
     let speakers = shown["tts"].as_array().unwrap();
     assert_eq!(
         (speakers.len(), &speakers[0]["id"]),
         (1, &json!("tts_local_1"))
     );
-    let doctor = house.voice(&["--json", "doctor", "--try"]).json();
+    let doctor = gateway.voice(&["--json", "doctor", "--try"]).json();
     let tried: Vec<_> = doctor["checks"].as_array().unwrap().iter().collect();
     let ids: Vec<_> = tried
         .iter()
@@ -229,8 +231,8 @@ fn doctor_tries_whoever_is_chosen_although_lists_hide_it() {
     assert_eq!(ids, ["tts", "stt", "tts_cloud_2", "stt_cloud_1"]);
     assert!(tried.iter().all(|check| check["ok"] == true), "{doctor}");
     // No cached audio hides a failing vendor.
-    house.vendor.is_broken.store(true, Ordering::SeqCst);
-    let failed = house.voice(&["doctor", "--try"]);
+    gateway.vendor.is_broken.store(true, Ordering::SeqCst);
+    let failed = gateway.voice(&["doctor", "--try"]);
     assert_eq!(failed.code(), Some(1));
     assert!(
         failed.stdout().contains("✗ tts_cloud_2"),

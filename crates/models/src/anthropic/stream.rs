@@ -106,7 +106,7 @@ struct RawUsage {
 
 /// A response that is one document (<https://platform.claude.com/docs/en/api/messages>).
 #[derive(Deserialize)]
-struct Whole {
+struct WholeResponse {
     content: Option<Vec<Block>>,
     stop_reason: Option<String>,
     usage: Option<RawUsage>,
@@ -337,7 +337,7 @@ impl Decoder for AnthropicDecoder {
     }
 
     fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
-        let whole: Whole = read_document(body)?;
+        let whole: WholeResponse = read_document(body)?;
         if let Some(error) = whole.error.filter(|error| !error.is_null()) {
             return Err(ReadError::Vendor(refusal::in_stream(&error)));
         }

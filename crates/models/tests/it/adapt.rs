@@ -1,8 +1,8 @@
 //! Requests are adapted to what a family or a model accepts. The vendors refuse what the real ones refuse, with
 //! their words.
 
-use crate::harness::{Home, hello, listen, model, model_of, one, said};
-use crate::vendor::{Answer, Asked, Rule, Vendor, events};
+use crate::harness::{Harness, collected, hello, listen, model, model_of, one};
+use crate::vendor::{Answer, ReceivedRequest, Rule, Vendor, events};
 use gatehouse_domain::Problem;
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
 use gatehouse_models::{
@@ -80,11 +80,11 @@ fn plain_model() -> Vec<Rule> {
 #[tokio::test]
 async fn what_a_model_refuses_is_learned_once_and_left_out_from_then_on() {
     let vendor = Vendor::strict(plain_model(), [good(), good(), good()]).await;
-    let home = Home::new().await;
-    let models = home.models(one(Openai, &vendor.url));
-    assert_eq!(said(&models, with_everything()).await.text, "Hello");
+    let harness = Harness::new().await;
+    let models = harness.models(one(Openai, &vendor.url));
+    assert_eq!(collected(&models, with_everything()).await.text, "Hello");
     assert_eq!(vendor.asked().len(), 5, "one refusal per field");
-    assert_eq!(said(&models, with_everything()).await.text, "Hello");
+    assert_eq!(collected(&models, with_everything()).await.text, "Hello");
     let asked = vendor.asked();
     assert_eq!(asked.len(), 6, "nothing is refused twice");
     let body = &asked[5].body;
@@ -103,8 +103,8 @@ async fn what_a_model_refuses_is_learned_once_and_left_out_from_then_on() {
 async fn a_refusal_of_something_that_was_not_sent_is_not_repeated() {
     let refusal = error("Unsupported value: 'temperature' does not support this.");
     let vendor = Vendor::new([Answer::json(400, &refusal), good()]).await;
-    let home = Home::new().await;
-    let models = home.models(one(Openai, &vendor.url));
+    let harness = Harness::new().await;
+    let models = harness.models(one(Openai, &vendor.url));
     let (_, failed) = listen(&models, &model(), hello()).await;
     assert!(failed.is_some());
     vendor.only();
@@ -113,7 +113,7 @@ async fn a_refusal_of_something_that_was_not_sent_is_not_repeated() {
 #[tokio::test]
 async fn a_model_that_is_known_to_have_no_tools_gets_none() {
     let vendor = Vendor::strict(plain_model(), [good()]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut settings = one(Openai, &vendor.url);
     let facts = ModelFacts {
         tools: Some(false),
@@ -125,17 +125,20 @@ async fn a_model_that_is_known_to_have_no_tools_gets_none() {
         tools: vec![tool("calc", json!({ "type": "object" }))],
         ..hello()
     };
-    assert_eq!(said(&home.models(settings), request).await.text, "Hello");
+    assert_eq!(
+        collected(&harness.models(settings), request).await.text,
+        "Hello"
+    );
     vendor.only();
 }
 
 /// The reason that a caller sees.
 async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Problem) {
     let vendor = Vendor::new(vec![Answer::json(status, body); 4]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut own = crate::harness::tuning();
-    own.patience.retries_total = std::time::Duration::ZERO;
-    let models = home.models_with(one(kind, &vendor.url), own);
+    own.timeouts.retries_total = std::time::Duration::ZERO;
+    let models = harness.models_with(one(kind, &vendor.url), own);
     let (_, failed) = listen(&models, &model(), hello()).await;
     match failed {
         Some(ModelError::Failed {
@@ -144,7 +147,7 @@ async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Probl
             status,
             retryable,
             retry_after,
-            said,
+            vendor_message,
         }) => {
             let error = ModelError::Failed {
                 provider,
@@ -152,7 +155,7 @@ async fn reason(kind: ProviderKind, status: u16, body: &Value) -> (Reason, Probl
                 reason: Some(reason),
                 retryable,
                 retry_after,
-                said,
+                vendor_message,
             };
             (reason, error.into())
         }
@@ -201,7 +204,7 @@ async fn a_refusal_names_its_reason_and_not_the_vendors_words() {
 }
 
 /// What `OpenAI` requires of a function's schema.
-fn openai_schemas(asked: &Asked) -> Result<(), (u16, Value)> {
+fn openai_schemas(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     for tool in asked.body["tools"].as_array().into_iter().flatten() {
         let schema = &tool["function"]["parameters"];
         let name = &tool["function"]["name"];
@@ -232,7 +235,7 @@ fn every_array_has_items(schema: &Value) -> Result<(), (u16, Value)> {
 }
 
 /// Gemini: an unknown field is "Invalid JSON payload received. Unknown name …".
-fn gemini_schemas(asked: &Asked) -> Result<(), (u16, Value)> {
+fn gemini_schemas(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     fn check(schema: &Value) -> Result<(), (u16, Value)> {
         for refused in ["$ref", "oneOf", "additionalProperties", "const", "$schema"] {
             if schema.get(refused).is_some() {
@@ -257,7 +260,7 @@ fn gemini_schemas(asked: &Asked) -> Result<(), (u16, Value)> {
 }
 
 /// Anthropic: "`input_schema` does not support oneOf, allOf, or anyOf at the top level".
-fn anthropic_schemas(asked: &Asked) -> Result<(), (u16, Value)> {
+fn anthropic_schemas(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     for tool in asked.body["tools"].as_array().into_iter().flatten() {
         let schema = &tool["input_schema"];
         let is_plain = ["oneOf", "anyOf", "allOf"]
@@ -282,7 +285,7 @@ async fn schemas_that_a_family_refuses_are_rewritten_for_it() {
         "$defs": { "Id": { "type": "string", "format": "uuid" } },
     });
     let anthropic = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let request = || ChatRequest {
         tools: vec![tool("find", hard.clone())],
         ..hello()
@@ -303,7 +306,7 @@ async fn schemas_that_a_family_refuses_are_rewritten_for_it() {
         ),
     ] {
         let vendor = Vendor::strict([rule], [answer]).await;
-        let models = home.models(one(kind, &vendor.url));
+        let models = harness.models(one(kind, &vendor.url));
         let to = ModelRef {
             provider: "p".to_owned(),
             model: name.to_owned(),

@@ -1,7 +1,7 @@
 //! Anthropic Messages, after the examples in <https://platform.claude.com/docs/en/api/messages> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 
-use crate::harness::{Home, Said, ask, call, hello, one, said, usage, user};
+use crate::harness::{Collected, Harness, ask, call, collected, hello, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Anthropic;
 use gatehouse_models::{ChatMessage, ChatRequest, ModelError, StopReason, ToolSpec, Usage};
@@ -34,18 +34,18 @@ data: {"type": "message_stop"}
 
 "#;
 
-fn hello_said() -> Said {
-    Said {
+fn hello_said() -> Collected {
+    Collected {
         text: "Hello!".to_owned(),
         end: Some((usage(25, 15), StopReason::End)),
-        ..Said::default()
+        ..Collected::default()
     }
 }
 
 #[tokio::test]
 async fn what_is_sent_and_what_comes_back() {
     let vendor = Vendor::new([Answer::stream([HELLO])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let request = ChatRequest {
         system: Some("Be kind.".to_owned()),
         messages: vec![user("Hello")],
@@ -58,8 +58,8 @@ async fn what_is_sent_and_what_comes_back() {
         max_tokens: Some(77),
         effort: None,
     };
-    let said = said(&home.models(one(Anthropic, &vendor.url)), request).await;
-    assert_eq!(said, hello_said());
+    let collected = collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
+    assert_eq!(collected, hello_said());
     let asked = vendor.only();
     assert_eq!(
         (asked.method.as_str(), asked.path.as_str()),
@@ -92,8 +92,8 @@ async fn what_is_sent_and_what_comes_back() {
 #[tokio::test]
 async fn a_limit_of_tokens_is_always_sent() {
     let vendor = Vendor::new([Answer::stream([HELLO])]).await;
-    let home = Home::new().await;
-    said(&home.models(one(Anthropic, &vendor.url)), hello()).await;
+    let harness = Harness::new().await;
+    collected(&harness.models(one(Anthropic, &vendor.url)), hello()).await;
     let body = vendor.only().body;
     assert_eq!(body["max_tokens"], 8192);
     assert!(body.get("system").is_none() && body.get("tools").is_none());
@@ -103,9 +103,9 @@ async fn a_limit_of_tokens_is_always_sent() {
 async fn however_the_bytes_are_cut() {
     for size in [1, 3, 11, 97, 1000] {
         let vendor = Vendor::new([Answer::stream(HELLO.as_bytes().chunks(size))]).await;
-        let (said, error) = ask(Anthropic, &vendor).await;
+        let (collected, error) = ask(Anthropic, &vendor).await;
         assert!(error.is_none(), "{size}: {error:?}");
-        assert_eq!(said, hello_said(), "{size}");
+        assert_eq!(collected, hello_said(), "{size}");
     }
 }
 
@@ -138,20 +138,20 @@ const CALLS: &[&str] = &[
 #[tokio::test]
 async fn calls_and_what_is_passed_over() {
     let vendor = Vendor::new([Answer::stream([events(CALLS)])]).await;
-    let (said, error) = ask(Anthropic, &vendor).await;
+    let (collected, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");
     let calls = [
         call("toolu_01", "get_weather", "{\"location\": \"Zürich\"}"),
         call("toolu_02", "no_such_tool", "{}"),
         call("toolu_03", "calc", "{\"x\":1}"),
     ];
-    assert_eq!(said.text, "Okay");
-    assert_eq!(said.calls, calls);
+    assert_eq!(collected.text, "Okay");
+    assert_eq!(collected.calls, calls);
     let used = Usage {
         cached_tokens: 8,
         ..usage(500, 89)
     };
-    assert_eq!(said.end, Some((used, StopReason::ToolUse)));
+    assert_eq!(collected.end, Some((used, StopReason::ToolUse)));
 }
 
 #[tokio::test]
@@ -166,15 +166,15 @@ async fn reasons_to_stop() {
     ] {
         let text = HELLO.replace("end_turn", reason);
         let vendor = Vendor::new([Answer::stream([text])]).await;
-        let (said, _) = ask(Anthropic, &vendor).await;
-        assert_eq!(said.end.unwrap().1, stop, "{reason}");
+        let (collected, _) = ask(Anthropic, &vendor).await;
+        assert_eq!(collected.end.unwrap().1, stop, "{reason}");
     }
 }
 
 #[tokio::test]
 async fn a_conversation_is_written_in_turns() {
     let vendor = Vendor::new([Answer::stream([HELLO])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let result = |id: &str, text: &str| ChatMessage::Tool {
         call_id: id.to_owned(),
         name: "calc".to_owned(),
@@ -206,7 +206,7 @@ async fn a_conversation_is_written_in_turns() {
         ],
         ..ChatRequest::default()
     };
-    said(&home.models(one(Anthropic, &vendor.url)), request).await;
+    collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
     let messages = json!([
         { "role": "user", "content": [
             { "type": "text", "text": "one" },
@@ -232,7 +232,7 @@ async fn a_conversation_is_written_in_turns() {
 #[tokio::test]
 async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
     let vendor = Vendor::new([Answer::stream([HELLO])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let request = ChatRequest {
         messages: vec![
             ChatMessage::Assistant {
@@ -244,7 +244,7 @@ async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
         ],
         ..ChatRequest::default()
     };
-    said(&home.models(one(Anthropic, &vendor.url)), request).await;
+    collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
     let messages = vendor.only().body["messages"].clone();
     let roles: Vec<&str> = messages
         .as_array()
@@ -264,9 +264,9 @@ async fn an_error_in_the_stream() {
     // Before the first chunk, the request is retried.
     let overloaded = events(&[OVERLOADED]);
     let vendor = Vendor::new([Answer::stream([&overloaded]), Answer::stream([HELLO])]).await;
-    let (said, error) = ask(Anthropic, &vendor).await;
+    let (collected, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(said, hello_said());
+    assert_eq!(collected, hello_said());
     // After it, it is not.
     let (begun, _) = HELLO.split_once("event: content_block_stop").unwrap();
     let vendor = Vendor::new([
@@ -274,8 +274,8 @@ async fn an_error_in_the_stream() {
         Answer::stream([HELLO]),
     ])
     .await;
-    let (said, error) = ask(Anthropic, &vendor).await;
-    assert_eq!(said.text, "Hello!");
+    let (collected, error) = ask(Anthropic, &vendor).await;
+    assert_eq!(collected.text, "Hello!");
     let expected = matches!(
         error,
         Some(ModelError::Failed {
@@ -294,9 +294,9 @@ async fn an_error_that_only_its_event_names() {
     let error =
         "event: error\ndata: {\"code\":500,\"message\":\"x\",\"type\":\"server_error\"}\n\n";
     let vendor = Vendor::new([Answer::stream([error]), Answer::stream([HELLO])]).await;
-    let (said, error) = ask(Anthropic, &vendor).await;
+    let (collected, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(said, hello_said());
+    assert_eq!(collected, hello_said());
     assert_eq!(vendor.asked().len(), 2);
 }
 
@@ -304,8 +304,8 @@ async fn an_error_that_only_its_event_names() {
 async fn a_call_that_is_never_closed_is_no_call() {
     let open = events(&[CALLS[0], CALLS[7], CALLS[20], CALLS[21]]);
     let vendor = Vendor::new([Answer::stream([open])]).await;
-    let (said, error) = ask(Anthropic, &vendor).await;
-    assert!(said.calls.is_empty());
+    let (collected, error) = ask(Anthropic, &vendor).await;
+    assert!(collected.calls.is_empty());
     let expected = matches!(
         error,
         Some(ModelError::Failed {

@@ -1,6 +1,6 @@
 //! Choosing a model.
 
-use crate::harness::{Home, hello, listen, model_of, provider, tuning};
+use crate::harness::{Harness, hello, listen, model_of, provider, tuning};
 use crate::vendor::{Answer, Vendor, events, nobody};
 use gatehouse_domain::Problem;
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
@@ -38,7 +38,7 @@ fn list(names: &[&str]) -> Value {
 
 #[tokio::test]
 async fn the_agents_choice_then_the_default_then_the_only_one() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([]).await;
     let mut settings = ModelsSettings {
         default: Some("b/second".to_owned()),
@@ -49,7 +49,7 @@ async fn the_agents_choice_then_the_default_then_the_only_one() {
         given.models = models.into_iter().map(str::to_owned).collect();
         settings.providers.insert(id.to_owned(), given);
     }
-    let models = home.models(settings);
+    let models = harness.models(settings);
     assert_eq!(chosen(&models, Some("a"), Some("mine")).await, "a/mine");
     let error = models.choose(Some("a"), None).await.unwrap_err();
     assert_eq!(what(error), "models.default", "a person chooses");
@@ -66,7 +66,7 @@ async fn the_agents_choice_then_the_default_then_the_only_one() {
     // Providers of the settings take precedence over detected ones.
     vendor.then_answers(Answer::json(200, &list(&["text-embedding-3", "chatty"])));
     assert_eq!(chosen(&models, None, None).await, "z/chatty");
-    home.clock.advance(Duration::from_mins(5));
+    harness.clock.advance(Duration::from_mins(5));
     vendor.then_answers(Answer::json(200, &list(&["chatty", "chattier"])));
     let error = models.choose(None, None).await.unwrap_err();
     assert_eq!(what(error), "models.default", "never the first of a list");
@@ -74,13 +74,13 @@ async fn the_agents_choice_then_the_default_then_the_only_one() {
 
 #[tokio::test]
 async fn a_provider_that_is_not_there_or_has_no_key() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let far = Url::parse("https://models.example.com/v1").unwrap();
     let mut settings = ModelsSettings::default();
     settings
         .providers
         .insert("far".to_owned(), provider(Openai, &far, None));
-    let models = home.models(settings);
+    let models = harness.models(settings);
     for (provider, missing) in [
         ("nobody", "models.providers.nobody"),
         ("far", "models.providers.far.api_key"),
@@ -97,14 +97,14 @@ async fn a_provider_that_is_not_there_or_has_no_key() {
 
 #[tokio::test]
 async fn keys_of_the_environment_make_the_vendors_usable() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let settings = |openai: Option<&str>, anthropic: Option<&str>, autodetect| ModelsSettings {
         openai_api_key: openai.map(SecretString::from),
         anthropic_api_key: anthropic.map(SecretString::from),
         autodetect,
         ..Default::default()
     };
-    let models = home.models(settings(Some("a"), Some("b"), true));
+    let models = harness.models(settings(Some("a"), Some("b"), true));
     assert_eq!(chosen(&models, None, Some("m")).await, "openai/m");
     models.update_settings(settings(None, Some("b"), true));
     assert_eq!(chosen(&models, None, Some("m")).await, "anthropic/m");
@@ -117,7 +117,7 @@ async fn keys_of_the_environment_make_the_vendors_usable() {
 
 #[tokio::test]
 async fn a_provider_that_lists_nothing() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([
         Answer::json(404, &json!({})),
         Answer::json(200, &list(&[])),
@@ -129,7 +129,7 @@ async fn a_provider_that_lists_nothing() {
     settings
         .providers
         .insert("p".to_owned(), provider(Openai, &vendor.url, None));
-    let models = home.models(settings);
+    let models = harness.models(settings);
     for _ in 0..2 {
         assert_eq!(
             what(models.choose(None, None).await.unwrap_err()),
@@ -145,7 +145,7 @@ async fn a_provider_that_lists_nothing() {
         settings
             .providers
             .insert(id.to_owned(), provider(kind, &vendor.url, None));
-        assert_eq!(chosen(&home.models(settings), None, None).await, model);
+        assert_eq!(chosen(&harness.models(settings), None, None).await, model);
     }
 }
 
@@ -154,19 +154,19 @@ fn near(local: &Url) -> Tuning {
         local: Some(local.clone()),
         ..tuning()
     };
-    tuning.patience.probe = Duration::from_secs(20);
+    tuning.timeouts.probe = Duration::from_secs(20);
     tuning
 }
 
 #[tokio::test]
 async fn a_local_server_that_nobody_configured() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([Answer::json(
         200,
         &list(&["nomic-embed-text", "llama3.2:1b"]),
     )])
     .await;
-    let models = home.models_with(ModelsSettings::default(), near(&vendor.url));
+    let models = harness.models_with(ModelsSettings::default(), near(&vendor.url));
     assert_eq!(chosen(&models, None, None).await, "ollama/llama3.2:1b");
     let asked = vendor.only();
     assert_eq!(
@@ -175,44 +175,44 @@ async fn a_local_server_that_nobody_configured() {
     );
     assert_eq!(asked.header("authorization"), None);
     // The result is cached for some seconds, then probed again.
-    home.clock.advance(Duration::from_millis(4_999));
+    harness.clock.advance(Duration::from_millis(4_999));
     assert_eq!(chosen(&models, None, Some("other")).await, "ollama/other");
     vendor.only();
-    home.clock.advance(Duration::from_millis(1));
+    harness.clock.advance(Duration::from_millis(1));
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
     assert_eq!(vendor.asked().len(), 2);
     // It answers like any other provider.
     let text = r#"{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#;
     vendor.then_answers(Answer::stream([events(&[text, "[DONE]"])]));
-    let (said, error) = listen(&models, &model_of("ollama", "llama3.2:1b"), hello()).await;
+    let (collected, error) = listen(&models, &model_of("ollama", "llama3.2:1b"), hello()).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(said.text, "Hi");
+    assert_eq!(collected.text, "Hi");
 }
 
 #[tokio::test]
 async fn a_local_server_that_is_not_there_hangs_or_has_no_model() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let hanging = Answer::stream(["["]).then(crate::vendor::Then::Hang);
     let vendor = Vendor::new([hanging, Answer::json(200, &list(&[]))]).await;
     let mut hasty = near(&vendor.url);
-    hasty.patience.probe = Duration::from_millis(50);
-    let models = home.models_with(ModelsSettings::default(), hasty);
+    hasty.timeouts.probe = Duration::from_millis(50);
+    let models = harness.models_with(ModelsSettings::default(), hasty);
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
-    let models = home.models_with(ModelsSettings::default(), near(&vendor.url));
+    let models = harness.models_with(ModelsSettings::default(), near(&vendor.url));
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
-    let models = home.models_with(ModelsSettings::default(), near(&nobody().await));
+    let models = harness.models_with(ModelsSettings::default(), near(&nobody().await));
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
 }
 
 #[tokio::test]
 async fn what_is_configured_goes_before_a_local_server() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([]).await;
     let settings = ModelsSettings {
         anthropic_api_key: Some(key("sk")),
         ..Default::default()
     };
-    let models = home.models_with(settings, near(&vendor.url));
+    let models = harness.models_with(settings, near(&vendor.url));
     assert_eq!(chosen(&models, None, Some("m")).await, "anthropic/m");
     assert!(vendor.asked().is_empty());
 }

@@ -3,7 +3,7 @@
 //! Formats: <https://platform.openai.com/docs/api-reference/chat/object> and
 //! <https://platform.claude.com/docs/en/api/messages>.
 
-use crate::harness::{Home, ask, call, hello, listen, model, one, tuning, usage};
+use crate::harness::{Harness, ask, call, hello, listen, model, one, tuning, usage};
 use crate::vendor::{Answer, Then, Vendor, events};
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
 use gatehouse_models::{ModelError, StopReason, Usage};
@@ -73,32 +73,32 @@ async fn a_document_is_a_whole_answer() {
         ),
     ] {
         let vendor = Vendor::new([Answer::json(200, &body)]).await;
-        let (said, error) = ask(kind, &vendor).await;
+        let (collected, error) = ask(kind, &vendor).await;
         assert!(error.is_none(), "{body}: {error:?}");
-        assert_eq!(said.text, text);
+        assert_eq!(collected.text, text);
         if text.is_empty() {
             let expected = [call("a", "calc", "{\"x\":1}"), call("b", "calc", "{}")];
-            assert_eq!(said.calls, expected);
+            assert_eq!(collected.calls, expected);
         }
         let cached_tokens = if kind == Anthropic { 7 } else { 0 };
         let used = Usage {
             cached_tokens,
             ..usage(19, 10)
         };
-        assert_eq!(said.end, Some((used, stop)));
+        assert_eq!(collected.end, Some((used, stop)));
         vendor.only();
     }
 }
 
 #[tokio::test]
-async fn calls_without_ids_are_told_apart_in_a_document_too() {
+async fn calls_without_ids_stay_distinct_in_a_document() {
     let function = json!({ "name": "calc", "arguments": "{}" });
     let message = json!({ "tool_calls": [{ "function": function }, { "function": function }] });
     let answer = Answer::json(200, &openai(&message, "tool_calls"));
     let vendor = Vendor::new([answer]).await;
-    let (said, _) = ask(Openai, &vendor).await;
+    let (collected, _) = ask(Openai, &vendor).await;
     let expected = [call("call_0", "calc", "{}"), call("call_1", "calc", "{}")];
-    assert_eq!(said.calls, expected);
+    assert_eq!(collected.calls, expected);
 }
 
 #[tokio::test]
@@ -119,9 +119,9 @@ async fn a_document_that_is_no_answer_is_garbage() {
         ),
     ] {
         let vendor = Vendor::new([Answer::json(200, &body)]).await;
-        let (said, error) = ask(kind, &vendor).await;
+        let (collected, error) = ask(kind, &vendor).await;
         assert!(is_garbage(error.as_ref()), "{body}: {error:?}");
-        assert!(said.end.is_none());
+        assert!(collected.end.is_none());
         vendor.only();
     }
 }
@@ -147,10 +147,10 @@ async fn a_document_that_breaks_off_is_asked_for_again() {
         let mut half = Answer::json(200, &whole).then(then);
         half.pieces[0].truncate(40);
         let vendor = Vendor::new([half, Answer::json(200, &whole)]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(
-            (said.text.as_str(), vendor.asked().len()),
+            (collected.text.as_str(), vendor.asked().len()),
             ("Hello", 2),
             "the second answer"
         );
@@ -159,14 +159,14 @@ async fn a_document_that_breaks_off_is_asked_for_again() {
 
 #[tokio::test]
 async fn a_document_at_the_limit_and_past_it() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let body = openai(&json!({ "content": "Hello" }), "stop");
     let length = body.to_string().len();
     for (limit, fits) in [(length, true), (length - 1, false)] {
         let vendor = Vendor::new([Answer::json(200, &body)]).await;
         let mut small = tuning();
         small.limits.event_bytes = limit;
-        let models = home.models_with(one(Openai, &vendor.url), small);
+        let models = harness.models_with(one(Openai, &vendor.url), small);
         let (_, error) = listen(&models, &model(), hello()).await;
         assert_eq!(error.is_none(), fits, "{error:?}");
         assert_eq!(is_garbage(error.as_ref()), !fits, "{error:?}");
@@ -207,9 +207,9 @@ async fn a_stream_with_nothing_in_it_is_no_answer() {
         (Anthropic, &[start, r#"{"type":"message_stop"}"#]),
     ] {
         let vendor = Vendor::new([Answer::stream([events(frames)])]).await;
-        let (said, error) = ask(kind, &vendor).await;
+        let (collected, error) = ask(kind, &vendor).await;
         assert!(is_garbage(error.as_ref()), "{frames:?}: {error:?}");
-        assert!(said.end.is_none());
+        assert!(collected.end.is_none());
         vendor.only();
     }
 }
@@ -228,8 +228,8 @@ async fn a_model_may_end_its_turn_without_a_word() {
         (Anthropic, &[delta, r#"{"type":"message_stop"}"#]),
     ] {
         let vendor = Vendor::new([Answer::stream([events(frames)])]).await;
-        let (said, error) = ask(kind, &vendor).await;
+        let (collected, error) = ask(kind, &vendor).await;
         assert!(error.is_none(), "{frames:?}: {error:?}");
-        assert_eq!(said.end.unwrap().1, StopReason::End);
+        assert_eq!(collected.end.unwrap().1, StopReason::End);
     }
 }

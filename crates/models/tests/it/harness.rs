@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-pub struct Home {
+pub struct Harness {
     pub secrets: Secrets,
     pub clock: Arc<ManualClock>,
     database: TestDatabase,
@@ -25,7 +25,7 @@ pub struct Home {
 /// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
-impl Home {
+impl Harness {
     /// Without a vault.
     pub async fn new() -> Self {
         Self::with_vault(false).await
@@ -96,7 +96,7 @@ pub fn tuning() -> Tuning {
         local: None,
         ..Tuning::default()
     };
-    tuning.patience.retry_base = Duration::ZERO;
+    tuning.timeouts.retry_base = Duration::ZERO;
     tuning
 }
 
@@ -151,7 +151,7 @@ pub fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
 
 /// A whole answer.
 #[derive(Debug, Default, PartialEq)]
-pub struct Said {
+pub struct Collected {
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub reasoning: String,
@@ -164,47 +164,47 @@ pub async fn listen(
     models: &Models,
     model: &ModelRef,
     request: ChatRequest,
-) -> (Said, Option<ModelError>) {
-    let mut said = Said::default();
+) -> (Collected, Option<ModelError>) {
+    let mut collected = Collected::default();
     let mut stream = match models.chat(model, request).await {
         Ok(stream) => stream,
-        Err(error) => return (said, Some(error)),
+        Err(error) => return (collected, Some(error)),
     };
     while let Some(item) = stream.next().await {
-        assert!(said.end.is_none(), "something after the end");
+        assert!(collected.end.is_none(), "something after the end");
         match item {
             Ok(Chunk::Text(text)) => {
                 assert!(!text.is_empty());
-                said.text.push_str(&text);
+                collected.text.push_str(&text);
             }
             Ok(Chunk::Reasoning(text)) => {
                 assert!(!text.is_empty());
-                said.reasoning.push_str(&text);
+                collected.reasoning.push_str(&text);
             }
-            Ok(Chunk::State(state)) => assert!(said.state.replace(state).is_none()),
-            Ok(Chunk::ToolCall(call)) => said.calls.push(call),
-            Ok(Chunk::End { usage, stop }) => said.end = Some((usage, stop)),
+            Ok(Chunk::State(state)) => assert!(collected.state.replace(state).is_none()),
+            Ok(Chunk::ToolCall(call)) => collected.calls.push(call),
+            Ok(Chunk::End { usage, stop }) => collected.end = Some((usage, stop)),
             Err(error) => {
                 assert!(stream.next().await.is_none(), "something after an error");
-                return (said, Some(error));
+                return (collected, Some(error));
             }
         }
     }
-    (said, None)
+    (collected, None)
 }
 
 /// A whole answer, which must succeed.
-pub async fn said(models: &Models, request: ChatRequest) -> Said {
-    let (said, error) = listen(models, &model(), request).await;
+pub async fn collected(models: &Models, request: ChatRequest) -> Collected {
+    let (collected, error) = listen(models, &model(), request).await;
     assert!(error.is_none(), "{error:?}");
-    assert!(said.end.is_some());
-    said
+    assert!(collected.end.is_some());
+    collected
 }
 
 /// Sends a conversation to one provider of this kind.
-pub async fn ask(kind: ProviderKind, vendor: &Vendor) -> (Said, Option<ModelError>) {
-    let home = Home::new().await;
-    listen(&home.models(one(kind, &vendor.url)), &model(), hello()).await
+pub async fn ask(kind: ProviderKind, vendor: &Vendor) -> (Collected, Option<ModelError>) {
+    let harness = Harness::new().await;
+    listen(&harness.models(one(kind, &vendor.url)), &model(), hello()).await
 }
 
 pub fn usage(input_tokens: u64, output_tokens: u64) -> Usage {

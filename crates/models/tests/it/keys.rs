@@ -1,6 +1,6 @@
 //! Which key is sent, and to which provider.
 
-use crate::harness::{Home, hello, listen, model_of, provider, said, tuning};
+use crate::harness::{Harness, collected, hello, listen, model_of, provider, tuning};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_domain::Actor;
 use gatehouse_models::ProviderKind::Openai;
@@ -25,10 +25,10 @@ fn settings(id: &str, url: &Url, key: Option<&str>) -> ModelsSettings {
 
 #[tokio::test]
 async fn stored_then_settings_then_environment() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new(vec![good(); 4]).await;
     let sent = async |key: Option<&str>, id: &str| {
-        let models = home.models(settings(id, &vendor.url, key));
+        let models = harness.models(settings(id, &vendor.url, key));
         let (_, error) = listen(&models, &model_of(id, "m"), hello()).await;
         assert!(error.is_none(), "{error:?}");
         let last = vendor.asked().pop().unwrap();
@@ -40,7 +40,8 @@ async fn stored_then_settings_then_environment() {
         sent(Some("sk-settings"), "openai").await.unwrap(),
         "Bearer sk-settings"
     );
-    home.store_key("openai", "sk-stored", vendor.url.as_str())
+    harness
+        .store_key("openai", "sk-stored", vendor.url.as_str())
         .await;
     assert_eq!(
         sent(Some("sk-settings"), "openai").await.unwrap(),
@@ -50,19 +51,20 @@ async fn stored_then_settings_then_environment() {
 
 #[tokio::test]
 async fn a_stored_key_goes_only_where_it_was_entered_for() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([good()]).await;
-    home.store_key("p", "sk-stored", "https://models.example.com/v1")
+    harness
+        .store_key("p", "sk-stored", "https://models.example.com/v1")
         .await;
-    said(&home.models(settings("p", &vendor.url, None)), hello()).await;
+    collected(&harness.models(settings("p", &vendor.url, None)), hello()).await;
     assert_eq!(vendor.only().header("authorization"), None);
 }
 
 #[tokio::test]
 async fn a_key_that_fits_no_header_is_not_sent() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([good()]).await;
-    let models = home.models(settings("p", &vendor.url, Some("a\nb")));
+    let models = harness.models(settings("p", &vendor.url, Some("a\nb")));
     let (_, error) = listen(&models, &model_of("p", "m"), hello()).await;
     assert!(
         matches!(error, Some(ModelError::NotConfigured { .. })),
@@ -73,22 +75,23 @@ async fn a_key_that_fits_no_header_is_not_sent() {
 
 #[tokio::test]
 async fn while_the_vault_is_sealed() {
-    let mut home = Home::with_vault(true).await;
+    let mut harness = Harness::with_vault(true).await;
     let password = SecretString::from("the first password");
-    home.secrets
+    harness
+        .secrets
         .initialize(&Actor::cli(), password)
         .await
         .unwrap();
     let far = "https://models.example.com/v1";
-    home.store_key("far", "sk-stored", far).await;
-    home.restart().await;
+    harness.store_key("far", "sk-stored", far).await;
+    harness.restart().await;
     let refused = Answer::json(401, &json!({ "error": { "message": "no" } }));
     let vendor = Vendor::new([good(), refused]).await;
     let mut all = settings("near", &vendor.url, None);
     let far = Url::parse(far).unwrap();
     all.providers
         .insert("far".to_owned(), provider(Openai, &far, None));
-    let models = home.models(all);
+    let models = harness.models(all);
     // A provider that needs the sealed key fails; a local server, or one with a key from elsewhere, still
     // works.
     let error = models.choose(Some("far"), Some("m")).await.unwrap_err();
@@ -106,7 +109,7 @@ async fn while_the_vault_is_sealed() {
         providers: [("far".to_owned(), provider(Openai, &far, None))].into(),
         ..Default::default()
     };
-    let error = home
+    let error = harness
         .models_with(only, tuning())
         .choose(None, None)
         .await

@@ -1,17 +1,17 @@
 //! Size limits of answers: at each limit, and one past it.
 
-use crate::harness::{Home, Said, hello, listen, model, one, tuning};
+use crate::harness::{Collected, Harness, hello, listen, model, one, tuning};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::{self, Anthropic, Openai};
 use gatehouse_models::{Limits, ModelError};
 use serde_json::{Value, json};
 
-async fn hear(kind: ProviderKind, text: &str, limits: Limits) -> (Said, Option<ModelError>) {
-    let home = Home::new().await;
+async fn hear(kind: ProviderKind, text: &str, limits: Limits) -> (Collected, Option<ModelError>) {
+    let harness = Harness::new().await;
     let vendor = Vendor::new([Answer::stream([text])]).await;
     let mut tuning = tuning();
     tuning.limits = limits;
-    let models = home.models_with(one(kind, &vendor.url), tuning);
+    let models = harness.models_with(one(kind, &vendor.url), tuning);
     let heard = listen(&models, &model(), hello()).await;
     vendor.only();
     heard

@@ -1,6 +1,6 @@
 //! `models.list`, `providers.list`, `providers.test`, and known context windows.
 
-use crate::harness::{Home, model_of, provider, tuning};
+use crate::harness::{Harness, model_of, provider, tuning};
 use crate::vendor::{Answer, Then, Vendor, nobody};
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
 use gatehouse_models::{ModelError, ModelsSettings, ProviderInfo, Tuning};
@@ -28,7 +28,7 @@ async fn ids(models: &gatehouse_models::Models) -> Vec<String> {
 
 #[tokio::test]
 async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     // <https://platform.claude.com/docs/en/api/models-list>
     let claude = json!({
         "data": [{ "type": "model", "id": "claude-x", "display_name": "X", "created_at": "2025-02-19T00:00:00Z" }],
@@ -59,7 +59,7 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     let mut named = provider(Openai, &unasked.url, Some("sk"));
     named.models = vec!["b".to_owned(), "gpt-4o".to_owned()];
     settings.providers.insert("named".to_owned(), named);
-    let models = home.models(settings);
+    let models = harness.models(settings);
     assert_eq!(
         ids(&models).await,
         [
@@ -87,14 +87,14 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
         models.facts(&model_of("named", "gpt-4o")).context,
         Some(128_000)
     );
-    home.clock.advance(Duration::from_mins(5));
+    harness.clock.advance(Duration::from_mins(5));
     openai.then_answers(Answer::json(200, &list(&["new"])));
     assert!(ids(&models).await.contains(&"o/new".to_owned()));
 }
 
 #[tokio::test]
 async fn a_slow_or_endless_list_is_given_up() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let slow = Vendor::new([Answer::stream(["{\"data\":["]).then(Then::Hang)]).await;
     let endless = Vendor::new([Answer::stream(["["]).then(Then::Repeat("{\"id\":\"x\"},"))]).await;
     let mut settings = ModelsSettings::default();
@@ -102,19 +102,19 @@ async fn a_slow_or_endless_list_is_given_up() {
         .providers
         .insert("slow".to_owned(), provider(Openai, &slow.url, None));
     let mut short = tuning();
-    short.patience.list = Duration::from_millis(50);
-    let models = home.models_with(settings, short);
+    short.timeouts.list = Duration::from_millis(50);
+    let models = harness.models_with(settings, short);
     assert!(ids(&models).await.is_empty());
     let mut settings = ModelsSettings::default();
     settings
         .providers
         .insert("endless".to_owned(), provider(Openai, &endless.url, None));
-    assert!(ids(&home.models(settings)).await.is_empty());
+    assert!(ids(&harness.models(settings)).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_list_holds_at_most_a_thousand() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     for (count, listed) in [(1000, 1000), (1001, 1000)] {
         let names: Vec<String> = (0..count).map(|n| format!("m{n:04}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -123,13 +123,13 @@ async fn a_list_holds_at_most_a_thousand() {
         settings
             .providers
             .insert("p".to_owned(), provider(Openai, &vendor.url, None));
-        assert_eq!(home.models(settings).list().await.len(), listed);
+        assert_eq!(harness.models(settings).list().await.len(), listed);
     }
 }
 
 #[tokio::test]
 async fn testing_a_provider() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let refused = json!({ "error": { "message": "Incorrect API key", "code": "invalid_api_key" } });
     let vendor = Vendor::new([
         Answer::json(200, &list(&["a", "b"])),
@@ -140,7 +140,7 @@ async fn testing_a_provider() {
     settings
         .providers
         .insert("p".to_owned(), provider(Openai, &vendor.url, Some("sk")));
-    let models = home.models(settings);
+    let models = harness.models(settings);
     let tested = models.test("p").await.unwrap();
     assert_eq!((tested.ok, tested.models), (true, Some(2)));
     let wire = serde_json::to_value(tested).unwrap();
@@ -169,14 +169,16 @@ async fn testing_a_provider() {
 }
 
 #[tokio::test]
-async fn what_is_told_of_providers() {
-    let home = Home::new().await;
+async fn the_facts_listed_about_providers() {
+    let harness = Harness::new().await;
     let far = Url::parse("https://models.example.com/v1").unwrap();
     let other = Url::parse("https://other.example.com/v1").unwrap();
     let near = Url::parse("http://127.0.0.1:9/v1/").unwrap();
-    home.store_key("far", "sk-0123456789abcd", far.as_str())
+    harness
+        .store_key("far", "sk-0123456789abcd", far.as_str())
         .await;
-    home.store_key("moved", "sk-0123456789abcd", far.as_str())
+    harness
+        .store_key("moved", "sk-0123456789abcd", far.as_str())
         .await;
     let mut settings = ModelsSettings {
         openai_api_key: Some(SecretString::from("sk")),
@@ -192,7 +194,7 @@ async fn what_is_told_of_providers() {
             .providers
             .insert(id.to_owned(), provider(Openai, url, key));
     }
-    let all = home.models(settings).providers().await.unwrap();
+    let all = harness.models(settings).providers().await.unwrap();
     let told = |id: &str| -> (bool, bool, Option<String>, String) {
         let found = all
             .iter()
@@ -244,18 +246,18 @@ async fn what_is_told_of_providers() {
 
 #[tokio::test]
 async fn a_local_server_is_listed_when_it_is_there() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let vendor = Vendor::new([Answer::json(200, &list(&["llama3.2"]))]).await;
     let near = |url: &Url| Tuning {
         local: Some(url.clone()),
         ..tuning()
     };
-    let models = home.models_with(ModelsSettings::default(), near(&vendor.url));
+    let models = harness.models_with(ModelsSettings::default(), near(&vendor.url));
     assert_eq!(ids(&models).await, ["ollama/llama3.2"]);
     let all = models.providers().await.unwrap();
     let local = all.iter().find(|provider| provider.id == "ollama").unwrap();
     assert!(local.configured && local.detected);
-    let models = home.models_with(ModelsSettings::default(), near(&nobody().await));
+    let models = harness.models_with(ModelsSettings::default(), near(&nobody().await));
     assert!(ids(&models).await.is_empty());
     assert_eq!(models.providers().await.unwrap().len(), 2);
 }

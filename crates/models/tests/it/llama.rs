@@ -4,7 +4,7 @@
 //! `GATEHOUSE_TEST_PYTHON` names a Python interpreter with the script's dependencies (`cargo xtask test`
 //! creates one).
 
-use crate::harness::{Home, call, hello, listen, model_of, provider, user};
+use crate::harness::{Harness, call, hello, listen, model_of, provider, user};
 use gatehouse_models::ProviderKind::{self, Anthropic, Openai};
 use gatehouse_models::{
     ChatMessage, ChatRequest, ModelError, Models, ModelsSettings, StopReason, ToolSpec,
@@ -80,12 +80,12 @@ impl Drop for Server {
     }
 }
 
-fn models(home: &Home, kind: ProviderKind, url: &Url, key: Option<&str>) -> Models {
+fn models(harness: &Harness, kind: ProviderKind, url: &Url, key: Option<&str>) -> Models {
     let mut settings = ModelsSettings::default();
     settings
         .providers
         .insert("llama".to_owned(), provider(kind, url, key));
-    home.models(settings)
+    harness.models(settings)
 }
 
 fn calc() -> ToolSpec {
@@ -106,18 +106,18 @@ async fn a_real_server_speaks_both_families() {
     let server = tokio::task::spawn_blocking(move || Server::start(&python))
         .await
         .unwrap();
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     for kind in [Openai, Anthropic] {
-        let models = models(&home, kind, &server.url, Some(KEY));
+        let models = models(&harness, kind, &server.url, Some(KEY));
         let tested = models.test("llama").await.unwrap();
         assert_eq!(tested.models, Some(1), "{kind:?}");
         let chosen = models.choose(None, None).await.unwrap();
         assert_eq!(chosen, model_of("llama", "parrot"));
 
-        let (said, error) = listen(&models, &chosen, hello()).await;
+        let (collected, error) = listen(&models, &chosen, hello()).await;
         assert!(error.is_none(), "{kind:?}: {error:?}");
-        assert_eq!(said.text, "Hello, wörld");
-        let (usage, stop) = said.end.unwrap();
+        assert_eq!(collected.text, "Hello, wörld");
+        let (usage, stop) = collected.end.unwrap();
         assert_eq!(stop, StopReason::End);
         assert!(
             usage.input_tokens > 5 && usage.output_tokens == 3,
@@ -128,8 +128,8 @@ async fn a_real_server_speaks_both_families() {
 
         let mut short = hello();
         short.max_tokens = Some(1);
-        let (said, _) = listen(&models, &chosen, short).await;
-        assert_eq!(said.end.unwrap().1, StopReason::Length, "{kind:?}");
+        let (collected, _) = listen(&models, &chosen, short).await;
+        assert_eq!(collected.end.unwrap().1, StopReason::Length, "{kind:?}");
 
         let long = ChatRequest {
             messages: vec![user(&"long ".repeat(1000))],
@@ -140,7 +140,7 @@ async fn a_real_server_speaks_both_families() {
             matches!(error, Some(ModelError::ContextTooLong { .. })),
             "{kind:?}: {error:?}"
         );
-        wrong_key(&home, kind, &server.url).await;
+        wrong_key(&harness, kind, &server.url).await;
     }
 }
 
@@ -176,8 +176,8 @@ async fn tool_loop(models: &Models, kind: ProviderKind) {
     assert_eq!(second.end.unwrap().1, StopReason::End, "{kind:?}");
 }
 
-async fn wrong_key(home: &Home, kind: ProviderKind, url: &Url) {
-    let models = models(home, kind, url, Some("sk-wrong"));
+async fn wrong_key(harness: &Harness, kind: ProviderKind, url: &Url) {
+    let models = models(harness, kind, url, Some("sk-wrong"));
     let (_, error) = listen(&models, &model_of("llama", "parrot"), hello()).await;
     let refused = matches!(
         error,

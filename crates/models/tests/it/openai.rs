@@ -1,6 +1,6 @@
 //! Chat completions, after the examples in <https://platform.openai.com/docs/api-reference/chat>.
 
-use crate::harness::{Home, Said, ask, call, hello, model_of, one, said, usage, user};
+use crate::harness::{Collected, Harness, ask, call, collected, hello, model_of, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Openai;
 use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolSpec, Usage};
@@ -16,11 +16,11 @@ const HELLO: &[&str] = &[
     "[DONE]",
 ];
 
-fn hello_said() -> Said {
-    Said {
+fn hello_said() -> Collected {
+    Collected {
         text: "Hello, wörld".to_owned(),
         end: Some((usage(9, 12), StopReason::End)),
-        ..Said::default()
+        ..Collected::default()
     }
 }
 
@@ -35,7 +35,7 @@ fn calc() -> ToolSpec {
 #[tokio::test]
 async fn what_is_sent_and_what_comes_back() {
     let vendor = Vendor::new([Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let request = ChatRequest {
         system: Some("Be kind.".to_owned()),
         messages: vec![user("Hello!")],
@@ -44,8 +44,8 @@ async fn what_is_sent_and_what_comes_back() {
         max_tokens: Some(77),
         effort: None,
     };
-    let said = said(&home.models(one(Openai, &vendor.url)), request).await;
-    assert_eq!(said, hello_said());
+    let collected = collected(&harness.models(one(Openai, &vendor.url)), request).await;
+    assert_eq!(collected, hello_said());
     let asked = vendor.only();
     assert_eq!(
         (asked.method.as_str(), asked.path.as_str()),
@@ -77,8 +77,8 @@ async fn what_is_sent_and_what_comes_back() {
 #[tokio::test]
 async fn what_is_not_said_is_not_sent() {
     let vendor = Vendor::new([Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
-    said(&home.models(one(Openai, &vendor.url)), hello()).await;
+    let harness = Harness::new().await;
+    collected(&harness.models(one(Openai, &vendor.url)), hello()).await;
     let body = vendor.only().body;
     for name in [
         "tools",
@@ -94,10 +94,10 @@ async fn what_is_not_said_is_not_sent() {
 #[tokio::test]
 async fn a_server_of_ones_own_gets_no_key() {
     let vendor = Vendor::new([Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut settings = one(Openai, &vendor.url);
     settings.providers.get_mut("p").unwrap().api_key = None;
-    said(&home.models(settings), hello()).await;
+    collected(&harness.models(settings), hello()).await;
     assert_eq!(vendor.only().header("authorization"), None);
 }
 
@@ -109,9 +109,9 @@ async fn however_the_bytes_are_cut() {
     for text in [&whole, &returns, &spelled] {
         for size in [1, 2, 7, 64, 500] {
             let vendor = Vendor::new([Answer::stream(text.as_bytes().chunks(size))]).await;
-            let (said, error) = ask(Openai, &vendor).await;
+            let (collected, error) = ask(Openai, &vendor).await;
             assert!(error.is_none(), "{size}: {error:?}");
-            assert_eq!(said, hello_said(), "{size}");
+            assert_eq!(collected, hello_said(), "{size}");
         }
     }
 }
@@ -142,14 +142,14 @@ async fn cached_tokens_and_those_of_reasoning_are_counted() {
         );
         let text = events(&[HELLO[1], HELLO[2], HELLO[3], &end, "[DONE]"]);
         let vendor = Vendor::new([Answer::stream([&text])]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(error.is_none(), "{more}: {error:?}");
         let used = Usage {
             cached_tokens,
             reasoning_tokens,
             ..usage(9, 12)
         };
-        assert_eq!(said.end.unwrap().0, used, "{more}");
+        assert_eq!(collected.end.unwrap().0, used, "{more}");
     }
 }
 
@@ -164,10 +164,10 @@ async fn endings_that_compatible_servers_send() {
         (without_last_line, usage(9, 12)),
     ] {
         let vendor = Vendor::new([Answer::stream([&text])]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(error.is_none(), "{text}: {error:?}");
-        assert_eq!(said.text, "Hello, wörld");
-        assert_eq!(said.end, Some((tokens, StopReason::End)));
+        assert_eq!(collected.text, "Hello, wörld");
+        assert_eq!(collected.end, Some((tokens, StopReason::End)));
     }
 }
 
@@ -198,17 +198,17 @@ fn call_delta(index: Option<u64>, id: Option<&str>, name: Option<&str>, argument
     delta(&json!({ "tool_calls": [call] }))
 }
 
-async fn heard(frames: &[String]) -> Said {
+async fn heard(frames: &[String]) -> Collected {
     let frames: Vec<&str> = frames.iter().map(String::as_str).collect();
     let vendor = Vendor::new([Answer::stream([events(&frames)])]).await;
-    let (said, error) = ask(Openai, &vendor).await;
+    let (collected, error) = ask(Openai, &vendor).await;
     assert!(error.is_none(), "{error:?}");
-    said
+    collected
 }
 
 #[tokio::test]
 async fn calls_grow_by_their_index_and_unknown_tools_are_passed_on() {
-    let said = heard(&[
+    let collected = heard(&[
         delta(&json!({ "role": "assistant", "content": null })),
         call_delta(Some(0), Some("call_a"), Some("calc"), ""),
         call_delta(Some(0), None, None, "{\"x\":"),
@@ -225,14 +225,14 @@ async fn calls_grow_by_their_index_and_unknown_tools_are_passed_on() {
         call("call_b", "no_such_tool", "{not json"),
         call("call_c", "calc", "{}"),
     ];
-    assert_eq!(said.calls, calls);
-    assert_eq!(said.end, Some((usage(0, 0), StopReason::ToolUse)));
+    assert_eq!(collected.calls, calls);
+    assert_eq!(collected.end, Some((usage(0, 0), StopReason::ToolUse)));
 }
 
 #[tokio::test]
 async fn calls_that_compatible_servers_send() {
     // All numbered 0 and complete, with "stop" as the reason.
-    let said = heard(&[
+    let collected = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{}"),
         call_delta(Some(0), Some("b"), Some("calc"), "{}"),
         finish("stop"),
@@ -240,16 +240,16 @@ async fn calls_that_compatible_servers_send() {
     ])
     .await;
     assert_eq!(
-        said.calls,
+        collected.calls,
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
-    assert_eq!(said.end.unwrap().1, StopReason::ToolUse);
+    assert_eq!(collected.end.unwrap().1, StopReason::ToolUse);
     // Without a number, and without an id; the arguments as an object.
     let bare =
         json!({ "tool_calls": [{ "function": { "name": "calc", "arguments": { "x": 1 } } }] });
-    let said = heard(&[delta(&bare), finish("tool_calls"), "[DONE]".to_owned()]).await;
-    assert_eq!(said.calls, [call("call_0", "calc", "{\"x\":1}")]);
-    let said = heard(&[
+    let collected = heard(&[delta(&bare), finish("tool_calls"), "[DONE]".to_owned()]).await;
+    assert_eq!(collected.calls, [call("call_0", "calc", "{\"x\":1}")]);
+    let collected = heard(&[
         call_delta(None, Some("a"), Some("calc"), "{"),
         call_delta(None, Some("a"), None, "}"),
         call_delta(None, Some("b"), Some("calc"), "{}"),
@@ -258,18 +258,18 @@ async fn calls_that_compatible_servers_send() {
     ])
     .await;
     assert_eq!(
-        said.calls,
+        collected.calls,
         [call("a", "calc", "{}"), call("b", "calc", "{}")]
     );
     // The name and the id repeated in every piece.
-    let said = heard(&[
+    let collected = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{"),
         call_delta(Some(0), Some("a"), Some("calc"), "}"),
         finish("tool_calls"),
         "[DONE]".to_owned(),
     ])
     .await;
-    assert_eq!(said.calls, [call("a", "calc", "{}")]);
+    assert_eq!(collected.calls, [call("a", "calc", "{}")]);
 }
 
 #[tokio::test]
@@ -310,8 +310,12 @@ async fn an_answer_that_breaks_off_with_a_reason_is_a_failure() {
         let text = delta(&json!({ "content": "So far" }));
         let frames = events(&[&text, &finish(reason), "[DONE]"]);
         let vendor = Vendor::new([Answer::stream([frames])]).await;
-        let (said, error) = ask(Openai, &vendor).await;
-        assert_eq!((said.text.as_str(), said.end), ("So far", None), "{reason}");
+        let (collected, error) = ask(Openai, &vendor).await;
+        assert_eq!(
+            (collected.text.as_str(), collected.end),
+            ("So far", None),
+            "{reason}"
+        );
         assert!(error.unwrap().is_retryable(), "{reason}");
     }
 }
@@ -324,11 +328,11 @@ async fn a_conversation_with_tools_goes_back_as_it_was() {
         "[DONE]",
     ]);
     let vendor = Vendor::new([Answer::stream([called]), Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
-    let models = home.models(one(Openai, &vendor.url));
+    let harness = Harness::new().await;
+    let models = harness.models(one(Openai, &vendor.url));
     let mut request = hello();
     request.tools = vec![calc()];
-    let first = said(&models, request.clone()).await;
+    let first = collected(&models, request.clone()).await;
     request.messages.push(ChatMessage::Assistant {
         text: first.text,
         tool_calls: first.calls.clone(),
@@ -339,7 +343,7 @@ async fn a_conversation_with_tools_goes_back_as_it_was() {
         name: "calc".to_owned(),
         text: "42".to_owned(),
     });
-    assert_eq!(said(&models, request).await, hello_said());
+    assert_eq!(collected(&models, request).await, hello_said());
     let function = json!({ "name": "calc", "arguments": "{\"x\":\"6*7\"}" });
     let messages = json!([
         { "role": "user", "content": "Hello" },
@@ -356,7 +360,7 @@ async fn a_conversation_with_tools_goes_back_as_it_was() {
 #[tokio::test]
 async fn half_a_pair_does_not_spoil_the_conversation() {
     let vendor = Vendor::new([Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut request = hello();
     request.messages.insert(
         0,
@@ -366,7 +370,7 @@ async fn half_a_pair_does_not_spoil_the_conversation() {
             state: None,
         },
     );
-    said(&home.models(one(Openai, &vendor.url)), request).await;
+    collected(&harness.models(one(Openai, &vendor.url)), request).await;
     let messages = vendor.only().body["messages"].clone();
     assert_eq!(messages[0]["content"], "Wait.");
     let arguments = messages[0]["tool_calls"][0]["function"]["arguments"].as_str();
@@ -381,9 +385,9 @@ async fn a_server_that_does_not_know_the_question_for_usage_is_asked_without() {
     let unknown = json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "Extra" }] });
     let answers = [Answer::json(422, &unknown), Answer::stream([events(HELLO)])];
     let vendor = Vendor::new(answers).await;
-    let (said, error) = ask(Openai, &vendor).await;
+    let (collected, error) = ask(Openai, &vendor).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(said, hello_said());
+    assert_eq!(collected, hello_said());
     let asked = vendor.asked();
     assert!(asked[0].body.get("stream_options").is_some());
     assert!(asked[1].body.get("stream_options").is_none());
@@ -392,8 +396,8 @@ async fn a_server_that_does_not_know_the_question_for_usage_is_asked_without() {
 #[tokio::test]
 async fn a_model_may_have_slashes_in_its_name() {
     let vendor = Vendor::new([Answer::stream([events(HELLO)])]).await;
-    let home = Home::new().await;
-    let models = home.models(one(Openai, &vendor.url));
+    let harness = Harness::new().await;
+    let models = harness.models(one(Openai, &vendor.url));
     let model = model_of("p", "meta/llama-3");
     assert_eq!(model.to_string(), "p/meta/llama-3");
     let (_, error) = crate::harness::listen(&models, &model, hello()).await;

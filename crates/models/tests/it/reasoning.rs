@@ -1,8 +1,8 @@
 //! Reasoning: apart from the answer, and returned with tool results to the model that wrote it. The vendors
 //! refuse a conversation without it, as the real ones do.
 
-use crate::harness::{Home, Said, hello, listen, model_of, one, said};
-use crate::vendor::{Answer, Asked, Rule, Vendor, events};
+use crate::harness::{Collected, Harness, collected, hello, listen, model_of, one};
+use crate::vendor::{Answer, ReceivedRequest, Rule, Vendor, events};
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
 use gatehouse_models::{
     ChatMessage, ChatRequest, ModelFacts, ModelRef, ProviderKind, ReasoningEffort, StopReason,
@@ -48,9 +48,9 @@ async fn tool_step(
     name: &str,
     vendor: &Vendor,
     mut request: ChatRequest,
-) -> Said {
-    let home = Home::new().await;
-    let models = home.models(one(kind, &vendor.url));
+) -> Collected {
+    let harness = Harness::new().await;
+    let models = harness.models(one(kind, &vendor.url));
     let model = ModelRef {
         provider: "p".to_owned(),
         model: name.to_owned(),
@@ -76,7 +76,7 @@ async fn tool_step(
 }
 
 /// `DeepSeek`, "Thinking Mode", "Tool Calls".
-fn deepseek(asked: &Asked) -> Result<(), (u16, Value)> {
+fn deepseek(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     for message in asked.body["messages"].as_array().unwrap() {
         let called = message.get("tool_calls").is_some();
         if called && !message["reasoning_content"].is_string() {
@@ -115,7 +115,7 @@ async fn deepseek_gets_its_reasoning_back_with_the_result() {
 }
 
 /// Gemini, "Thought signatures", for function calls of the current turn.
-fn gemini(asked: &Asked) -> Result<(), (u16, Value)> {
+fn gemini(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     for message in asked.body["messages"].as_array().unwrap() {
         let first = message["tool_calls"]
             .as_array()
@@ -170,7 +170,7 @@ async fn openrouter_gets_its_details_back_unchanged() {
 }
 
 /// Anthropic, "Preserving thinking blocks": with thinking, a message with calls begins with its blocks.
-fn claude(asked: &Asked) -> Result<(), (u16, Value)> {
+fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     let body = &asked.body;
     let refuse = |message: &str| {
         let error = json!({ "type": "error",
@@ -263,7 +263,7 @@ async fn claude_gets_its_signed_and_redacted_thinking_back() {
 #[tokio::test]
 async fn a_step_of_another_model_turns_thinking_off_instead_of_failing() {
     let vendor = Vendor::strict([claude as Rule], [claude_answer()]).await;
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut request = ChatRequest {
         effort: Some(ReasoningEffort::High),
         ..with_tool()
@@ -273,7 +273,7 @@ async fn a_step_of_another_model_turns_thinking_off_instead_of_failing() {
         tool_calls: vec![crate::harness::call("call_1", "calc", "{}")],
         state: None,
     });
-    let models = home.models(one(Anthropic, &vendor.url));
+    let models = harness.models(one(Anthropic, &vendor.url));
     let (second, failed) = listen(&models, &model_of("p", "claude-sonnet-4-5"), request).await;
     assert!(failed.is_none(), "{failed:?}");
     assert_eq!(second.text, "42");
@@ -282,7 +282,7 @@ async fn a_step_of_another_model_turns_thinking_off_instead_of_failing() {
 
 #[tokio::test]
 async fn newer_models_get_an_effort_and_a_model_that_refuses_it_the_other_form() {
-    fn adaptive_only(asked: &Asked) -> Result<(), (u16, Value)> {
+    fn adaptive_only(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
         match asked.body["thinking"]["type"].as_str() {
             Some("enabled") => Err((
                 400,
@@ -293,10 +293,10 @@ async fn newer_models_get_an_effort_and_a_model_that_refuses_it_the_other_form()
             _ => Ok(()),
         }
     }
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     for (name, requests) in [("claude-opus-5", 1), ("claude-haiku-4-5-next", 2)] {
         let vendor = Vendor::strict([adaptive_only as Rule], [claude_answer()]).await;
-        let models = home.models(one(Anthropic, &vendor.url));
+        let models = harness.models(one(Anthropic, &vendor.url));
         let request = ChatRequest {
             effort: Some(ReasoningEffort::Low),
             ..hello()
@@ -313,7 +313,7 @@ async fn newer_models_get_an_effort_and_a_model_that_refuses_it_the_other_form()
 
 #[tokio::test]
 async fn thinking_fits_into_a_small_limit_or_is_left_out() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     for (max_tokens, max_output, budget) in [
         (Some(3000), None, Some(2999)),
         (Some(1024), None, None),
@@ -332,7 +332,7 @@ async fn thinking_fits_into_a_small_limit_or_is_left_out() {
             max_tokens,
             ..hello()
         };
-        let models = home.models(settings);
+        let models = harness.models(settings);
         let (_, failed) = listen(&models, &model_of("p", "claude-sonnet-4-5"), request).await;
         assert!(failed.is_none(), "{failed:?}");
         let thinking = &vendor.only().body["thinking"];
@@ -351,10 +351,13 @@ async fn thinking_in_tags_is_reasoning_and_a_document_has_it_too() {
         "message": { "role": "assistant", "content": "<think>Hm.</think>42" } }] });
     for answer in [openai(&frames), Answer::json(200, &document)] {
         let vendor = Vendor::new([answer]).await;
-        let home = Home::new().await;
-        let said = said(&home.models(one(Openai, &vendor.url)), hello()).await;
-        assert_eq!((said.text.as_str(), said.reasoning.as_str()), ("42", "Hm."));
-        assert_eq!(said.end.unwrap().1, StopReason::End);
+        let harness = Harness::new().await;
+        let collected = collected(&harness.models(one(Openai, &vendor.url)), hello()).await;
+        assert_eq!(
+            (collected.text.as_str(), collected.reasoning.as_str()),
+            ("42", "Hm.")
+        );
+        assert_eq!(collected.end.unwrap().1, StopReason::End);
     }
 }
 
@@ -367,14 +370,17 @@ async fn mistrals_thinking_parts_are_reasoning() {
         serde_json::from_str(DONE).unwrap(),
     ];
     let vendor = Vendor::new([openai(&frames)]).await;
-    let home = Home::new().await;
-    let said = said(&home.models(one(Openai, &vendor.url)), hello()).await;
-    assert_eq!((said.text.as_str(), said.reasoning.as_str()), ("42", "Hm."));
+    let harness = Harness::new().await;
+    let collected = collected(&harness.models(one(Openai, &vendor.url)), hello()).await;
+    assert_eq!(
+        (collected.text.as_str(), collected.reasoning.as_str()),
+        ("42", "Hm.")
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_know_the_reasoning_is_asked_without_it() {
-    fn strict(asked: &Asked) -> Result<(), (u16, Value)> {
+    fn strict(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
         let messages = asked.body["messages"].as_array().unwrap();
         if messages
             .iter()

@@ -1,6 +1,6 @@
 //! Retries: conditions, count and delays.
 
-use crate::harness::{Home, ask, hello, listen, model, one, tuning};
+use crate::harness::{Harness, ask, hello, listen, model, one, tuning};
 use crate::vendor::{Answer, Then, Vendor, events};
 use gatehouse_models::ModelError;
 use gatehouse_models::ProviderKind::{Anthropic, Openai};
@@ -21,9 +21,9 @@ fn busy(status: u16) -> Answer {
 async fn what_may_pass_is_tried_again() {
     for status in [429, 500, 502, 503, 529, 408] {
         let vendor = Vendor::new([busy(status), good()]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(error.is_none(), "{status}: {error:?}");
-        assert_eq!(said.text, "Hello");
+        assert_eq!(collected.text, "Hello");
         let asked = vendor.asked();
         assert_eq!(asked.len(), 2);
         assert_eq!(asked[0].body, asked[1].body);
@@ -35,9 +35,9 @@ async fn what_may_pass_is_tried_again() {
         Answer::stream([": wait\n\n"]),
     ] {
         let vendor = Vendor::new([first, good()]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(error.is_none(), "{error:?}");
-        assert_eq!(said.text, "Hello");
+        assert_eq!(collected.text, "Hello");
     }
 }
 
@@ -62,8 +62,8 @@ async fn what_will_not_pass_is_not() {
 #[tokio::test]
 async fn three_times_and_no_more() {
     let vendor = Vendor::new([busy(503), busy(503), busy(503), good()]).await;
-    let (said, _) = ask(Openai, &vendor).await;
-    assert_eq!(said.text, "Hello");
+    let (collected, _) = ask(Openai, &vendor).await;
+    assert_eq!(collected.text, "Hello");
     let vendor = Vendor::new([busy(503), busy(503), busy(503), busy(503), good()]).await;
     let (_, error) = ask(Openai, &vendor).await;
     let expected = matches!(
@@ -80,10 +80,10 @@ async fn three_times_and_no_more() {
 
 #[tokio::test]
 async fn the_time_that_the_vendor_asks_for_counts() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut own = tuning();
     // Our own delay would be too long: a retry proves that the provider's was used.
-    own.patience.retry_base = Duration::from_hours(1);
+    own.timeouts.retry_base = Duration::from_hours(1);
     for (name, value, tries) in [
         ("retry-after", "0", 2),
         // The clock is set to 2026-11-20T00:00:00Z.
@@ -96,7 +96,7 @@ async fn the_time_that_the_vendor_asks_for_counts() {
         ("x-other", "0", 1),
     ] {
         let vendor = Vendor::new([busy(429).with(name, value), good()]).await;
-        let models = home.models_with(one(Openai, &vendor.url), own.clone());
+        let models = harness.models_with(one(Openai, &vendor.url), own.clone());
         let (_, error) = listen(&models, &model(), hello()).await;
         assert_eq!(error.is_none(), tries == 2, "{name}: {value}");
         assert_eq!(vendor.asked().len(), tries, "{name}: {value}");
@@ -105,12 +105,12 @@ async fn the_time_that_the_vendor_asks_for_counts() {
 
 #[tokio::test]
 async fn no_try_begins_after_its_time() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut short = tuning();
-    short.patience.retries_total = Duration::ZERO;
-    short.patience.retry_base = Duration::from_millis(1);
+    short.timeouts.retries_total = Duration::ZERO;
+    short.timeouts.retry_base = Duration::from_millis(1);
     let vendor = Vendor::new([busy(503), good()]).await;
-    let models = home.models_with(one(Openai, &vendor.url), short);
+    let models = harness.models_with(one(Openai, &vendor.url), short);
     let (_, error) = listen(&models, &model(), hello()).await;
     assert!(error.is_some());
     vendor.only();

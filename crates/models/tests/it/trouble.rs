@@ -1,6 +1,6 @@
 //! Invalid answers, and callers that disconnect.
 
-use crate::harness::{Home, ask, hello, listen, model, one, provider, tuning};
+use crate::harness::{Harness, ask, hello, listen, model, one, provider, tuning};
 use crate::vendor::{Answer, Then, Vendor, events, nobody};
 use futures_util::StreamExt;
 use gatehouse_domain::Problem;
@@ -28,9 +28,9 @@ async fn garbage_is_not_tried_again() {
         events(&[&"[".repeat(500)]),
     ] {
         let vendor = Vendor::new([Answer::stream([&text])]).await;
-        let (said, error) = ask(Openai, &vendor).await;
+        let (collected, error) = ask(Openai, &vendor).await;
         assert!(is_failed(error.as_ref(), None, false), "{text}: {error:?}");
-        assert!(said.end.is_none());
+        assert!(collected.end.is_none());
         vendor.only();
     }
     for text in [
@@ -49,8 +49,8 @@ async fn an_answer_without_an_end_is_an_error() {
     let begun = events(&[TEXT]);
     for then in [Then::End, Then::Break] {
         let vendor = Vendor::new([Answer::stream([&begun]).then(then.clone())]).await;
-        let (said, error) = ask(Openai, &vendor).await;
-        assert_eq!(said.text, "Hello");
+        let (collected, error) = ask(Openai, &vendor).await;
+        assert_eq!(collected.text, "Hello");
         assert!(is_failed(error.as_ref(), None, true), "{then:?}: {error:?}");
         vendor.only();
     }
@@ -70,8 +70,8 @@ async fn a_page_instead_of_a_stream_is_an_error() {
 
 #[tokio::test]
 async fn nobody_listens() {
-    let home = Home::new().await;
-    let models = home.models(one(Openai, &nobody().await));
+    let harness = Harness::new().await;
+    let models = harness.models(one(Openai, &nobody().await));
     let (_, error) = listen(&models, &model(), hello()).await;
     assert!(is_failed(error.as_ref(), None, true), "{error:?}");
 }
@@ -88,13 +88,13 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn an_address_of_a_metadata_service_is_not_called() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let url = Url::parse("http://169.254.169.254/v1").unwrap();
     let mut settings = ModelsSettings::default();
     settings
         .providers
         .insert("p".to_owned(), provider(Openai, &url, Some("k")));
-    let (_, error) = listen(&home.models(settings), &model(), hello()).await;
+    let (_, error) = listen(&harness.models(settings), &model(), hello()).await;
     assert!(
         matches!(error, Some(ModelError::RefusedAddress { .. })),
         "{error:?}"
@@ -102,7 +102,7 @@ async fn an_address_of_a_metadata_service_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_vendors_words_are_never_told() {
+async fn a_vendors_text_is_never_reported() {
     let words = json!({ "error": { "message": "your key sk-test said SECRET", "code": "x" } });
     for (kind, status) in [(Openai, 401), (Anthropic, 400), (Openai, 418)] {
         let vendor = Vendor::new([Answer::json(status, &words)]).await;
@@ -123,7 +123,7 @@ async fn a_vendors_words_are_never_told() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_too_long_is_told_apart() {
+async fn a_conversation_that_is_too_long_has_an_error_of_its_own() {
     for (kind, status, error) in [
         (
             Openai,
@@ -162,19 +162,19 @@ async fn a_conversation_that_is_too_long_is_told_apart() {
 
 #[tokio::test]
 async fn a_vendor_that_says_nothing() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let begun = events(&[TEXT]);
     let mut short = tuning();
-    short.patience.first = Duration::from_millis(50);
-    short.patience.idle = Duration::from_millis(50);
+    short.timeouts.first = Duration::from_millis(50);
+    short.timeouts.idle = Duration::from_millis(50);
     for (answer, heard) in [
         (Answer::stream([""; 0]).then(Then::Hang), ""),
         (Answer::stream([&begun]).then(Then::Hang), "Hello"),
     ] {
         let vendor = Vendor::new([answer]).await;
-        let models = home.models_with(one(Openai, &vendor.url), short.clone());
-        let (said, error) = listen(&models, &model(), hello()).await;
-        assert_eq!(said.text, heard);
+        let models = harness.models_with(one(Openai, &vendor.url), short.clone());
+        let (collected, error) = listen(&models, &model(), hello()).await;
+        assert_eq!(collected.text, heard);
         assert!(
             matches!(error, Some(ModelError::Timeout { .. })),
             "{error:?}"
@@ -185,14 +185,14 @@ async fn a_vendor_that_says_nothing() {
 
 #[tokio::test]
 async fn a_vendor_that_never_ends() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let mut short = tuning();
-    short.patience.whole = Duration::from_millis(200);
+    short.timeouts.whole = Duration::from_millis(200);
     // Comments keep a connection alive, but only for a limited time.
     let vendor = Vendor::new([Answer::stream([""; 0]).then(Then::Repeat(": wait\n\n"))]).await;
     let mut wide = short.clone();
     wide.limits.reply_bytes = usize::MAX;
-    let models = home.models_with(one(Openai, &vendor.url), wide);
+    let models = harness.models_with(one(Openai, &vendor.url), wide);
     let (_, error) = listen(&models, &model(), hello()).await;
     assert!(
         matches!(error, Some(ModelError::Timeout { .. })),
@@ -205,7 +205,7 @@ async fn a_vendor_that_never_ends() {
         "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
     ] {
         let vendor = Vendor::new([Answer::stream([""; 0]).then(Then::Repeat(repeated))]).await;
-        let models = home.models_with(one(Openai, &vendor.url), tuning());
+        let models = harness.models_with(one(Openai, &vendor.url), tuning());
         let (_, error) = listen(&models, &model(), hello()).await;
         assert!(
             is_failed(error.as_ref(), None, false),
@@ -216,10 +216,10 @@ async fn a_vendor_that_never_ends() {
 
 #[tokio::test]
 async fn letting_an_answer_go_closes_its_connection() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let begun = events(&[TEXT]);
     let mut vendor = Vendor::new([Answer::stream([&begun]).then(Then::Hang)]).await;
-    let models = home.models(one(Openai, &vendor.url));
+    let models = harness.models(one(Openai, &vendor.url));
     let mut stream = models.chat(&model(), hello()).await.unwrap();
     assert_eq!(
         stream.next().await.unwrap().unwrap(),
@@ -245,10 +245,10 @@ async fn letting_an_answer_go_closes_its_connection() {
 
 #[tokio::test]
 async fn a_finished_answer_closes_its_connection_even_when_the_vendor_does_not() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let whole = events(&[TEXT, "[DONE]"]);
     let mut vendor = Vendor::new([Answer::stream([&whole]).then(Then::Hang)]).await;
-    let models = home.models(one(Openai, &vendor.url));
+    let models = harness.models(one(Openai, &vendor.url));
     let mut stream = models.chat(&model(), hello()).await.unwrap();
     let mut last = None;
     while let Some(item) = stream.next().await {

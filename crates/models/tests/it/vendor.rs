@@ -15,14 +15,14 @@ use url::Url;
 
 /// A recorded request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ReceivedRequest {
     pub method: String,
     pub path: String,
     pub headers: HeaderMap,
     pub body: Value,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -80,18 +80,18 @@ impl Answer {
 }
 
 /// Refuses a request as a vendor does: the status and the error.
-pub type Rule = fn(&Asked) -> Result<(), (u16, Value)>;
+pub type Rule = fn(&ReceivedRequest) -> Result<(), (u16, Value)>;
 
-struct House {
+struct Shared {
     rules: Vec<Rule>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
     answers: Mutex<VecDeque<Answer>>,
     closed: mpsc::Sender<()>,
 }
 
 pub struct Vendor {
     pub url: Url,
-    house: Arc<House>,
+    shared: Arc<Shared>,
     closed: mpsc::Receiver<()>,
     _tasks: TaskTracker,
 }
@@ -105,20 +105,20 @@ impl Drop for Guard {
     }
 }
 
-async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
+async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
-    let asked = Asked {
+    let asked = ReceivedRequest {
         method: parts.method.to_string(),
         path: parts.uri.to_string(),
         headers: parts.headers,
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
-    let refused = house.rules.iter().find_map(|rule| rule(&asked).err());
-    house.asked.lock().unwrap().push(asked);
+    let refused = shared.rules.iter().find_map(|rule| rule(&asked).err());
+    shared.asked.lock().unwrap().push(asked);
     let next = match refused {
         Some((status, error)) => Some(Answer::json(status, &error)),
-        None => house.answers.lock().unwrap().pop_front(),
+        None => shared.answers.lock().unwrap().pop_front(),
     };
     let Some(answer) = next else {
         return Response::builder()
@@ -130,7 +130,7 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
     for (name, value) in answer.headers {
         response = response.header(name, value);
     }
-    let guard = Guard(house.closed.clone());
+    let guard = Guard(shared.closed.clone());
     let pieces =
         stream::iter(answer.pieces).map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
     let rest = match answer.then {
@@ -163,7 +163,7 @@ impl Vendor {
         answers: impl IntoIterator<Item = Answer>,
     ) -> Self {
         let (sender, closed) = mpsc::channel(64);
-        let house = Arc::new(House {
+        let shared = Arc::new(Shared {
             rules: rules.into_iter().collect(),
             asked: Mutex::default(),
             answers: Mutex::new(answers.into_iter().collect()),
@@ -171,29 +171,29 @@ impl Vendor {
         });
         let app = Router::new()
             .fallback(answer)
-            .with_state(Arc::clone(&house));
+            .with_state(Arc::clone(&shared));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let tasks = TaskTracker::new();
         tasks.spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self {
             url: Url::parse(&format!("http://{address}/v1")).unwrap(),
-            house,
+            shared,
             closed,
             _tasks: tasks,
         }
     }
 
     pub fn then_answers(&self, answer: Answer) {
-        self.house.answers.lock().unwrap().push_back(answer);
+        self.shared.answers.lock().unwrap().push_back(answer);
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
-        self.house.asked.lock().unwrap().clone()
+    pub fn asked(&self) -> Vec<ReceivedRequest> {
+        self.shared.asked.lock().unwrap().clone()
     }
 
     /// The only request.
-    pub fn only(&self) -> Asked {
+    pub fn only(&self) -> ReceivedRequest {
         let asked = self.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");
         asked[0].clone()

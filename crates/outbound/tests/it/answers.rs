@@ -1,7 +1,7 @@
 //! How much of a response is read.
 
 use crate::{answer, server};
-use gatehouse_outbound::{Outbound, OutboundError, OutboundSettings, Reach, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, OutboundSettings, read_capped};
 
 /// 10,000 zero bytes, from `printf '\0%.0s' {1..10000} | gzip -n9`, in hexadecimal.
 const ZEROS_GZIP: &str =
@@ -11,8 +11,16 @@ async fn read(answer: Vec<u8>, max_bytes: usize) -> Result<(Vec<u8>, bool), Outb
     let port = server(answer).await.port();
     let outbound = Outbound::new(OutboundSettings::default()).unwrap();
     let url = format!("http://127.0.0.1:{port}/");
-    let request = outbound.client(Reach::Owner).get(url).build().unwrap();
-    read_capped(outbound.send(Reach::Owner, request).await?, max_bytes).await
+    let request = outbound
+        .client(AddressSource::Owner)
+        .get(url)
+        .build()
+        .unwrap();
+    read_capped(
+        outbound.send(AddressSource::Owner, request).await?,
+        max_bytes,
+    )
+    .await
 }
 
 #[tokio::test]

@@ -1,14 +1,14 @@
 //! Which servers are reachable.
 
 use crate::{answer, server};
-use gatehouse_outbound::{Outbound, OutboundError, OutboundSettings, Reach};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, OutboundSettings};
 use std::time::Duration;
 
 fn outbound(allow_private: bool) -> Outbound {
     Outbound::new(OutboundSettings { allow_private }).unwrap()
 }
 
-async fn get(outbound: &Outbound, reach: Reach, url: &str) -> Result<u16, OutboundError> {
+async fn get(outbound: &Outbound, reach: AddressSource, url: &str) -> Result<u16, OutboundError> {
     let request = outbound
         .client(reach)
         .get(url)
@@ -29,9 +29,13 @@ async fn a_local_server_is_the_owners_alone() {
         format!("http://2130706433:{port}/"),
         format!("http://[::ffff:127.0.0.1]:{port}/"),
     ] {
-        let refused = get(&outbound, Reach::Public, &url).await;
+        let refused = get(&outbound, AddressSource::Public, &url).await;
         assert_eq!(refused, Err(OutboundError::RefusedAddress), "{url}");
-        assert_eq!(get(&outbound, Reach::Owner, &url).await, Ok(200), "{url}");
+        assert_eq!(
+            get(&outbound, AddressSource::Owner, &url).await,
+            Ok(200),
+            "{url}"
+        );
     }
 }
 
@@ -40,7 +44,7 @@ async fn a_name_is_judged_by_the_address_it_leads_to_even_without_the_check() {
     let port = server(answer("200 OK", "", b"hello")).await.port();
     let outbound = outbound(false);
     let sent = outbound
-        .client(Reach::Public)
+        .client(AddressSource::Public)
         .get(format!("http://localhost:{port}/"))
         .send()
         .await;
@@ -53,18 +57,18 @@ async fn allow_private_opens_private_addresses_and_closes_them_again() {
     let port = server(answer("200 OK", "", b"hello")).await.port();
     let url = format!("http://localhost:{port}/");
     let outbound = outbound(true);
-    assert_eq!(get(&outbound, Reach::Public, &url).await, Ok(200));
+    assert_eq!(get(&outbound, AddressSource::Public, &url).await, Ok(200));
     outbound.update_settings(OutboundSettings {
         allow_private: false,
     });
-    let refused = get(&outbound, Reach::Public, &url).await;
+    let refused = get(&outbound, AddressSource::Public, &url).await;
     assert_eq!(refused, Err(OutboundError::RefusedAddress));
 }
 
 #[tokio::test]
 async fn metadata_is_never_reached() {
     let outbound = outbound(true);
-    for reach in [Reach::Public, Reach::Owner] {
+    for reach in [AddressSource::Public, AddressSource::Owner] {
         for url in [
             "http://169.254.169.254/latest/meta-data/",
             "http://metadata.google.internal/computeMetadata/v1/",
@@ -84,7 +88,10 @@ async fn a_redirect_is_returned_and_not_followed() {
     let away = "location: http://169.254.169.254/\r\n";
     let port = server(answer("302 Found", away, b"")).await.port();
     let url = format!("http://127.0.0.1:{port}/");
-    assert_eq!(get(&outbound(false), Reach::Owner, &url).await, Ok(302));
+    assert_eq!(
+        get(&outbound(false), AddressSource::Owner, &url).await,
+        Ok(302)
+    );
 }
 
 #[tokio::test]
@@ -93,7 +100,9 @@ async fn nobody_listening_is_worth_another_try_and_says_nothing_of_the_url() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let url = format!("http://127.0.0.1:{port}/bot-secret-token/");
-    let error = get(&outbound(false), Reach::Owner, &url).await.unwrap_err();
+    let error = get(&outbound(false), AddressSource::Owner, &url)
+        .await
+        .unwrap_err();
     assert_eq!(error, OutboundError::Connect);
     assert!(error.is_retryable());
     assert!(!format!("{error} {error:?}").contains("secret"));
@@ -107,9 +116,9 @@ async fn other_protocols_get_the_same_addresses() {
     let outbound = outbound(false);
     let loopback: std::net::IpAddr = "127.0.0.1".parse().unwrap();
     for host in ["127.0.0.1", "localhost"] {
-        let owner = outbound.resolve(Reach::Owner, host).await.unwrap();
+        let owner = outbound.resolve(AddressSource::Owner, host).await.unwrap();
         assert!(owner.contains(&loopback), "{host}");
-        let public = outbound.resolve(Reach::Public, host).await;
+        let public = outbound.resolve(AddressSource::Public, host).await;
         assert_eq!(public, Err(OutboundError::RefusedAddress), "{host}");
     }
     for host in [
@@ -117,7 +126,7 @@ async fn other_protocols_get_the_same_addresses() {
         "fd00:ec2::254",
         "metadata.google.internal",
     ] {
-        let refused = outbound.resolve(Reach::Owner, host).await;
+        let refused = outbound.resolve(AddressSource::Owner, host).await;
         assert_eq!(refused, Err(OutboundError::RefusedAddress), "{host}");
     }
 }

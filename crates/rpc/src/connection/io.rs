@@ -1,9 +1,9 @@
 //! The inputs and outputs of a connection.
 
-use crate::budget::Share;
 use crate::envelope::Id;
 use crate::events::Event;
-use crate::method::Boxed;
+use crate::memory_budget::Share;
+use crate::method_entry::Boxed;
 use crate::reply::Reply;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Problem;

@@ -33,8 +33,8 @@ pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>
         match heard {
             Some(Ok(delivery)) => {
                 end.get_or_insert_with(|| Instant::now() + WINDOW);
-                if let Some(delivery) = window.hear(delivery) {
-                    tell(&bus, &delivery);
+                if let Some(delivery) = window.receive(delivery) {
+                    publish(&bus, &delivery);
                 }
             }
             Some(Err(RecvError::Lagged(_))) => {
@@ -50,14 +50,14 @@ pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>
     }
 }
 
-fn tell(bus: &EventBus, delivery: &Delivery) {
+fn publish(bus: &EventBus, delivery: &Delivery) {
     bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &DeliveryChange::of(delivery));
 }
 
 /// The changes of one window.
 #[derive(Default)]
 struct Window {
-    told: usize,
+    reported: usize,
     /// In the order of their first change.
     waiting: Vec<Arc<Delivery>>,
     places: HashMap<DeliveryId, usize>,
@@ -67,12 +67,12 @@ struct Window {
 
 impl Window {
     /// Returns the delivery if it must be published immediately.
-    fn hear(&mut self, delivery: Arc<Delivery>) -> Option<Arc<Delivery>> {
+    fn receive(&mut self, delivery: Arc<Delivery>) -> Option<Arc<Delivery>> {
         let place = self.places.get(&delivery.id);
         if let Some(waiting) = place.and_then(|place| self.waiting.get_mut(*place)) {
             *waiting = delivery;
-        } else if self.told < AT_ONCE {
-            self.told += 1;
+        } else if self.reported < AT_ONCE {
+            self.reported += 1;
             return Some(delivery);
         } else if self.waiting.len() < GATHERED {
             self.places.insert(delivery.id.clone(), self.waiting.len());
@@ -85,7 +85,9 @@ impl Window {
 
     /// Publishes the collected changes.
     fn end(self, bus: &EventBus) {
-        self.waiting.iter().for_each(|delivery| tell(bus, delivery));
+        self.waiting
+            .iter()
+            .for_each(|delivery| publish(bus, delivery));
         if self.has_missed {
             bus.publish_records(Records::Deliveries);
         }
@@ -130,7 +132,7 @@ mod tests {
     }
 
     /// Name, delivery and status of an event.
-    fn told(event: &super::super::Event) -> (String, String, String) {
+    fn fields_of(event: &super::super::Event) -> (String, String, String) {
         let frame: Value = serde_json::from_str(&event.frame).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let params = &frame["params"];
@@ -138,53 +140,53 @@ mod tests {
         (text(&frame["method"]), about, text(&params["status"]))
     }
 
-    fn hear_all(
+    fn receive_all(
         window: &mut Window,
         numbers: std::ops::Range<usize>,
         status: DeliveryStatus,
     ) -> usize {
-        let heard = numbers.map(|number| window.hear(delivery(number, status)));
+        let heard = numbers.map(|number| window.receive(delivery(number, status)));
         heard.flatten().count()
     }
 
     #[test]
-    fn few_changes_are_told_at_once_and_each() {
+    fn a_few_changes_are_published_at_once_and_each() {
         let mut window = Window::default();
         for status in [
             DeliveryStatus::Queued,
             DeliveryStatus::Processing,
             DeliveryStatus::Completed,
         ] {
-            let told = window.hear(delivery(1, status)).unwrap();
-            assert_eq!(told.status, status);
+            let reported = window.receive(delivery(1, status)).unwrap();
+            assert_eq!(reported.status, status);
         }
         assert!(window.waiting.is_empty() && !window.has_missed);
     }
 
     #[test]
-    fn at_most_so_many_are_told_of_and_of_one_more_that_something_changed() {
+    fn a_window_publishes_a_limited_number_of_changes_and_one_that_more_changed() {
         let mut window = Window::default();
         let all = AT_ONCE + GATHERED;
         assert_eq!(
-            hear_all(&mut window, 0..all, DeliveryStatus::Queued),
+            receive_all(&mut window, 0..all, DeliveryStatus::Queued),
             AT_ONCE
         );
         assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
         // A new state of a waiting delivery needs no additional room.
         assert_eq!(
-            hear_all(&mut window, AT_ONCE..all, DeliveryStatus::Failed),
+            receive_all(&mut window, AT_ONCE..all, DeliveryStatus::Failed),
             0
         );
         assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
         assert_eq!(
-            hear_all(&mut window, all..all + 1, DeliveryStatus::Queued),
+            receive_all(&mut window, all..all + 1, DeliveryStatus::Queued),
             0
         );
         assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, true));
     }
 
     #[tokio::test]
-    async fn under_load_each_delivery_is_told_once_a_window_with_its_last_state() {
+    async fn under_load_each_delivery_is_published_once_a_window_with_its_last_state() {
         let bus = EventBus::default();
         let mut listener = bus.subscribe();
         let (sender, receiver) = broadcast::channel(8192);
@@ -202,7 +204,7 @@ mod tests {
         let listen = async {
             while all.len() < AT_ONCE + GATHERED + 1 {
                 let event = listener.recv().await.unwrap();
-                all.push(told(&event));
+                all.push(fields_of(&event));
             }
         };
         tokio::select! {

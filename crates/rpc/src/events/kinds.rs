@@ -14,12 +14,12 @@ use serde::Serialize;
 
 /// Declares one entry of the event table.
 macro_rules! event {
-    ($constant:ident, $name:literal, $summary:literal, $scope:expr, $told_by:expr, $params:ty) => {
+    ($constant:ident, $name:literal, $summary:literal, $scope:expr, $returned_by:expr, $params:ty) => {
         pub(super) const $constant: EventKind = EventKind {
             name: $name,
             summary: $summary,
             scope: $scope,
-            told_by: &$told_by,
+            returned_by: &$returned_by,
             params: |generator| generator.subschema_for::<$params>(),
         };
     };

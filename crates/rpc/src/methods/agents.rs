@@ -1,7 +1,7 @@
 //! `agents.*`: presets that sessions and webhooks run with.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Agent, AgentChanges, NewAgent};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;

@@ -1,7 +1,7 @@
 //! `approval.*`: tool calls that wait for approval.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::Approval;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};

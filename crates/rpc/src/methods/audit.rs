@@ -1,6 +1,6 @@
 //! `audit.*`: the log of changes to credentials and the vault.
 
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use gatehouse_auth::api::{AuditFilter, AuditList};
 use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;

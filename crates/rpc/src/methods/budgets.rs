@@ -1,6 +1,6 @@
 //! `budgets.*`: limits on what models may use.
 
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_agents::{Budget, BudgetList, BudgetName, NewBudget};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;

@@ -1,7 +1,7 @@
 //! `channels.*`: accounts that send messages. Secrets are accepted but never returned.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;

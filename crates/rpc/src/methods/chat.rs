@@ -1,7 +1,7 @@
 //! `chat.*`: messages to agents, and the history of a session.
 
 use super::page::rows;
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{
     Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Stop, Target, Usage,
 };

@@ -1,6 +1,6 @@
 //! `config.*`: settings, the origin of each value, and run-time changes.
 
-use crate::method::{Audit, Call, Method, method};
+use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_config::{
     Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
@@ -201,7 +201,7 @@ async fn store_changes(
     values: Vec<(String, Value)>,
 ) -> Result<(), Problem> {
     let (store, services) = (services.store.clone(), Arc::clone(services));
-    let by_stranger = identity.is_stranger();
+    let by_stranger = identity.is_unauthenticated_remote();
     let written = store.write(move |conn| {
         Box::pin(async move {
             let now = services.clock.now();

@@ -1,7 +1,7 @@
 //! `config.describe`: metadata of settings, for building forms. `config.get` returns the values.
 
 use super::config::GetParams;
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use gatehouse_config::{Change, KeySpec, Kind, Rule, find_key};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;

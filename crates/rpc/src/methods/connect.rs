@@ -4,7 +4,7 @@
 
 use crate::connection::heartbeat::EVERY_MS;
 use crate::events::EVENTS;
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use crate::methods::METHODS;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_auth::api::ConnectAuth;

@@ -3,7 +3,7 @@
 
 use super::page;
 use super::webhooks::IdParams;
-use crate::method::{Audit, Call, Method, method};
+use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{

@@ -2,7 +2,7 @@
 //! returned for `gatehouse env exec`.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
 use gatehouse_services::to_problem;
@@ -125,7 +125,7 @@ async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<EnvVaria
     let service = call.services.tools.service_of_variable(&key);
     call.services
         .secrets
-        .set_env_variable_for(&call.actor(), &key, value, service.as_ref())
+        .set_env_variable(&call.actor(), &key, value, service.as_ref())
         .await
         .map_err(to_problem)
 }

@@ -1,7 +1,7 @@
 //! `inbox.*`: messages sent to the inbox.
 
 use super::page::rows;
-use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{InboxFilter, InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{Problem, Scope};

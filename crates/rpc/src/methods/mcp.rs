@@ -5,7 +5,7 @@ mod shown;
 
 use super::config::change;
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! `models.*`: the available language models.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_models::ModelInfo;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! `pairing.*`: devices that connect to `/ws` with their own token.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_domain::{DeviceId, Problem, Scope};
 use gatehouse_services::to_problem;
@@ -53,7 +53,7 @@ pub struct RevokeParams {
 
 async fn create(call: Call, params: PairDeviceRequest) -> Result<DevicePaired, Problem> {
     let auth = &call.services.auth;
-    auth.pair_device(&call.visit, params)
+    auth.pair_device(&call.context, params)
         .await
         .map_err(to_problem)
 }
@@ -76,7 +76,7 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 
 async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
     let auth = &call.services.auth;
-    let revoked = auth.revoke_device(&call.visit, params.id).await;
+    let revoked = auth.revoke_device(&call.context, params.id).await;
     revoked.map_err(to_problem)?;
     Ok(DONE)
 }

@@ -1,7 +1,7 @@
 //! `voice.personas.*`: voices with their own character.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_voice::{

@@ -2,7 +2,7 @@
 //! Keys are accepted but never returned.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_models::{ProviderInfo, ProviderTest};
 use gatehouse_services::{Services, to_problem};

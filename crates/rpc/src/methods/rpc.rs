@@ -1,6 +1,6 @@
 //! `rpc.discover`: the OpenRPC document.
 
-use crate::method::{Call, Method, NoParams, method};
+use crate::method_entry::{Call, Method, NoParams, method};
 use crate::openrpc;
 use gatehouse_domain::Problem;
 use schemars::JsonSchema;

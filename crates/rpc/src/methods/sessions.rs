@@ -1,7 +1,7 @@
 //! `sessions.*`: conversations with agents. Callers name a session by its id or its key.
 
 use super::page::rows;
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Session, SessionPage, SessionQuery};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;

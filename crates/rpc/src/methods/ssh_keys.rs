@@ -2,7 +2,7 @@
 
 use super::env::check_program;
 use super::page::{PageParams, by_name};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::{Problem, Scope};
@@ -154,7 +154,7 @@ async fn import(call: Call, params: ImportParams) -> Result<SshKey, Problem> {
     if !has_passphrase {
         return import.await.map_err(|(_, problem)| problem);
     }
-    call.services.auth.guess(&call.visit, import).await
+    call.services.auth.guess(&call.context, import).await
 }
 
 async fn sign(call: Call, params: SignParams) -> Result<SignResult, Problem> {

@@ -3,7 +3,7 @@
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{Base64, ProvidersParams, provider_of};
-use crate::method::{Audit, Call, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_voice::{

@@ -1,6 +1,6 @@
 //! `system.*`: the state of the server.
 
-use crate::method::{Call, Method, NoParams, method};
+use crate::method_entry::{Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::VaultStatus;
 use gatehouse_services::doctor::{self, Check};
@@ -84,6 +84,6 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
 
 async fn run_checks(call: Call, _: NoParams) -> Result<DoctorReport, Problem> {
     Ok(DoctorReport {
-        checks: doctor::checks(&call.services, Some(&call.visit)).await,
+        checks: doctor::checks(&call.services, Some(&call.context)).await,
     })
 }

@@ -1,7 +1,7 @@
 //! `tools.*`: the tools that agents can be allowed to call.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use gatehouse_agents::Audience;
 use gatehouse_domain::{Problem, Scope, visible};
 use schemars::JsonSchema;

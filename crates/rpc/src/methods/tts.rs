@@ -2,7 +2,7 @@
 
 use super::config::choose;
 use super::voice_params::{ProvidersParams, SHARE, SPEED, encode, provider_of, within};
-use crate::method::{Audit, Call, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use gatehouse_voice::{Attempt, Converted, ProviderStatus, SpeechRequest, TtsId, TtsStatus};

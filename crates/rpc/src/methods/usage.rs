@@ -1,6 +1,6 @@
 //! `usage.*`: what models used.
 
-use crate::method::{Call, Method, method};
+use crate::method_entry::{Call, Method, method};
 use gatehouse_agents::{UsageQuery, UsageStats};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;

@@ -5,7 +5,7 @@ mod profiles;
 pub use profiles::PROFILES;
 
 use super::page::{self, PageParams};
-use crate::method::{Audit, Call, DONE, Done, Method, method};
+use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_domain::{Problem, Scope, Timestamp, input};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{

@@ -1,6 +1,6 @@
 //! `channels.*` and `inbox.*`.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_domain::Scope;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn blame(data: &Value) -> (&str, &str) {
 
 #[tokio::test]
 async fn a_channel_is_made_changed_listed_and_deleted() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let new = json!({
         "type": "telegram", "label": "Ops", "fields": { "bot_token": "1:a", "chat_id": "5" },
     });
@@ -21,31 +21,31 @@ async fn a_channel_is_made_changed_listed_and_deleted() {
         "id": "telegram", "type": "telegram", "label": "Ops", "enabled": true,
         "fields": { "chat_id": "5", "bot_token": "••••" },
     });
-    assert_eq!(house.call("channels.create", new).await, record);
+    assert_eq!(harness.call("channels.create", new).await, record);
     let change = json!({ "id": "telegram", "enabled": false, "fields": { "chat_id": null } });
-    let changed = house.call("channels.update", change).await;
+    let changed = harness.call("channels.update", change).await;
     assert_eq!(changed["enabled"], false);
     assert_eq!(changed["fields"], json!({ "bot_token": "••••" }));
-    let page = house.call("channels.list", json!({ "limit": 2 })).await;
+    let page = harness.call("channels.list", json!({ "limit": 2 })).await;
     assert_eq!(page["channels"][0]["id"], "inbox");
     assert_eq!(page["next_cursor"], "log");
     let rest = json!({ "limit": 2, "cursor": "log" });
-    let rest = house.call("channels.list", rest).await;
+    let rest = harness.call("channels.list", rest).await;
     assert_eq!(rest, json!({ "channels": [changed] }));
-    let gone = house.call("channels.delete", json!({ "id": "telegram" }));
+    let gone = harness.call("channels.delete", json!({ "id": "telegram" }));
     assert_eq!(gone.await, json!({ "ok": true }));
-    let again = house.refusal("channels.delete", json!({ "id": "telegram" }));
+    let again = harness.refusal("channels.delete", json!({ "id": "telegram" }));
     assert_eq!(blame(&again.await).0, "NOT_FOUND");
 }
 
 #[tokio::test]
 async fn a_channel_that_a_webhook_names_is_deleted_only_by_force() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let new = json!({ "type": "ntfy", "label": "Ops", "fields": { "topic": "a" } });
-    house.call("channels.create", new).await;
+    harness.call("channels.create", new).await;
     let hook = json!({ "name": "hook", "deliver_only": true, "deliver_to": "ntfy:ntfy" });
-    house.call("webhooks.create", hook).await;
-    let refused = house
+    harness.call("webhooks.create", hook).await;
+    let refused = harness
         .refusal("channels.delete", json!({ "id": "ntfy" }))
         .await;
     assert_eq!(blame(&refused).0, "CONFLICT");
@@ -54,13 +54,13 @@ async fn a_channel_that_a_webhook_names_is_deleted_only_by_force() {
         (&json!(0), &json!(1))
     );
     let forced = json!({ "id": "ntfy", "force": true });
-    let gone = house.call("channels.delete", forced).await;
+    let gone = harness.call("channels.delete", forced).await;
     assert_eq!(gone, json!({ "ok": true }));
 }
 
 #[tokio::test]
 async fn what_is_missing_or_unknown_is_named() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for (params, field) in [
         (json!({ "label": "x", "fields": {} }), "type"),
         (json!({ "type": "log", "fields": {} }), "label"),
@@ -75,33 +75,33 @@ async fn what_is_missing_or_unknown_is_named() {
             "a",
         ),
     ] {
-        let refused = house.refusal("channels.create", params).await;
+        let refused = harness.refusal("channels.create", params).await;
         assert_eq!(blame(&refused), ("INVALID_PARAMS", field));
     }
-    let limit = house.refusal("inbox.list", json!({ "limit": 501 })).await;
+    let limit = harness.refusal("inbox.list", json!({ "limit": 501 })).await;
     assert_eq!(blame(&limit), ("INVALID_PARAMS", "limit"));
 }
 
 #[tokio::test]
 async fn a_url_needs_admin() {
-    let house = House::new().await;
-    let writer = house.holder_of(&[Scope::Write]).await;
+    let harness = Harness::new().await;
+    let writer = harness.holder_of(&[Scope::Write]).await;
     let new = json!({ "type": "http", "label": "x", "fields": { "url": "http://127.0.0.1/" } });
-    let answer = house.ask(&writer, "channels.create", new.clone()).await;
+    let answer = harness.ask(&writer, "channels.create", new.clone()).await;
     assert_eq!(answer["error"]["data"]["code"], "FORBIDDEN");
     assert_eq!(answer["error"]["data"]["required_scope"], "operator.admin");
-    house.call("channels.create", new).await;
+    harness.call("channels.create", new).await;
     let log = json!({ "type": "log", "label": "x", "fields": {} });
-    let answer = house.ask(&writer, "channels.create", log).await;
+    let answer = harness.ask(&writer, "channels.create", log).await;
     assert_eq!(answer["result"]["id"], "log-2");
 }
 
 #[tokio::test]
 async fn a_test_message_stands_in_the_inbox_until_it_is_read() {
-    let house = House::new().await;
-    let sent = house.call("channels.test", json!({ "id": "inbox", "text": "hello" }));
+    let harness = Harness::new().await;
+    let sent = harness.call("channels.test", json!({ "id": "inbox", "text": "hello" }));
     assert_eq!(sent.await, json!({ "ok": true }));
-    let page = house.call("inbox.list", json!({})).await;
+    let page = harness.call("inbox.list", json!({})).await;
     let message = &page["messages"][0];
     assert_eq!(
         (&message["channel"], &message["text"]),
@@ -111,18 +111,18 @@ async fn a_test_message_stands_in_the_inbox_until_it_is_read() {
         (&message["source"], &message["read"]),
         (&json!("Gatehouse"), &json!(false))
     );
-    let read = house.call("inbox.mark_read", json!({ "id": message["id"] }));
+    let read = harness.call("inbox.mark_read", json!({ "id": message["id"] }));
     assert_eq!(read.await, json!({ "ok": true }));
-    let page = house.call("inbox.list", json!({})).await;
+    let page = harness.call("inbox.list", json!({})).await;
     assert_eq!(page["messages"][0]["read"], true);
-    let unknown = house.refusal("inbox.mark_read", json!({ "id": "in_none" }));
+    let unknown = harness.refusal("inbox.mark_read", json!({ "id": "in_none" }));
     assert_eq!(blame(&unknown.await).0, "NOT_FOUND");
 }
 
 #[tokio::test]
-async fn types_are_told_with_their_fields() {
-    let house = House::new().await;
-    let types = house.call("channels.types", json!({})).await;
+async fn types_are_listed_with_their_fields() {
+    let harness = Harness::new().await;
+    let types = harness.call("channels.types", json!({})).await;
     let http = types["types"].as_array().unwrap().last().unwrap();
     assert_eq!(http["type"], "http");
     let url = &http["fields"][0];

@@ -1,6 +1,6 @@
 //! The life cycle of a connection, without a socket.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use crate::line::{Line, PASSWORD, connect_with, set_password};
 use gatehouse_domain::Scope;
 use gatehouse_rpc::Input;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn whoever_the_upgrade_recognised_may_speak_at_once() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     assert!(line.connection.is_authenticated());
     line.send(&json!({ "id": 1, "method": "system.status" }));
     line.send(&json!({ "method": "connect", "params": { "client": { "id": "t", "colour": 1 } } }));
@@ -50,8 +50,8 @@ async fn whoever_the_upgrade_recognised_may_speak_at_once() {
 
 #[tokio::test]
 async fn a_wrong_first_message_ends_it() {
-    let house = House::new().await;
-    set_password(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
     let status = json!({ "id": 7, "method": "system.status" }).to_string();
     for (text, code, close, id) in [
         (status.as_str(), "AUTH_NOT_AUTHENTICATED", 4401, json!(7)),
@@ -88,7 +88,7 @@ async fn a_wrong_first_message_ends_it() {
         (r#"{"id":1}"#, "INVALID_REQUEST", 4400, json!(1)),
         ("hello", "PARSE_ERROR", 4400, json!(null)),
     ] {
-        let mut line = Line::stranger(&house).await;
+        let mut line = Line::unauthenticated_client(&harness).await;
         line.feed(Input::Text(text.to_owned()));
         assert_eq!(line.code(0), code, "{text}");
         assert_eq!(line.said[0]["id"], id, "{text}");
@@ -97,13 +97,13 @@ async fn a_wrong_first_message_ends_it() {
         line.feed(Input::Text(status.clone()));
         assert_eq!(line.said.len(), 1, "it says nothing more");
     }
-    assert_eq!(house.rpc.census().total(), 0);
+    assert_eq!(harness.rpc.census().total(), 0);
 }
 
 #[tokio::test]
-async fn before_setup_a_stranger_is_told_to_set_up() {
-    let house = House::new().await;
-    let mut line = Line::stranger(&house).await;
+async fn before_setup_an_unauthenticated_caller_is_asked_to_set_up() {
+    let harness = Harness::new().await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.send(&json!({ "id": 1, "method": "connect" }));
     assert_eq!(
         (line.code(0), line.close_code()),
@@ -113,10 +113,10 @@ async fn before_setup_a_stranger_is_told_to_set_up() {
 
 #[tokio::test]
 async fn the_password_opens_it_and_what_waited_is_answered() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
-    assert_eq!(house.rpc.census().total(), 1);
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
+    assert_eq!(harness.rpc.census().total(), 1);
     line.send(&connect_with(PASSWORD));
     line.send(&json!({ "id": 2, "method": "system.status" }));
     assert!(
@@ -126,7 +126,7 @@ async fn the_password_opens_it_and_what_waited_is_answered() {
     line.finish().await;
     assert_eq!(line.said[0]["id"], Value::Null);
     assert_eq!(line.said[0]["result"]["identity"]["method"], "Password");
-    assert_eq!(house.rpc.census().total(), 0);
+    assert_eq!(harness.rpc.census().total(), 0);
     line.finish().await;
     assert_eq!(line.said[1]["id"], 2);
     assert!(line.connection.is_authenticated() && line.closed.is_none());
@@ -134,22 +134,22 @@ async fn the_password_opens_it_and_what_waited_is_answered() {
 
 #[tokio::test]
 async fn a_wrong_password_ends_it() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.send(&connect_with("wrong password!"));
     line.finish().await;
     assert_eq!(
         (line.code(0), line.close_code()),
         ("INVALID_CREDENTIALS", Some(4401))
     );
-    assert_eq!(house.rpc.census().total(), 0);
+    assert_eq!(harness.rpc.census().total(), 0);
 }
 
 #[tokio::test]
 async fn a_malformed_message_later_is_answered_and_no_more() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Text("{".to_owned()));
     line.feed(Input::Text("[]".to_owned()));
     assert_eq!(
@@ -163,25 +163,25 @@ async fn a_malformed_message_later_is_answered_and_no_more() {
 
 #[tokio::test]
 async fn a_slow_client_and_a_stopping_server_end_it() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::TooSlow);
     assert_eq!(line.closed, Some((4429, "too slow")));
-    let mut line = Line::ready(&house).await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Shutdown);
     assert_eq!(line.close_code(), Some(1012));
 }
 
 #[tokio::test]
 async fn events_go_to_those_who_may_hear_them() {
-    let house = House::new().await;
-    let mut listener = house.rpc.events().subscribe();
+    let harness = Harness::new().await;
+    let mut listener = harness.rpc.events().subscribe();
     let params = AuthChangedParams { what: "password" };
-    house
+    harness
         .rpc
         .events()
         .publish("auth.changed", &params, Scope::Read);
-    house
+    harness
         .rpc
         .events()
         .publish("auth.changed", &params, Scope::Approvals);
@@ -192,12 +192,12 @@ async fn events_go_to_those_who_may_hear_them() {
         (vec![Scope::Write, Scope::Pairing], 0),
         (vec![Scope::Admin], 2),
     ] {
-        let mut line = Line::open(&house, house.holder_of(&held).await);
+        let mut line = Line::open(&harness, harness.holder_of(&held).await);
         line.feed(Input::Event(to_readers.clone()));
         line.feed(Input::Event(to_approvers.clone()));
         assert_eq!(line.said.len(), heard, "{held:?}");
     }
-    let mut line = Line::stranger(&house).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.feed(Input::Event(to_readers));
     assert!(
         line.said.is_empty() && line.closed.is_none(),
@@ -207,7 +207,7 @@ async fn events_go_to_those_who_may_hear_them() {
 
 #[tokio::test]
 async fn the_end_of_the_credential_is_the_end_of_the_connection() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let inputs: [fn() -> Input; 4] = [
         || Input::CredentialChanged,
         || Input::Tick,
@@ -216,7 +216,7 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
     ];
     let mut lines = Vec::new();
     for _ in &inputs {
-        lines.push(Line::ready(&house).await);
+        lines.push(Line::ready(&harness).await);
     }
     // A call is still running; its response must not be sent any more.
     for line in &mut lines {
@@ -224,7 +224,7 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
         line.feed(Input::CredentialChanged);
         assert_eq!(line.closed, None);
     }
-    set_password(&house).await;
+    set_password(&harness).await;
     for (line, input) in lines.iter_mut().zip(inputs) {
         line.feed(input());
         assert_eq!(line.closed, Some((4401, "credential ended")));
@@ -235,15 +235,15 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
 
 #[tokio::test]
 async fn a_credential_ends_with_its_time() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.send(&connect_with(PASSWORD));
     line.finish().await;
-    house.clock.advance(Duration::from_secs(30 * 86_400 - 1));
+    harness.clock.advance(Duration::from_secs(30 * 86_400 - 1));
     line.feed(Input::Pong);
     assert_eq!(line.closed, None);
-    house.clock.advance(Duration::from_secs(1));
+    harness.clock.advance(Duration::from_secs(1));
     line.feed(Input::Pong);
     assert_eq!(line.close_code(), Some(4401));
 }

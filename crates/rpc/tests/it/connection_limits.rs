@@ -1,17 +1,17 @@
 //! The limits of a connection: each limit, and one past it.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use crate::line::{Line, PASSWORD, connect_with, set_password};
-use gatehouse_auth::Visit;
+use gatehouse_auth::RequestContext;
 use gatehouse_rpc::{Connection, Input, PathKind};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test]
 async fn messages_before_the_answer_to_connect_are_limited() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.send(&connect_with(PASSWORD));
     for _ in 0..64 {
         line.send(&json!({ "id": 2, "method": "system.status" }));
@@ -26,33 +26,33 @@ async fn messages_before_the_answer_to_connect_are_limited() {
 
 #[tokio::test]
 async fn connect_must_come_within_ten_seconds() {
-    let house = House::new().await;
-    let mut line = Line::stranger(&house).await;
-    house.clock.advance(Duration::from_millis(9_999));
+    let harness = Harness::new().await;
+    let mut line = Line::unauthenticated_client(&harness).await;
+    harness.clock.advance(Duration::from_millis(9_999));
     line.feed(Input::Tick);
     assert_eq!(line.closed, None);
-    house.clock.advance(Duration::from_millis(1));
+    harness.clock.advance(Duration::from_millis(1));
     line.feed(Input::Tick);
     assert_eq!((line.code(0), line.close_code()), ("TIMEOUT", Some(4408)));
-    assert_eq!(house.rpc.census().total(), 0);
+    assert_eq!(harness.rpc.census().total(), 0);
 }
 
 #[tokio::test]
 async fn before_authentication_messages_are_small() {
-    let house = House::new().await;
-    set_password(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
     let of_size = |size: usize| {
         let empty = connect_with("").to_string().len();
         connect_with(&"x".repeat(size - empty)).to_string()
     };
-    let mut line = Line::stranger(&house).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.feed(Input::Text(of_size(65_536)));
     assert_eq!(
         (line.said.len(), line.waiting.len()),
         (0, 1),
         "it is looked at"
     );
-    let mut line = Line::stranger(&house).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.feed(Input::Text(of_size(65_537)));
     assert_eq!(
         (line.code(0), line.close_code()),
@@ -63,13 +63,14 @@ async fn before_authentication_messages_are_small() {
 
 #[tokio::test]
 async fn afterwards_messages_may_be_as_long_as_the_setting_says() {
-    let house = House::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
+    let harness =
+        Harness::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
     let of_size = |size: usize| {
         let call =
             |pad: &str| json!({ "id": 1, "method": "system.status", "pad": pad }).to_string();
         call(&"x".repeat(size - call("").len()))
     };
-    let mut line = Line::ready(&house).await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Text(of_size(65_536)));
     line.finish().await;
     assert!(line.said[0]["result"].is_object());
@@ -78,7 +79,7 @@ async fn afterwards_messages_may_be_as_long_as_the_setting_says() {
         (line.code(1), line.close_code()),
         ("PAYLOAD_TOO_LARGE", Some(1009))
     );
-    let mut line = Line::ready(&house).await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Oversized);
     assert_eq!(
         (line.code(0), line.close_code()),
@@ -88,10 +89,11 @@ async fn afterwards_messages_may_be_as_long_as_the_setting_says() {
 
 #[tokio::test]
 async fn bytes_in_work_are_limited_to_two_messages() {
-    let house = House::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
+    let harness =
+        Harness::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
     let call = |pad: &str| json!({ "id": 1, "method": "system.status", "pad": pad }).to_string();
     let full = call(&"x".repeat(65_536 - call("").len()));
-    let mut line = Line::ready(&house).await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Text(full.clone()));
     line.feed(Input::Text(full));
     line.feed(Input::Text(call("")));
@@ -108,8 +110,8 @@ async fn bytes_in_work_are_limited_to_two_messages() {
 
 #[tokio::test]
 async fn sixty_four_calls_may_be_in_work() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     for id in 0..64 {
         line.send(&json!({ "id": id, "method": "system.status" }));
     }
@@ -140,8 +142,8 @@ async fn sixty_four_calls_may_be_in_work() {
 
 #[tokio::test]
 async fn of_a_batch_as_many_calls_run_as_are_free() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     line.send(&json!({ "id": 0, "method": "system.status" }));
     let batch: Vec<Value> = (1..=64)
         .map(|id| json!({ "id": id, "method": "system.status" }))
@@ -160,10 +162,10 @@ async fn of_a_batch_as_many_calls_run_as_are_free() {
 
 #[tokio::test]
 async fn two_missed_pings_end_it() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
+    let harness = Harness::new().await;
+    let mut line = Line::ready(&harness).await;
     let half_minute = |line: &mut Line| {
-        house.clock.advance(Duration::from_secs(30));
+        harness.clock.advance(Duration::from_secs(30));
         line.feed(Input::Tick);
     };
     half_minute(&mut line);
@@ -178,20 +180,22 @@ async fn two_missed_pings_end_it() {
 }
 
 #[tokio::test]
-async fn gated_paths_and_full_houses_are_refused_at_the_door() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let visit = house.visit_from("192.0.2.1", &[]).await;
-    let open = |visit: &Visit, path| Connection::open(house.rpc.clone(), visit.clone(), path);
-    let refused = open(&visit, PathKind::Gated).unwrap_err();
+async fn forbidden_paths_and_full_servers_are_refused_at_the_handshake() {
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let context = harness.visit_from("192.0.2.1", &[]).await;
+    let open = |context: &RequestContext, path| {
+        Connection::open(harness.rpc.clone(), context.clone(), path)
+    };
+    let refused = open(&context, PathKind::Gated).unwrap_err();
     assert_eq!(refused.code.http_status(), 401);
     let held: Vec<_> = (0..20)
-        .map(|_| open(&visit, PathKind::Public).unwrap())
+        .map(|_| open(&context, PathKind::Public).unwrap())
         .collect();
-    let refused = open(&visit, PathKind::Public).unwrap_err();
+    let refused = open(&context, PathKind::Public).unwrap_err();
     assert_eq!(refused.code.http_status(), 429);
-    let other = house.visit_from("192.0.2.2", &[]).await;
+    let other = harness.visit_from("192.0.2.2", &[]).await;
     assert!(open(&other, PathKind::Public).is_ok());
     drop(held);
-    assert!(open(&visit, PathKind::Public).is_ok());
+    assert!(open(&context, PathKind::Public).is_ok());
 }

@@ -1,35 +1,38 @@
 //! The envelope, the scope check and the responses of `POST /api/rpc`.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_auth::Decision;
 use gatehouse_domain::{Scope, ScopeSet};
 use gatehouse_rpc::METHODS;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-async fn raw(house: &House, text: &str) -> Option<Value> {
-    let visit = house.visit(&[]).await;
-    let answer = house.rpc.call_text(&visit, text.as_bytes()).await?;
-    Some(serde_json::from_slice(&answer).unwrap())
+async fn raw(harness: &Harness, text: &str) -> Option<Value> {
+    let context = harness.context(&[]).await;
+    let answer = harness
+        .rpc
+        .call_text(&context, text.as_bytes(), None)
+        .await?;
+    Some(serde_json::from_slice(answer.as_bytes()).unwrap())
 }
 
 #[tokio::test]
 async fn answers_carry_the_id_and_notifications_have_none() {
-    let house = House::new().await;
-    let answer = raw(&house, r#"{"method":"system.status","id":"x"}"#)
+    let harness = Harness::new().await;
+    let answer = raw(&harness, r#"{"method":"system.status","id":"x"}"#)
         .await
         .unwrap();
     assert_eq!(
         (&answer["jsonrpc"], &answer["id"]),
         (&json!("2.0"), &json!("x"))
     );
-    assert_eq!(raw(&house, r#"{"method":"system.status"}"#).await, None);
-    assert_eq!(raw(&house, r#"{"method":"no.such"}"#).await, None);
+    assert_eq!(raw(&harness, r#"{"method":"system.status"}"#).await, None);
+    assert_eq!(raw(&harness, r#"{"method":"no.such"}"#).await, None);
     assert_eq!(
-        raw(&house, r#"[{"method":"system.status"},{"method":"x"}]"#).await,
+        raw(&harness, r#"[{"method":"system.status"},{"method":"x"}]"#).await,
         None
     );
-    let answer = raw(&house, r#"{"method":"connect"}"#).await.unwrap();
+    let answer = raw(&harness, r#"{"method":"connect"}"#).await.unwrap();
     assert_eq!(
         (&answer["id"], &answer["result"]["protocol"]),
         (&Value::Null, &json!(1))
@@ -37,8 +40,8 @@ async fn answers_carry_the_id_and_notifications_have_none() {
 }
 
 #[tokio::test]
-async fn what_is_no_call_is_told_by_number() {
-    let house = House::new().await;
+async fn an_invalid_request_is_reported_by_its_error_number() {
+    let harness = Harness::new().await;
     for (text, code) in [
         ("{", -32700),
         ("\u{0}", -32700),
@@ -49,28 +52,32 @@ async fn what_is_no_call_is_told_by_number() {
         (r#"{"id":1,"method":"system.status","params":[]}"#, -32602),
         (r#"{"id":1,"method":"system.status","params":7}"#, -32602),
     ] {
-        let answer = raw(&house, text).await.unwrap();
+        let answer = raw(&harness, text).await.unwrap();
         assert_eq!(answer["error"]["code"], code, "{text}: {answer}");
     }
-    let visit = house.visit(&[]).await;
-    let answer = house
+    let context = harness.context(&[]).await;
+    let answer = harness
         .rpc
-        .call_text(&visit, b"{\"method\":\"\xff\"}")
+        .call_text(&context, b"{\"method\":\"\xff\"}", None)
         .await
         .unwrap();
-    assert!(String::from_utf8(answer).unwrap().contains("PARSE_ERROR"));
+    assert!(
+        str::from_utf8(answer.as_bytes())
+            .unwrap()
+            .contains("PARSE_ERROR")
+    );
 }
 
 #[tokio::test]
 async fn a_batch_of_64_is_answered_in_order_and_65_is_refused() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let batch = |count: i32| {
         let calls: Vec<Value> = (0..count)
             .map(|id| json!({ "id": id, "method": "system.status" }))
             .collect();
         Value::from(calls).to_string()
     };
-    let answers = raw(&house, &batch(64)).await.unwrap();
+    let answers = raw(&harness, &batch(64)).await.unwrap();
     let ids: Vec<i64> = answers
         .as_array()
         .unwrap()
@@ -78,10 +85,10 @@ async fn a_batch_of_64_is_answered_in_order_and_65_is_refused() {
         .map(|answer| answer["id"].as_i64().unwrap())
         .collect();
     assert_eq!(ids, (0..64).collect::<Vec<i64>>());
-    let refused = raw(&house, &batch(65)).await.unwrap();
+    let refused = raw(&harness, &batch(65)).await.unwrap();
     assert_eq!(refused["error"]["data"]["code"], "INVALID_REQUEST");
     let mixed = raw(
-        &house,
+        &harness,
         r#"[1,{"id":2,"method":"system.status"},{"method":"x"}]"#,
     )
     .await;
@@ -93,14 +100,14 @@ async fn a_batch_of_64_is_answered_in_order_and_65_is_refused() {
 
 #[tokio::test]
 async fn every_method_needs_its_scope() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for method in METHODS {
         for held in Scope::ALL {
-            let visit = house.holder_of(&[held]).await;
+            let context = harness.holder_of(&[held]).await;
             // No method has this param. An error for it means that the scope check, which runs first, has
             // passed.
-            let answer = house
-                .ask(&visit, method.name, json!({ "no_such_param": 1 }))
+            let answer = harness
+                .ask(&context, method.name, json!({ "no_such_param": 1 }))
                 .await;
             let data = &answer["error"]["data"];
             let enough = method.scope.is_none_or(|scope| held.satisfies(scope));
@@ -130,13 +137,13 @@ impl Satisfies for Scope {
 
 #[tokio::test]
 async fn who_is_not_let_in_calls_nothing() {
-    let house = House::new().await;
-    let mut visit = house.visit_from("192.0.2.1", &[]).await;
-    assert!(matches!(visit.decision, Decision::SetupRequired));
-    let answer = house.ask(&visit, "system.status", json!({})).await;
+    let harness = Harness::new().await;
+    let mut context = harness.visit_from("192.0.2.1", &[]).await;
+    assert!(matches!(context.decision, Decision::SetupRequired));
+    let answer = harness.ask(&context, "system.status", json!({})).await;
     assert_eq!(answer["error"]["data"]["code"], "AUTH_SETUP_REQUIRED");
-    visit.decision = Decision::Unauthorized;
-    let answer = house.ask(&visit, "connect", json!({})).await;
+    context.decision = Decision::Unauthorized;
+    let answer = harness.ask(&context, "connect", json!({})).await;
     assert_eq!(answer["error"]["data"]["code"], "AUTH_NOT_AUTHENTICATED");
 }
 
@@ -146,8 +153,8 @@ fn any_bytes_are_answered() {
         .enable_all()
         .build()
         .unwrap();
-    let house = runtime.block_on(House::new());
-    let visit = runtime.block_on(house.visit(&[]));
+    let harness = runtime.block_on(Harness::new());
+    let context = runtime.block_on(harness.context(&[]));
     let messages = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..64),
         r#"\[?\{"(id|method|params)":("connect"|"env.set"|1|null|\{"key":"\w*"\}),?\}\]?"#
@@ -155,8 +162,8 @@ fn any_bytes_are_answered() {
     ];
     let mut runner = proptest::test_runner::TestRunner::default();
     let outcome = runner.run(&messages, |bytes| {
-        if let Some(answer) = runtime.block_on(house.rpc.call_text(&visit, &bytes)) {
-            prop_assert!(serde_json::from_slice::<Value>(&answer).is_ok());
+        if let Some(answer) = runtime.block_on(harness.rpc.call_text(&context, &bytes, None)) {
+            prop_assert!(serde_json::from_slice::<Value>(answer.as_bytes()).is_ok());
         }
         Ok(())
     });

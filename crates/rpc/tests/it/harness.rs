@@ -1,7 +1,9 @@
 //! A server with real services, and requests to it.
 
 use gatehouse_auth::kdf_queue::KdfQueue;
-use gatehouse_auth::{Auth, AuthIdentity, AuthMethod, Decision, RequestFacts, Subject, Visit};
+use gatehouse_auth::{
+    Auth, AuthIdentity, AuthMethod, Decision, RequestContext, RequestFacts, Subject,
+};
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom, Timestamp};
 use gatehouse_rpc::Rpc;
@@ -13,7 +15,7 @@ use http::{HeaderMap, Method, Uri};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub struct House {
+pub struct Harness {
     pub rpc: Rpc,
     pub clock: Arc<ManualClock>,
     database: TestDatabase,
@@ -21,7 +23,7 @@ pub struct House {
 
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
-impl House {
+impl Harness {
     pub async fn new() -> Self {
         Self::with_environment(&[]).await
     }
@@ -87,11 +89,11 @@ impl House {
     }
 
     /// A request from this machine with these headers.
-    pub async fn visit(&self, headers: &[(&'static str, &str)]) -> Visit {
+    pub async fn context(&self, headers: &[(&'static str, &str)]) -> RequestContext {
         self.visit_from("127.0.0.1", headers).await
     }
 
-    pub async fn visit_from(&self, peer: &str, headers: &[(&'static str, &str)]) -> Visit {
+    pub async fn visit_from(&self, peer: &str, headers: &[(&'static str, &str)]) -> RequestContext {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
@@ -107,37 +109,37 @@ impl House {
     }
 
     /// A caller with these scopes, valid while setup is incomplete.
-    pub async fn holder_of(&self, scopes: &[Scope]) -> Visit {
-        let mut visit = self.visit(&[]).await;
-        visit.decision = Decision::Allowed(AuthIdentity {
+    pub async fn holder_of(&self, scopes: &[Scope]) -> RequestContext {
+        let mut context = self.context(&[]).await;
+        context.decision = Decision::Allowed(AuthIdentity {
             method: AuthMethod::ApiKey,
             scopes: scopes.iter().copied().collect::<ScopeSet>(),
             subject: Subject::LoopbackSetup,
         });
-        visit
+        context
     }
 
     /// Calls a method with this visit and returns the whole response.
-    pub async fn ask(&self, visit: &Visit, method: &str, params: Value) -> Value {
+    pub async fn ask(&self, context: &RequestContext, method: &str, params: Value) -> Value {
         let request = serde_json::json!({ "id": 1, "method": method, "params": params });
         let answer = self
             .rpc
-            .call_text(visit, request.to_string().as_bytes())
+            .call_text(context, request.to_string().as_bytes(), None)
             .await
             .unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        serde_json::from_slice(answer.as_bytes()).unwrap()
     }
 
     /// Calls a method as the owner and returns the result.
     pub async fn call(&self, method: &str, params: Value) -> Value {
-        let answer = self.ask(&self.visit(&[]).await, method, params).await;
+        let answer = self.ask(&self.context(&[]).await, method, params).await;
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
     /// Calls a method as the owner and returns the error's data with its code.
     pub async fn refusal(&self, method: &str, params: Value) -> Value {
-        let answer = self.ask(&self.visit(&[]).await, method, params).await;
+        let answer = self.ask(&self.context(&[]).await, method, params).await;
         assert!(answer.get("result").is_none(), "{method}: {answer}");
         answer["error"]["data"].clone()
     }

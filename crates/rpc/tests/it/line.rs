@@ -1,7 +1,7 @@
 //! A test connection that records its outputs.
 
-use crate::harness::House;
-use gatehouse_auth::{Decision, Visit};
+use crate::harness::Harness;
+use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_rpc::{Connection, Input, Output, PathKind};
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn open(house: &House, visit: Visit) -> Self {
-        let connection = Connection::open(house.rpc.clone(), visit, PathKind::Public).unwrap();
+    pub fn open(harness: &Harness, context: RequestContext) -> Self {
+        let connection = Connection::open(harness.rpc.clone(), context, PathKind::Public).unwrap();
         Self {
             connection,
             said: Vec::new(),
@@ -29,17 +29,17 @@ impl Line {
     }
 
     /// A connection of the owner before setup.
-    pub async fn ready(house: &House) -> Self {
-        Self::open(house, house.visit(&[]).await)
+    pub async fn ready(harness: &Harness) -> Self {
+        Self::open(harness, harness.context(&[]).await)
     }
 
     /// A connection without authentication.
-    pub async fn stranger(house: &House) -> Self {
-        let mut visit = house.visit_from("192.0.2.1", &[]).await;
-        if matches!(visit.decision, Decision::Allowed(_)) {
-            visit.decision = Decision::Unauthorized;
+    pub async fn unauthenticated_client(harness: &Harness) -> Self {
+        let mut context = harness.visit_from("192.0.2.1", &[]).await;
+        if matches!(context.decision, Decision::Allowed(_)) {
+            context.decision = Decision::Unauthorized;
         }
-        Self::open(house, visit)
+        Self::open(harness, context)
     }
 
     pub fn feed(&mut self, input: Input) {
@@ -77,28 +77,33 @@ impl Line {
     }
 }
 
-pub async fn set_password(house: &House) {
-    let visit = house.visit(&[]).await;
+pub async fn set_password(harness: &Harness) {
+    let context = harness.context(&[]).await;
     let request = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();
     let caller = gatehouse_auth::Caller {
-        visit: &visit,
+        context: &context,
         user_agent: None,
     };
-    house.services().auth.setup(&caller, request).await.unwrap();
+    harness
+        .services()
+        .auth
+        .setup(&caller, request)
+        .await
+        .unwrap();
 }
 
 /// The owner, logged in with the password after setup.
-pub async fn owner(house: &House) -> gatehouse_auth::Visit {
-    let mut visit = house.visit(&[]).await;
+pub async fn owner(harness: &Harness) -> gatehouse_auth::RequestContext {
+    let mut context = harness.context(&[]).await;
     let auth = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();
-    let identity = house
+    let identity = harness
         .services()
         .auth
-        .socket_login(&visit, auth)
+        .socket_login(&context, auth)
         .await
         .unwrap();
-    visit.decision = gatehouse_auth::Decision::Allowed(identity);
-    visit
+    context.decision = gatehouse_auth::Decision::Allowed(identity);
+    context
 }
 
 pub fn connect_with(password: &str) -> Value {

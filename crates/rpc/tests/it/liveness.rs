@@ -1,12 +1,12 @@
 //! Each call runs only while its caller's identity is valid.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_auth::api::ConnectAuth;
-use gatehouse_auth::{Decision, Visit};
+use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_rpc::METHODS;
 use gatehouse_rpc::events::EVENTS;
-use gatehouse_rpc::method::Call;
+use gatehouse_rpc::method_entry::Call;
 use gatehouse_store::testing::CommitWatch;
 use gatehouse_store::{Guard, StoreError};
 use secrecy::SecretString;
@@ -154,12 +154,12 @@ const fn calls_for_voice() -> Calls {
 }
 
 /// Params for every method that changes something, on a server that has one of everything.
-async fn changing_calls(house: &House) -> Calls {
+async fn changing_calls(harness: &Harness) -> Calls {
     let helper = json!({ "id": "helper", "name": "Helper" });
-    house.call("agents.create", helper).await;
+    harness.call("agents.create", helper).await;
     let budget = json!({ "scope": "agent:default", "period": "day", "tokens": 1_000_000 });
-    house.call("budgets.set", budget).await;
-    house
+    harness.call("budgets.set", budget).await;
+    harness
         .call("env.set", json!({ "key": "HAVE", "value": "it" }))
         .await;
     let account = json!({ "type": "ntfy", "label": "one", "fields": { "topic": "a" } });
@@ -170,10 +170,10 @@ async fn changing_calls(house: &House) -> Calls {
         ("channels.create", account),
         ("pairing.create", json!({ "label": "telephone" })),
     ] {
-        let made = house.call(method, params).await;
+        let made = harness.call(method, params).await;
         ids.push(made["id"].as_str().unwrap().to_owned());
     }
-    let tested = house.call("webhooks.test", json!({ "id": ids[1] })).await;
+    let tested = harness.call("webhooks.test", json!({ "id": ids[1] })).await;
     let calls = [
         calls_for_settings_and_secrets(&ids[3]),
         calls_for_conversations(&ids[0]),
@@ -195,9 +195,9 @@ async fn changing_calls(house: &House) -> Calls {
 }
 
 /// Another node completes setup: the database reflects it, but this node's memory does not.
-async fn complete_setup_elsewhere(house: &House) {
-    let now = house.services().clock.now();
-    let stored: Result<bool, StoreError> = house
+async fn complete_setup_elsewhere(harness: &Harness) {
+    let now = harness.services().clock.now();
+    let stored: Result<bool, StoreError> = harness
         .services()
         .store
         .write(move |conn| Box::pin(async move { conn.insert_password_hash("$x", now).await }))
@@ -207,19 +207,24 @@ async fn complete_setup_elsewhere(house: &House) {
 
 #[tokio::test]
 async fn every_method_that_changes_something_is_refused_once_its_caller_has_ended() {
-    let house = House::new().await;
-    let calls = changing_calls(&house).await;
-    let visit = house.visit(&[]).await;
-    complete_setup_elsewhere(&house).await;
-    let mut watch = CommitWatch::on(house.location()).await;
+    let harness = Harness::new().await;
+    let calls = changing_calls(&harness).await;
+    let context = harness.context(&[]).await;
+    complete_setup_elsewhere(&harness).await;
+    let mut watch = CommitWatch::on(harness.location()).await;
     let before = watch.version().await;
     for (method, params) in calls {
-        let answer = house.ask(&visit, method, params).await;
+        let answer = harness.ask(&context, method, params).await;
         let code = &answer["error"]["data"]["code"];
         assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{method}: {answer}");
         assert_eq!(watch.version().await, before, "{method} wrote something");
     }
-    let keys = house.services().secrets.list_provider_keys().await.unwrap();
+    let keys = harness
+        .services()
+        .secrets
+        .list_provider_keys()
+        .await
+        .unwrap();
     assert!(keys.is_empty(), "a key is in a file");
 }
 
@@ -236,11 +241,11 @@ fn closed() -> Guard {
 /// Bypasses the check before each call, so only the check in the transactions remains.
 #[tokio::test]
 async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
-    let house = House::new().await;
-    let calls = changing_calls(&house).await;
-    let visit = Arc::new(house.visit(&[]).await);
-    let identity = visit.decision.identity().unwrap().clone();
-    let mut watch = CommitWatch::on(house.location()).await;
+    let harness = Harness::new().await;
+    let calls = changing_calls(&harness).await;
+    let context = Arc::new(harness.context(&[]).await);
+    let identity = context.decision.identity().unwrap().clone();
+    let mut watch = CommitWatch::on(harness.location()).await;
     let before = watch.version().await;
     for (name, params) in calls {
         // A background task stores all deliveries, so this method writes nothing itself.
@@ -249,8 +254,8 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
         }
         let method = METHODS.iter().find(|method| method.name == name).unwrap();
         let call = Call {
-            services: Arc::clone(house.services()),
-            visit: Arc::clone(&visit),
+            services: Arc::clone(harness.services()),
+            context: Arc::clone(&context),
             identity: identity.clone(),
             turn: None,
         };
@@ -262,7 +267,12 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
             assert!(STORES_NOTHING.contains(&name), "{name}: {answer}");
         }
     }
-    let keys = house.services().secrets.list_provider_keys().await.unwrap();
+    let keys = harness
+        .services()
+        .secrets
+        .list_provider_keys()
+        .await
+        .unwrap();
     assert!(keys.is_empty(), "a key is in a file");
 }
 
@@ -276,43 +286,48 @@ const STORES_NOTHING: [&str; 5] = [
 ];
 
 /// A client that connects as a device with these scopes, and the device's id.
-async fn device(house: &House, scopes: Value) -> (Visit, String) {
+async fn device(harness: &Harness, scopes: Value) -> (RequestContext, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
-    let made = house.call("pairing.create", made).await;
-    complete_setup_here(house).await;
-    let mut visit = house.visit_from("192.0.2.1", &[]).await;
+    let made = harness.call("pairing.create", made).await;
+    complete_setup_here(harness).await;
+    let mut context = harness.visit_from("192.0.2.1", &[]).await;
     let auth = ConnectAuth {
         device_token: Some(SecretString::from(made["token"].as_str().unwrap())),
         ..ConnectAuth::default()
     };
-    let identity = house
+    let identity = harness
         .services()
         .auth
-        .socket_login(&visit, auth)
+        .socket_login(&context, auth)
         .await
         .unwrap();
-    visit.decision = Decision::Allowed(identity);
-    (visit, made["id"].as_str().unwrap().to_owned())
+    context.decision = Decision::Allowed(identity);
+    (context, made["id"].as_str().unwrap().to_owned())
 }
 
-async fn complete_setup_here(house: &House) {
-    let visit = house.visit(&[]).await;
+async fn complete_setup_here(harness: &Harness) {
+    let context = harness.context(&[]).await;
     let request = gatehouse_auth::api::SetupRequest {
         password: Some(SecretString::from("correct horse battery")),
         setup_code: None,
     };
     let caller = gatehouse_auth::Caller {
-        visit: &visit,
+        context: &context,
         user_agent: None,
     };
-    house.services().auth.setup(&caller, request).await.unwrap();
+    harness
+        .services()
+        .auth
+        .setup(&caller, request)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn a_batch_that_ends_its_own_credential_does_no_more() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let scopes = json!(["operator.pairing", "operator.write"]);
-    let (visit, id) = device(&house, scopes).await;
+    let (context, id) = device(&harness, scopes).await;
     let set = json!({ "key": "A", "value": "b" });
     let batch = json!([
         { "id": 1, "method": "pairing.revoke", "params": { "id": id } },
@@ -320,17 +335,22 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
         { "id": 3, "method": "system.status" },
         { "method": "env.set", "params": set },
     ]);
-    let answers = house
+    let answers = harness
         .rpc
-        .call_text(&visit, batch.to_string().as_bytes())
+        .call_text(&context, batch.to_string().as_bytes(), None)
         .await;
-    let answers: Value = serde_json::from_slice(&answers.unwrap()).unwrap();
+    let answers: Value = serde_json::from_slice(answers.unwrap().as_bytes()).unwrap();
     assert_eq!(answers[0]["result"]["ok"], true, "{answers}");
     for late in [&answers[1], &answers[2]] {
         let code = &late["error"]["data"]["code"];
         assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{answers}");
     }
-    let stored = house.services().secrets.list_env_variables().await.unwrap();
+    let stored = harness
+        .services()
+        .secrets
+        .list_env_variables()
+        .await
+        .unwrap();
     assert!(stored.is_empty());
 }
 
@@ -339,8 +359,8 @@ fn what_tells_an_event_exists() {
     for event in EVENTS {
         // Its methods depend on the kind of records.
         let by_params = event.name == "records.changed";
-        assert_eq!(event.told_by.is_empty(), by_params, "{}", event.name);
-        for name in event.told_by {
+        assert_eq!(event.returned_by.is_empty(), by_params, "{}", event.name);
+        for name in event.returned_by {
             let is_method = METHODS.iter().any(|method| method.name == *name);
             assert!(is_method || name.starts_with("/api/auth/"), "{name}");
         }

@@ -1,6 +1,6 @@
 //! The behavior of the methods with real services.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_auth::Decision;
 use gatehouse_domain::Scope;
 use gatehouse_services::{bootstrap, doctor};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn status_tells_how_it_is() {
-    let house = House::new().await;
-    house
+    let harness = Harness::new().await;
+    harness
         .clock
         .advance(std::time::Duration::from_millis(61_999));
     assert_eq!(
-        house.call("system.status", json!(null)).await,
+        harness.call("system.status", json!(null)).await,
         json!({
             "version": "9.9.9",
             "uptime_seconds": 61,
@@ -28,7 +28,7 @@ async fn status_tells_how_it_is() {
 
 #[tokio::test]
 async fn the_doctor_says_why_somebody_is_remote() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let ids = |report: &Value| {
         let checks = report["checks"].as_array().unwrap();
         checks
@@ -36,7 +36,7 @@ async fn the_doctor_says_why_somebody_is_remote() {
             .map(|check| check["id"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let report = house.call("system.doctor", json!({})).await;
+    let report = harness.call("system.doctor", json!({})).await;
     assert!(ids(&report).contains(&"locality".to_owned()), "{report}");
     let find = |report: &Value, id: &str| {
         let checks = report["checks"].as_array().unwrap();
@@ -49,22 +49,22 @@ async fn the_doctor_says_why_somebody_is_remote() {
     assert_eq!(find(&report, "database")["ok"], true);
     assert_eq!(find(&report, "setup")["ok"], false);
     assert!(find(&report, "setup")["hint"].is_string());
-    let mut remote = house.visit(&[("x-forwarded-for", "1.2.3.4")]).await;
-    let owner = house.visit(&[]).await;
+    let mut remote = harness.context(&[("x-forwarded-for", "1.2.3.4")]).await;
+    let owner = harness.context(&[]).await;
     remote.decision = owner.decision;
-    let answer = house.ask(&remote, "system.doctor", json!({})).await;
+    let answer = harness.ask(&remote, "system.doctor", json!({})).await;
     let message = find(&answer["result"], "locality")["message"].clone();
     assert!(message.as_str().unwrap().contains("check 2"), "{message}");
     assert_eq!(find(&answer["result"], "proxy")["ok"], false);
-    let offline = doctor::checks(house.services(), None).await;
+    let offline = doctor::checks(harness.services(), None).await;
     assert!(offline.iter().all(|check| check.id != "locality"));
 }
 
 #[tokio::test]
 async fn settings_are_changed_at_run_time_and_taken_back() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let get = async |key: &str| {
-        let result = house.call("config.get", json!({ "keys": [key] })).await;
+        let result = harness.call("config.get", json!({ "keys": [key] })).await;
         result["values"][0].clone()
     };
     let before = get("models.autodetect").await;
@@ -74,42 +74,42 @@ async fn settings_are_changed_at_run_time_and_taken_back() {
     );
     let set = json!({ "key": "models.autodetect", "value": false });
     let expected = json!({ "key": "models.autodetect", "value": false, "origin": "settings" });
-    assert_eq!(house.call("config.set", set).await, expected);
+    assert_eq!(harness.call("config.set", set).await, expected);
     assert_eq!(get("models.autodetect").await["value"], false);
-    let events = house
+    let events = harness
         .call("audit.list", json!({ "kind": "config.set" }))
         .await;
     assert_eq!(
         events["events"][0]["detail"],
         json!({ "key": "models.autodetect", "value": false })
     );
-    house
+    harness
         .call(
             "config.set",
             json!({ "key": "models.autodetect", "value": null }),
         )
         .await;
     assert_eq!(get("models.autodetect").await, before);
-    let all = house.call("config.get", json!({})).await;
+    let all = harness.call("config.get", json!({})).await;
     assert!(all["values"].as_array().unwrap().len() > 15);
 }
 
 #[tokio::test]
 async fn a_change_is_in_force_at_once() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     assert!(matches!(
-        house.visit(&[]).await.decision,
+        harness.context(&[]).await.decision,
         Decision::Allowed(_)
     ));
     let set = json!({ "key": "proxy.trusted_cidrs", "value": ["127.0.0.1"] });
-    house.call("config.set", set).await;
-    let visit = house.visit(&[("x-forwarded-for", "192.0.2.9")]).await;
-    assert_eq!(visit.client.ip.to_string(), "192.0.2.9");
+    harness.call("config.set", set).await;
+    let context = harness.context(&[("x-forwarded-for", "192.0.2.9")]).await;
+    assert_eq!(context.client.ip.to_string(), "192.0.2.9");
 }
 
 #[tokio::test]
 async fn a_change_that_may_not_be_is_refused() {
-    let house = House::with_environment(&[("SERVICE_AUTH__STEP_UP", "true")]).await;
+    let harness = Harness::with_environment(&[("SERVICE_AUTH__STEP_UP", "true")]).await;
     for (key, value, code, field) in [
         ("auth.step_up", json!(false), "CONFLICT", Value::Null),
         (
@@ -127,7 +127,7 @@ async fn a_change_that_may_not_be_is_refused() {
             json!("value"),
         ),
     ] {
-        let data = house
+        let data = harness
             .refusal("config.set", json!({ "key": key, "value": value }))
             .await;
         assert_eq!(
@@ -136,11 +136,11 @@ async fn a_change_that_may_not_be_is_refused() {
             "{key}"
         );
     }
-    let data = house
+    let data = harness
         .refusal("config.get", json!({ "keys": ["no.such"] }))
         .await;
     assert_eq!(data["field"], "keys");
-    let data = house
+    let data = harness
         .refusal("config.set", json!({ "key": "models.autodetect" }))
         .await;
     assert_eq!(data["field"], "value");
@@ -148,8 +148,8 @@ async fn a_change_that_may_not_be_is_refused() {
 
 #[tokio::test]
 async fn some_settings_need_admin() {
-    let house = House::new().await;
-    let writer = house.holder_of(&[Scope::Write]).await;
+    let harness = Harness::new().await;
+    let writer = harness.holder_of(&[Scope::Write]).await;
     for (key, value, allowed) in [
         ("models.autodetect", json!(false), true),
         ("log.format", json!("json"), true),
@@ -167,7 +167,7 @@ async fn some_settings_need_admin() {
         ),
     ] {
         let params = json!({ "key": key, "value": value });
-        let answer = house.ask(&writer, "config.set", params).await;
+        let answer = harness.ask(&writer, "config.set", params).await;
         let data = &answer["error"]["data"];
         if allowed {
             assert!(answer["result"].is_object(), "{key}: {answer}");
@@ -180,9 +180,9 @@ async fn some_settings_need_admin() {
 
 #[tokio::test]
 async fn environment_variables_come_and_go_without_their_values() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for key in ["B", "A", "C"] {
-        let set = house
+        let set = harness
             .call("env.set", json!({ "key": key, "value": "hunter2" }))
             .await;
         assert_eq!(
@@ -192,7 +192,7 @@ async fn environment_variables_come_and_go_without_their_values() {
         );
         assert!(!set.to_string().contains("hunter2"));
     }
-    let page = house.call("env.list", json!({ "limit": 2 })).await;
+    let page = harness.call("env.list", json!({ "limit": 2 })).await;
     let keys = |page: &Value| {
         let rows = page["env_variables"].as_array().unwrap();
         rows.iter()
@@ -200,21 +200,21 @@ async fn environment_variables_come_and_go_without_their_values() {
             .collect::<Vec<_>>()
     };
     assert_eq!(keys(&page), ["A", "B"]);
-    let rest = house
+    let rest = harness
         .call("env.list", json!({ "cursor": page["next_cursor"] }))
         .await;
     assert_eq!(keys(&rest), ["C"]);
     assert!(rest.get("next_cursor").is_none());
     assert_eq!(
-        house.call("env.delete", json!({ "key": "A" })).await,
+        harness.call("env.delete", json!({ "key": "A" })).await,
         json!({ "ok": true })
     );
     assert_eq!(
-        house.refusal("env.delete", json!({ "key": "A" })).await["code"],
+        harness.refusal("env.delete", json!({ "key": "A" })).await["code"],
         "NOT_FOUND"
     );
     for bad in ["", "1A", "A-B", "PATH", "LD_PRELOAD", "SERVICE_X"] {
-        let data = house
+        let data = harness
             .refusal("env.set", json!({ "key": bad, "value": "" }))
             .await;
         assert_eq!(
@@ -226,8 +226,8 @@ async fn environment_variables_come_and_go_without_their_values() {
 
 #[tokio::test]
 async fn ssh_keys_never_show_their_private_half() {
-    let house = House::new().await;
-    let made = house
+    let harness = Harness::new().await;
+    let made = harness
         .call("ssh_keys.generate", json!({ "name": "deploy" }))
         .await;
     assert!(
@@ -238,26 +238,26 @@ async fn ssh_keys_never_show_their_private_half() {
     );
     assert!(made["fingerprint"].as_str().unwrap().starts_with("SHA256:"));
     assert!(!made.to_string().contains("PRIVATE"));
-    let listed = house.call("ssh_keys.list", json!({})).await;
+    let listed = harness.call("ssh_keys.list", json!({})).await;
     assert_eq!(listed["ssh_keys"][0]["name"], "deploy");
     assert_eq!(
-        house
+        harness
             .refusal("ssh_keys.generate", json!({ "name": "a/b" }))
             .await["field"],
         "name"
     );
     let bad = json!({ "name": "x", "private_key": "no key" });
     assert_eq!(
-        house.refusal("ssh_keys.import", bad).await["code"],
+        harness.refusal("ssh_keys.import", bad).await["code"],
         "INVALID_PARAMS"
     );
     assert_eq!(
-        house
+        harness
             .call("ssh_keys.delete", json!({ "name": "deploy" }))
             .await,
         json!({ "ok": true })
     );
-    let data = house
+    let data = harness
         .refusal("ssh_keys.delete", json!({ "name": "deploy" }))
         .await;
     assert_eq!(data["code"], "NOT_FOUND");
@@ -265,12 +265,12 @@ async fn ssh_keys_never_show_their_private_half() {
 
 #[tokio::test]
 async fn wrong_passphrases_of_a_key_count_as_wrong_passwords() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let key = include_str!("../../../secrets/tests/it/keys/ed25519_openssh_1_rounds.pem");
     let import = async |passphrase: &str| {
         let params = json!({ "name": "k", "private_key": key, "passphrase": passphrase });
-        let visit = house.visit(&[]).await;
-        house.ask(&visit, "ssh_keys.import", params).await
+        let context = harness.context(&[]).await;
+        harness.ask(&context, "ssh_keys.import", params).await
     };
     for number in 0..30 {
         let refused = import(&format!("wrong {number}")).await;
@@ -283,16 +283,16 @@ async fn wrong_passphrases_of_a_key_count_as_wrong_passwords() {
         refused["error"]["data"]["code"], "RATE_LIMITED",
         "{refused}"
     );
-    house.clock.advance(std::time::Duration::from_mins(10));
+    harness.clock.advance(std::time::Duration::from_mins(10));
     let imported = import("open sesame").await;
     assert_eq!(imported["result"]["name"], "k", "{imported}");
 }
 
 #[tokio::test]
 async fn provider_keys_are_hinted_at() {
-    let house = House::with_environment(&[("ANTHROPIC_API_KEY", "sk-ant-1")]).await;
+    let harness = Harness::with_environment(&[("ANTHROPIC_API_KEY", "sk-ant-1")]).await;
     let find = async |id: &str| {
-        let listed = house.call("providers.list", json!({})).await;
+        let listed = harness.call("providers.list", json!({})).await;
         let all = listed["providers"].as_array().unwrap().clone();
         all.into_iter()
             .find(|provider| provider["id"] == id)
@@ -305,7 +305,7 @@ async fn provider_keys_are_hinted_at() {
     );
     assert_eq!(find("openai").await["configured"], false);
     let key = "sk-very-secret-key-1234";
-    let set = house
+    let set = harness
         .call("providers.set_key", json!({ "id": "openai", "key": key }))
         .await;
     assert_eq!(set, find("openai").await);
@@ -313,7 +313,7 @@ async fn provider_keys_are_hinted_at() {
     assert!(set["key_hint"].is_string() && !set.to_string().contains(key));
     let elsewhere =
         |value: Value| json!({ "key": "models.providers.openai.base_url", "value": value });
-    house
+    harness
         .call("config.set", elsewhere(json!("https://other.example")))
         .await;
     assert_eq!(
@@ -321,33 +321,33 @@ async fn provider_keys_are_hinted_at() {
         false,
         "the key was for another address"
     );
-    house.call("config.set", elsewhere(Value::Null)).await;
+    harness.call("config.set", elsewhere(Value::Null)).await;
     assert_eq!(find("openai").await["configured"], true);
     let unknown = json!({ "id": "nobody", "key": key });
     assert_eq!(
-        house.refusal("providers.set_key", unknown).await["field"],
+        harness.refusal("providers.set_key", unknown).await["field"],
         "id"
     );
     let id = json!({ "id": "openai" });
     assert_eq!(
-        house.call("providers.remove_key", id.clone()).await,
+        harness.call("providers.remove_key", id.clone()).await,
         json!({ "ok": true })
     );
     assert_eq!(
-        house.refusal("providers.remove_key", id).await["code"],
+        harness.refusal("providers.remove_key", id).await["code"],
         "NOT_FOUND"
     );
 }
 
 #[tokio::test]
 async fn the_audit_log_is_read_in_pages() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for value in [1, 2, 3] {
         let set = json!({ "key": "models.default", "value": format!("p/{value}") });
-        house.call("config.set", set).await;
+        harness.call("config.set", set).await;
     }
     let kind = "config.set";
-    let page = house
+    let page = harness
         .call("audit.list", json!({ "kind": kind, "limit": 2 }))
         .await;
     let value = |page: &Value, row: usize| page["events"][row]["detail"]["value"].clone();
@@ -358,22 +358,22 @@ async fn the_audit_log_is_read_in_pages() {
     assert_eq!(page["events"][0]["actor"], "loopback");
     assert_eq!(page["events"][0]["client_ip"], "127.0.0.1");
     let next = json!({ "kind": kind, "cursor": page["next_cursor"] });
-    let rest = house.call("audit.list", next).await;
+    let rest = harness.call("audit.list", next).await;
     assert_eq!(value(&rest, 0), json!("p/1"));
     assert!(rest.get("next_cursor").is_none());
     let bad = json!({ "cursor": "x" });
-    assert_eq!(house.refusal("audit.list", bad).await["field"], "cursor");
+    assert_eq!(harness.refusal("audit.list", bad).await["field"], "cursor");
 }
 
 #[tokio::test]
 async fn every_list_takes_from_1_to_500_rows() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for method in ["audit.list", "env.list", "ssh_keys.list", "providers.list"] {
         for limit in [1, 500] {
-            house.call(method, json!({ "limit": limit })).await;
+            harness.call(method, json!({ "limit": limit })).await;
         }
         for limit in [json!(0), json!(501), json!(-1), json!(1.5), json!("1")] {
-            let data = house.refusal(method, json!({ "limit": limit })).await;
+            let data = harness.refusal(method, json!({ "limit": limit })).await;
             assert_eq!(
                 (&data["code"], &data["field"]),
                 (&json!("INVALID_PARAMS"), &json!("limit"))
@@ -384,12 +384,12 @@ async fn every_list_takes_from_1_to_500_rows() {
 
 #[tokio::test]
 async fn the_page_learns_what_it_needs() {
-    let house = House::new().await;
-    let visit = house.visit(&[]).await;
-    let Decision::Allowed(identity) = &visit.decision else {
+    let harness = Harness::new().await;
+    let context = harness.context(&[]).await;
+    let Decision::Allowed(identity) = &context.decision else {
         panic!("not let in")
     };
-    let gon = serde_json::to_value(bootstrap::gon(house.services(), identity)).unwrap();
+    let gon = serde_json::to_value(bootstrap::gon(harness.services(), identity)).unwrap();
     assert_eq!(
         gon,
         json!({
@@ -407,7 +407,7 @@ async fn the_page_learns_what_it_needs() {
             },
         })
     );
-    let bootstrap = bootstrap::bootstrap(house.services(), identity)
+    let bootstrap = bootstrap::bootstrap(harness.services(), identity)
         .await
         .unwrap();
     let bootstrap = serde_json::to_value(bootstrap).unwrap();

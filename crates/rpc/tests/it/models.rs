@@ -1,6 +1,6 @@
 //! `models.*`, and `providers.*` with a reachable provider.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_domain::Scope;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,11 +29,11 @@ async fn server(status: &'static str, body: &'static str) -> String {
     format!("http://{address}/v1")
 }
 
-async fn house_with(base_url: &str) -> House {
-    let house = House::new().await;
+async fn harness_with(base_url: &str) -> Harness {
+    let harness = Harness::new().await;
     let set = json!({ "key": "models.providers.near.base_url", "value": base_url });
-    house.call("config.set", set).await;
-    house
+    harness.call("config.set", set).await;
+    harness
 }
 
 #[tokio::test]
@@ -43,22 +43,22 @@ async fn models_are_listed_in_pages() {
         r#"{"data":[{"id":"b","max_model_len":9},{"id":"a"}]}"#,
     )
     .await;
-    let house = house_with(&url).await;
-    let page = house.call("models.list", json!({ "limit": 1 })).await;
+    let harness = harness_with(&url).await;
+    let page = harness.call("models.list", json!({ "limit": 1 })).await;
     let a = json!({ "id": "near/a", "provider": "near", "name": "a" });
     assert_eq!(page, json!({ "models": [a], "next_cursor": "near/a" }));
     let next = json!({ "limit": 1, "cursor": "near/a" });
-    let page = house.call("models.list", next).await;
+    let page = harness.call("models.list", next).await;
     let b = json!({ "id": "near/b", "provider": "near", "name": "b", "context": 9 });
     assert_eq!(page["models"], json!([b]));
-    let refused = house.refusal("models.list", json!({ "limit": 0 })).await;
+    let refused = harness.refusal("models.list", json!({ "limit": 0 })).await;
     assert_eq!(refused["field"], "limit");
 }
 
 #[tokio::test]
 async fn a_provider_on_this_machine_needs_no_key() {
-    let house = house_with("http://127.0.0.1:9/v1").await;
-    let listed = house.call("providers.list", json!({})).await;
+    let harness = harness_with("http://127.0.0.1:9/v1").await;
+    let listed = harness.call("providers.list", json!({})).await;
     let all = listed["providers"].as_array().unwrap();
     let near = all.iter().find(|provider| provider["id"] == "near");
     let expected = json!({
@@ -74,14 +74,14 @@ async fn a_provider_on_this_machine_needs_no_key() {
 #[tokio::test]
 async fn a_provider_is_tested() {
     let near = json!({ "id": "near" });
-    let house = house_with(&server("200 OK", r#"{"data":[{"id":"a"}]}"#).await).await;
-    let tested = house.call("providers.test", near.clone()).await;
+    let harness = harness_with(&server("200 OK", r#"{"data":[{"id":"a"}]}"#).await).await;
+    let tested = harness.call("providers.test", near.clone()).await;
     assert_eq!(tested, json!({ "ok": true, "latency_ms": 0, "models": 1 }));
-    let data: Value = house
+    let data: Value = harness
         .refusal("providers.test", json!({ "id": "nobody" }))
         .await;
     assert_eq!(data["code"], "NOT_FOUND");
-    let data = house
+    let data = harness
         .refusal("providers.test", json!({ "id": "openai" }))
         .await;
     assert_eq!(
@@ -91,9 +91,9 @@ async fn a_provider_is_tested() {
             &json!("models.providers.openai.api_key")
         )
     );
-    let house = house_with(&server("401 Unauthorized", r#"{"error":"SECRET"}"#).await).await;
-    let answer = house
-        .ask(&house.visit(&[]).await, "providers.test", near.clone())
+    let harness = harness_with(&server("401 Unauthorized", r#"{"error":"SECRET"}"#).await).await;
+    let answer = harness
+        .ask(&harness.context(&[]).await, "providers.test", near.clone())
         .await;
     let data = &answer["error"]["data"];
     assert_eq!(data["code"], "PROVIDER_FAILED");
@@ -102,7 +102,7 @@ async fn a_provider_is_tested() {
         (&json!("near"), &json!(false))
     );
     assert!(!answer.to_string().contains("SECRET"));
-    let reader = house.holder_of(&[Scope::Read]).await;
-    let answer = house.ask(&reader, "providers.test", near).await;
+    let reader = harness.holder_of(&[Scope::Read]).await;
+    let answer = harness.ask(&reader, "providers.test", near).await;
     assert_eq!(answer["error"]["data"]["required_scope"], "operator.write");
 }

@@ -1,6 +1,6 @@
 //! The OpenRPC document matches the method table.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_domain::ErrorCode;
 use gatehouse_rpc::{METHODS, openrpc};
 use serde_json::{Value, json};
@@ -89,9 +89,9 @@ fn params_and_results_never_share_a_name_with_another_meaning() {
 
 #[tokio::test]
 async fn every_method_refuses_an_unknown_param() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for method in METHODS {
-        let data = house
+        let data = harness
             .refusal(method.name, json!({ "no_such_param": 1 }))
             .await;
         assert_eq!(data["code"], "INVALID_PARAMS", "{}: {data}", method.name);
@@ -101,7 +101,7 @@ async fn every_method_refuses_an_unknown_param() {
 
 #[tokio::test]
 async fn every_required_param_is_required() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let document = openrpc::document("1.0.0");
     for method in document["methods"].as_array().unwrap() {
         let params = method["params"].as_array().unwrap();
@@ -111,7 +111,7 @@ async fn every_required_param_is_required() {
             .map(|param| param["name"].as_str().unwrap())
             .collect();
         if !required.is_empty() {
-            let data = house
+            let data = harness
                 .refusal(method["name"].as_str().unwrap(), json!({}))
                 .await;
             assert_eq!(data["code"], "INVALID_PARAMS", "{method}");
@@ -125,9 +125,9 @@ async fn every_required_param_is_required() {
 
 #[tokio::test]
 async fn discover_is_the_document() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     assert_eq!(
-        house.call("rpc.discover", json!({})).await,
+        harness.call("rpc.discover", json!({})).await,
         openrpc::document("9.9.9")
     );
 }

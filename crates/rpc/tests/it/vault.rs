@@ -1,6 +1,6 @@
 //! How the vault's state affects methods, events and settings.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use crate::line::{Line, PASSWORD, connect_with, owner, set_password};
 use gatehouse_domain::Actor;
 use gatehouse_rpc::{Input, events};
@@ -11,11 +11,11 @@ use tokio_util::task::TaskTracker;
 
 #[tokio::test]
 async fn while_sealed_each_method_decides() {
-    let house = House::new().await;
-    set_password(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
     // An identity from before setup is no longer accepted.
-    let owner = owner(&house).await;
-    let ask = async |method: &str, params: Value| house.ask(&owner, method, params).await;
+    let owner = owner(&harness).await;
+    let ask = async |method: &str, params: Value| harness.ask(&owner, method, params).await;
     let telegram = json!({
         "type": "telegram", "label": "Mine", "fields": { "bot_token": "1:a", "chat_id": "1" },
     });
@@ -23,7 +23,7 @@ async fn while_sealed_each_method_decides() {
     assert_eq!(made["result"]["id"], "telegram", "{made}");
     let set = ask("env.set", json!({ "key": "OPEN", "value": "x" })).await;
     assert_eq!(set["result"]["encrypted"], 1, "{set}");
-    house
+    harness
         .services()
         .secrets
         .seal(&Actor::system())
@@ -96,12 +96,12 @@ async fn while_sealed_each_method_decides() {
 }
 
 #[tokio::test]
-async fn the_rooms_below_are_heard() {
-    let house = House::new().await;
+async fn changes_of_lower_crates_are_published() {
+    let harness = Harness::new().await;
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-    events::bridge(&house.rpc, &stop, &tasks).await;
-    let mut listener = house.rpc.events().subscribe();
-    set_password(&house).await;
+    events::bridge(&harness.rpc, &stop, &tasks).await;
+    let mut listener = harness.rpc.events().subscribe();
+    set_password(&harness).await;
     let mut heard: Vec<Value> = Vec::new();
     let done = |heard: &[Value]| {
         let has = |name: &str| heard.iter().any(|event| event["method"] == name);
@@ -123,13 +123,13 @@ async fn the_rooms_below_are_heard() {
 
 #[tokio::test]
 async fn security_settings_need_a_recent_confirmation() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
+    let harness = Harness::new().await;
+    set_password(&harness).await;
+    let mut line = Line::unauthenticated_client(&harness).await;
     line.send(&connect_with(PASSWORD));
     line.finish().await;
     let set = |key: &str, value: Value| json!({ "id": 1, "method": "config.set", "params": { "key": key, "value": value } });
-    house.clock.advance(Duration::from_mins(15));
+    harness.clock.advance(Duration::from_mins(15));
     line.send(&set("vault.plaintext_while_sealed", json!(false)));
     line.finish().await;
     assert!(
@@ -137,7 +137,7 @@ async fn security_settings_need_a_recent_confirmation() {
         "at fifteen minutes: {}",
         line.said[1]
     );
-    house.clock.advance(Duration::from_millis(1));
+    harness.clock.advance(Duration::from_millis(1));
     line.send(&set("vault.plaintext_while_sealed", json!(true)));
     line.send(&set("auth.step_up", json!(false)));
     line.send(&set("models.autodetect", json!(false)));
@@ -152,24 +152,24 @@ async fn security_settings_need_a_recent_confirmation() {
 
 #[tokio::test]
 async fn a_fault_of_ours_carries_a_request_id() {
-    let house = House::new().await;
-    let visit = house.visit(&[]).await;
-    house.services().store.close().await;
-    let answer = house.ask(&visit, "env.list", json!({})).await;
+    let harness = Harness::new().await;
+    let context = harness.context(&[]).await;
+    harness.services().store.close().await;
+    let answer = harness.ask(&context, "env.list", json!({})).await;
     let data = &answer["error"]["data"];
     assert_eq!(data["code"], "STORAGE_UNAVAILABLE", "{answer}");
     assert!(data["request_id"].as_str().unwrap().starts_with("req_"));
     let known = gatehouse_domain::RequestId::from_text("req_known");
     let call = br#"{"id":1,"method":"env.list"}"#;
-    let answer = house
+    let answer = harness
         .rpc
-        .call_text_as(&visit, call, Some(known))
+        .call_text(&context, call, Some(known))
         .await
         .unwrap();
     assert!(answer.contains(r#""request_id":"req_known""#));
-    let status = house.call("system.status", json!({})).await;
+    let status = harness.call("system.status", json!({})).await;
     assert_eq!(status["database"]["ok"], false);
-    let mut line = Line::ready(&house).await;
+    let mut line = Line::ready(&harness).await;
     line.feed(Input::Tick);
     assert_eq!(line.closed, None, "a failing database closes no connection");
 }

@@ -1,7 +1,7 @@
 //! `tts.*`, `stt.*` and `voice.personas.*` in the method table. The tests over HTTP cover their behavior.
 
 #[cfg(feature = "voice")]
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_rpc::METHODS;
 #[cfg(feature = "voice")]
 use serde_json::json;
@@ -51,20 +51,23 @@ fn every_method_of_the_specification_is_there() {
 /// Writes a row as another node would and applies it as a node does after a notification.
 #[cfg(feature = "voice")]
 #[tokio::test]
-async fn what_another_node_changed_holds_here_and_is_told_here() {
+async fn a_change_on_another_node_applies_and_is_published_here() {
     use tokio_util::sync::CancellationToken;
     use tokio_util::task::TaskTracker;
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-    gatehouse_rpc::events::bridge(&house.rpc, &shutdown, &tasks).await;
-    let mut events = house.rpc.events().subscribe();
+    gatehouse_rpc::events::bridge(&harness.rpc, &shutdown, &tasks).await;
+    let mut events = harness.rpc.events().subscribe();
     let write = async |key: &'static str, value: serde_json::Value| {
-        let (store, now) = (house.services().store.clone(), house.services().clock.now());
+        let (store, now) = (
+            harness.services().store.clone(),
+            harness.services().clock.now(),
+        );
         let written: Result<(), gatehouse_store::StoreError> = store
             .write(move |conn| Box::pin(async move { conn.update_setting(key, &value, now).await }))
             .await;
         written.unwrap();
-        house.services().apply_settings().await.unwrap();
+        harness.services().apply_settings().await.unwrap();
     };
     write("voice.tts.provider", json!("tts_local_1")).await;
     let event = events.recv().await.unwrap();
@@ -74,7 +77,7 @@ async fn what_another_node_changed_holds_here_and_is_told_here() {
         "{}",
         event.frame
     );
-    let status = house.call("tts.status", json!({})).await;
+    let status = harness.call("tts.status", json!({})).await;
     assert_eq!(status["provider"], "tts_local_1");
     // Changes that do not affect voice are not reported.
     write("models.autodetect", json!(false)).await;

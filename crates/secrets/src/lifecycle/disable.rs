@@ -4,7 +4,7 @@ use super::Key;
 use crate::provider_files::{ProviderFiles, Restored};
 use crate::rows::Turn;
 use crate::seen::{self, VAULT_ENABLED, View};
-use crate::state::{Began, Inner};
+use crate::state::{Inner, RequestStart};
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_store::{Conn, SecretTable};
@@ -66,7 +66,7 @@ impl Inner {
     async fn switch_off(
         self: &Arc<Self>,
         actor: &Actor,
-        began: Began,
+        began: RequestStart,
         key: Option<&Key>,
     ) -> Result<DisableReport, VaultError> {
         let settings = self.settings.load_full();

@@ -3,7 +3,7 @@
 use super::Key;
 use super::initialize::New;
 use crate::seen::Seen;
-use crate::state::{Began, Inner};
+use crate::state::{Inner, RequestStart};
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
@@ -52,7 +52,7 @@ impl Inner {
     async fn switch_on(
         self: &Arc<Self>,
         actor: &Actor,
-        began: Began,
+        began: RequestStart,
         password: Option<&SecretString>,
     ) -> Result<Enabled, VaultError> {
         let settings = self.settings.load_full();
@@ -79,7 +79,7 @@ impl Inner {
     async fn carry_out(
         self: &Arc<Self>,
         actor: &Actor,
-        began: Began,
+        began: RequestStart,
         seen: Seen,
         plan: Plan,
     ) -> Result<Enabled, VaultError> {

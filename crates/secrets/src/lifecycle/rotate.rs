@@ -7,7 +7,7 @@
 use crate::provider_files::ProviderFiles;
 use crate::rows::Turn;
 use crate::seen::{self, Seen, View};
-use crate::state::{Began, Inner};
+use crate::state::{Inner, RequestStart};
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
@@ -44,7 +44,7 @@ impl Inner {
     async fn replace_key(
         self: &Arc<Self>,
         actor: &Actor,
-        began: Began,
+        began: RequestStart,
         password: &SecretString,
     ) -> Result<SecretString, VaultError> {
         let view = self.view().await?;

@@ -3,7 +3,7 @@
 
 use super::{Key, TRIES};
 use crate::seen::Seen;
-use crate::state::{Began, Inner};
+use crate::state::{Inner, RequestStart};
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_vault::{Dek, RecoveryKey, Status};
@@ -55,7 +55,7 @@ impl Inner {
     async fn try_to_unseal(
         self: &Arc<Self>,
         actor: &Actor,
-        began: Began,
+        began: RequestStart,
         key: &Key,
     ) -> Result<Status, VaultError> {
         let view = self.view().await?;

@@ -14,13 +14,13 @@ fn write(path: &Path, text: &str) {
 
 #[tokio::test]
 async fn the_file_comes_first_and_then_the_value() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.set("A", "value").await;
     let key = node.initialize().await;
     node.stop().await;
-    let (good, bad) = (home.path("good"), home.path("bad"));
-    let (missing, long) = (home.path("missing"), home.path("long"));
+    let (good, bad) = (installation.path("good"), installation.path("bad"));
+    let (missing, long) = (installation.path("missing"), installation.path("long"));
     write(&good, &format!("{key}\n"));
     write(&bad, "AAAA-AAAA-AAAA-AAAA-AAAA-AAAA-AAZM-NEXS");
     write(&long, &format!("{key}{}", " ".repeat(4096)));
@@ -37,7 +37,7 @@ async fn the_file_comes_first_and_then_the_value() {
         (None, Some(&right), true),
         (None, Some(&wrong), false),
     ] {
-        let node = home.start().await;
+        let node = installation.start().await;
         let file = file.map(std::path::PathBuf::as_path);
         assert_eq!(node.secrets.auto_unseal(file, value).await, unsealed);
         let status = if unsealed {
@@ -53,8 +53,8 @@ async fn the_file_comes_first_and_then_the_value() {
 
 #[tokio::test]
 async fn there_is_nothing_to_unseal_without_a_sealed_vault() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     let wrong = secret("wrong");
     assert!(!node.secrets.auto_unseal(None, Some(&wrong)).await);
     assert_eq!(node.secrets.status(), Status::Uninitialized);
@@ -67,8 +67,8 @@ async fn there_is_nothing_to_unseal_without_a_sealed_vault() {
 
 #[tokio::test]
 async fn a_rotation_makes_the_key_in_the_file_useless() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     let key = secret(&node.initialize().await);
     node.secrets
         .rotate(actor(), secret(PASSWORD))

@@ -1,6 +1,6 @@
 //! Disabling and enabling the vault.
 
-use crate::harness::{OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
+use crate::harness::{OTHER, PASSWORD, actor, code, installations, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Conflict, Internal, VaultBadKey, VaultSealed};
 use gatehouse_secrets::{DisableReport, Status, VaultError};
 use secrecy::ExposeSecret;
@@ -8,8 +8,8 @@ use serde_json::json;
 
 #[tokio::test]
 async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.set("A", "value").await;
         node.secrets.generate_ssh_key(actor(), "k").await.unwrap();
@@ -25,7 +25,7 @@ async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
         assert_eq!(node.rows().await[0].value, "value");
         let item = node
             .secrets
-            .set_env_variable(actor(), "B", secret("b"))
+            .set_env_variable(actor(), "B", secret("b"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_none());
@@ -43,7 +43,7 @@ async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
         node.stop().await;
 
         // The flag in the database takes precedence over the file after a restart.
-        let node = home.start().await;
+        let node = installation.start().await;
         assert_eq!(node.secrets.status(), Status::Disabled);
         assert_eq!(node.value("A").await, "value");
     }
@@ -51,8 +51,8 @@ async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
 
 #[tokio::test]
 async fn a_sealed_vault_is_disabled_with_the_password() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.set("A", "value").await;
         node.secrets.seal(actor()).await.unwrap();
@@ -80,8 +80,8 @@ async fn a_sealed_vault_is_disabled_with_the_password() {
 
 #[tokio::test]
 async fn disable_from_uninitialized_stores_the_flag() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.set("A", "value").await;
         let report = node.secrets.disable(actor(), None).await.unwrap();
         assert_eq!(report, DisableReport::default());
@@ -94,13 +94,14 @@ async fn disable_from_uninitialized_stores_the_flag() {
 
 #[tokio::test]
 async fn one_damaged_row_and_disable_changes_nothing() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         for key in ["A", "B", "C"] {
             node.set(key, "value").await;
         }
-        home.sql("UPDATE env_variables SET value = 'AAAA' WHERE key = 'C'")
+        installation
+            .sql("UPDATE env_variables SET value = 'AAAA' WHERE key = 'C'")
             .await;
         let before = node.rows().await;
         let audit = node.audit().await;
@@ -120,14 +121,14 @@ async fn one_damaged_row_and_disable_changes_nothing() {
 
 #[tokio::test]
 async fn enable_with_the_password_unseals_and_encrypts() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.secrets.disable(actor(), None).await.unwrap();
         node.set("A", "value").await;
         node.stop().await;
 
-        let node = home.start().await;
+        let node = installation.start().await;
         let wrong = node.secrets.enable(actor(), Some(secret(OTHER))).await;
         assert_eq!(code(wrong), VaultBadKey);
         assert_eq!(node.secrets.status(), Status::Disabled);
@@ -148,8 +149,8 @@ async fn enable_with_the_password_unseals_and_encrypts() {
 
 #[tokio::test]
 async fn enable_without_the_password_leaves_the_vault_sealed() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.secrets.disable(actor(), None).await.unwrap();
         node.set("A", "value").await;
@@ -166,8 +167,8 @@ async fn enable_without_the_password_leaves_the_vault_sealed() {
 
 #[tokio::test]
 async fn enable_with_a_password_makes_a_vault_where_there_is_none() {
-    for home in homes().await {
-        let node = home.start_with(|s| s.vault_enabled = false).await;
+    for installation in installations().await {
+        let node = installation.start_with(|s| s.vault_enabled = false).await;
         assert_eq!(node.secrets.status(), Status::Disabled);
         node.set("A", "value").await;
         let enabled = node
@@ -188,8 +189,10 @@ async fn enable_with_a_password_makes_a_vault_where_there_is_none() {
 
 #[tokio::test]
 async fn what_the_environment_fixes_is_not_changed() {
-    let home = sqlite_home();
-    let node = home.start_with(|s| s.vault_enabled_fixed = true).await;
+    let installation = sqlite_home();
+    let node = installation
+        .start_with(|s| s.vault_enabled_fixed = true)
+        .await;
     node.initialize().await;
     node.set("A", "value").await;
     assert_eq!(code(node.secrets.disable(actor(), None).await), Conflict);
@@ -200,7 +203,7 @@ async fn what_the_environment_fixes_is_not_changed() {
         s.vault_enabled_fixed = true;
         s.vault_enabled = false;
     };
-    let node = home.start_with(fixed_off).await;
+    let node = installation.start_with(fixed_off).await;
     assert_eq!(node.secrets.status(), Status::Disabled);
     let refused = node.secrets.enable(actor(), Some(secret(PASSWORD))).await;
     assert_eq!(code(refused), Conflict);
@@ -223,10 +226,10 @@ async fn what_the_environment_fixes_is_not_changed() {
 
 #[tokio::test]
 async fn new_settings_do_not_switch_the_vault() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.initialize().await;
-    let mut settings = crate::harness::settings(home.directory());
+    let mut settings = crate::harness::settings(installation.directory());
     settings.vault_enabled = false;
     settings.plaintext_while_sealed = false;
     node.secrets.update_settings(settings);
@@ -235,7 +238,7 @@ async fn new_settings_do_not_switch_the_vault() {
     node.secrets.seal(actor()).await.unwrap();
     let set = node
         .secrets
-        .set_env_variable(actor(), "A", secret("v"))
+        .set_env_variable(actor(), "A", secret("v"), None)
         .await;
     assert_eq!(code(set), VaultSealed);
 }

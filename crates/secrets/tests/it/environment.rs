@@ -1,6 +1,6 @@
 //! Environment variables.
 
-use crate::harness::{actor, code, homes, secret};
+use crate::harness::{actor, code, installations, secret};
 use gatehouse_domain::ErrorCode::{InvalidParams, NotFound};
 use gatehouse_domain::{KeyBinding, Problem};
 use gatehouse_secrets::{KeyOfService, MAX_VALUE_BYTES, SecretsError};
@@ -10,18 +10,18 @@ use url::Url;
 
 #[tokio::test]
 async fn set_list_and_delete() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         let first = node
             .secrets
-            .set_env_variable(actor(), "B", secret("one"))
+            .set_env_variable(actor(), "B", secret("one"), None)
             .await
             .unwrap();
         node.clock.advance(Duration::from_secs(1));
         let again = node
             .secrets
-            .set_env_variable(actor(), "B", secret("two"))
+            .set_env_variable(actor(), "B", secret("two"), None)
             .await
             .unwrap();
         assert_eq!(again.created_at, first.created_at);
@@ -59,9 +59,9 @@ async fn set_list_and_delete() {
 }
 
 #[tokio::test]
-async fn limits_are_those_of_the_room() {
-    for home in homes().await {
-        let node = home.start().await;
+async fn limits_are_those_of_the_crate() {
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         let longest = "v".repeat(MAX_VALUE_BYTES);
         node.set("A", &longest).await;
@@ -74,7 +74,7 @@ async fn limits_are_those_of_the_room() {
         ] {
             let refused = node
                 .secrets
-                .set_env_variable(actor(), key, secret(&value))
+                .set_env_variable(actor(), key, secret(&value), None)
                 .await;
             let problem: Problem = refused.unwrap_err().into();
             assert_eq!(problem.code, InvalidParams);
@@ -85,11 +85,11 @@ async fn limits_are_those_of_the_room() {
 
 #[tokio::test]
 async fn json_has_the_flag_as_a_number_and_no_value() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let item = node
             .secrets
-            .set_env_variable(actor(), "A", secret("hidden"))
+            .set_env_variable(actor(), "A", secret("hidden"), None)
             .await
             .unwrap();
         assert_eq!(
@@ -105,8 +105,8 @@ async fn json_has_the_flag_as_a_number_and_no_value() {
 /// A variable that contains a key for a service, such as the token of an MCP server.
 #[tokio::test]
 async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let service = |url: &str| KeyBinding::of_url("mcp", &Url::parse(url).unwrap());
         let (own, other) = (
             service("https://a.example/mcp"),
@@ -134,7 +134,7 @@ async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
         // Entered for another service: bound to that one.
         let set = node
             .secrets
-            .set_env_variable_for(actor(), "TOKEN", secret("two"), Some(&other));
+            .set_env_variable(actor(), "TOKEN", secret("two"), Some(&other));
         set.await.unwrap();
         assert_eq!(asked(&own).await, "of https://b.example:443");
         assert_eq!(asked(&other).await, "two");

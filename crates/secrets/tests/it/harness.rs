@@ -29,24 +29,26 @@ pub fn actor() -> &'static Actor {
 }
 
 /// A database and directory that outlive the process using them.
-pub struct Home {
+pub struct Installation {
     pub database: TestDatabase,
 }
 
 /// One home for each available database engine.
-pub async fn homes() -> Vec<Home> {
+pub async fn installations() -> Vec<Installation> {
     let all = testing::databases().await;
-    all.into_iter().map(|database| Home { database }).collect()
+    all.into_iter()
+        .map(|database| Installation { database })
+        .collect()
 }
 
 /// For tests that are only about files.
-pub fn sqlite_home() -> Home {
-    Home {
+pub fn sqlite_home() -> Installation {
+    Installation {
         database: testing::sqlite(),
     }
 }
 
-impl Home {
+impl Installation {
     pub fn directory(&self) -> &Path {
         self.database.directory()
     }
@@ -110,9 +112,12 @@ impl Node {
     }
 
     /// Starts a node whose password hashing uses this queue.
-    pub async fn start_with_queue(home: &Home, queue: KdfQueue) -> (Self, KdfQueue) {
-        let store = home.database.open().await;
-        let node = Self::start_on(store, home.directory(), |_| {}, queue.clone()).await;
+    pub async fn start_with_queue(
+        installation: &Installation,
+        queue: KdfQueue,
+    ) -> (Self, KdfQueue) {
+        let store = installation.database.open().await;
+        let node = Self::start_on(store, installation.directory(), |_| {}, queue.clone()).await;
         (node, queue)
     }
 
@@ -140,7 +145,9 @@ impl Node {
     }
 
     pub async fn set(&self, key: &str, value: &str) {
-        let set = self.secrets.set_env_variable(actor(), key, secret(value));
+        let set = self
+            .secrets
+            .set_env_variable(actor(), key, secret(value), None);
         set.await.unwrap();
     }
 

@@ -1,7 +1,7 @@
 //! Every ordered pair of transitions, the second nested in the first: the first reads the vault's
 //! state and derives its keys, the second runs completely, then the first takes effect.
 
-use crate::harness::{Home, Node, OTHER, PASSWORD, actor, secret, sqlite_home};
+use crate::harness::{Installation, Node, OTHER, PASSWORD, actor, secret, sqlite_home};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::{Secrets, Status, VaultError};
 use gatehouse_store::Store;
@@ -49,13 +49,13 @@ fn code(error: impl Into<Problem>) -> ErrorCode {
 
 /// The inputs of a transition, apart from the node.
 #[derive(Clone)]
-struct Ground {
+struct TransitionInput {
     secrets: Secrets,
     store: Store,
     recovery_key: String,
 }
 
-impl Ground {
+impl TransitionInput {
     async fn run(&self, transition: Transition) -> Answer {
         let (secrets, password) = (&self.secrets, secret(PASSWORD));
         let shown = |key: secrecy::SecretString| Some(key.expose_secret().to_owned());
@@ -132,9 +132,9 @@ impl Ground {
 }
 
 /// A vault in a given state, to be copied.
-async fn template(start: Status) -> (Home, String) {
-    let home = sqlite_home();
-    let node = home.start().await;
+async fn template(start: Status) -> (Installation, String) {
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.set("A", "value of A").await;
     let key = match start {
         Status::Uninitialized => String::new(),
@@ -145,7 +145,7 @@ async fn template(start: Status) -> (Home, String) {
         node.secrets.disable(actor(), None).await.unwrap();
     }
     node.stop().await;
-    (home, key)
+    (installation, key)
 }
 
 /// Nests every transition in each of `outers`. Returns how many of `outers` ended before they could
@@ -155,13 +155,13 @@ async fn every_pair_from(start: Status, outers: &[Transition]) -> usize {
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for &outer in outers {
         for inner in ALL {
-            let home = template.copy();
-            let node = home.start().await;
+            let installation = template.copy();
+            let node = installation.start().await;
             if start == Status::Unsealed {
                 node.unlock(PASSWORD).await.unwrap();
             }
             assert_eq!(node.secrets.status(), start);
-            let ground = Ground {
+            let ground = TransitionInput {
                 secrets: node.secrets.clone(),
                 store: node.store.clone(),
                 recovery_key: recovery_key.clone(),

@@ -1,6 +1,8 @@
 //! The states of the vault and its transitions.
 
-use crate::harness::{Home, OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
+use crate::harness::{
+    Installation, OTHER, PASSWORD, actor, code, installations, secret, sqlite_home,
+};
 use gatehouse_domain::ErrorCode::{Conflict, Internal, VaultBadKey, VaultSealed};
 use gatehouse_secrets::{SecretsError, Status, VaultError};
 use secrecy::ExposeSecret;
@@ -8,8 +10,8 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn uninitialized_to_unsealed_encrypts_what_is_there() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         assert_eq!(node.secrets.status(), Status::Uninitialized);
         node.set("A", "plain value").await;
         node.secrets.generate_ssh_key(actor(), "k").await.unwrap();
@@ -45,13 +47,13 @@ async fn uninitialized_to_unsealed_encrypts_what_is_there() {
 
 #[tokio::test]
 async fn a_restart_seals_and_the_password_or_the_recovery_key_unseals() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.set("A", "value").await;
         let recovery_key = node.initialize().await;
         node.stop().await;
 
-        let node = home.start().await;
+        let node = installation.start().await;
         assert_eq!(node.secrets.status(), Status::Sealed);
         assert!(node.values().await.is_empty());
         assert_eq!(node.secrets.environment().await.unwrap().unreadable, ["A"]);
@@ -89,8 +91,8 @@ async fn a_restart_seals_and_the_password_or_the_recovery_key_unseals() {
 
 #[tokio::test]
 async fn without_a_vault_there_is_nothing_to_open() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let secrets = &node.secrets;
         assert_eq!(code(node.unlock(PASSWORD).await), Conflict);
         assert_eq!(code(node.recover("anything").await), Conflict);
@@ -108,11 +110,13 @@ async fn without_a_vault_there_is_nothing_to_open() {
 
 #[tokio::test]
 async fn what_is_written_while_sealed_is_plaintext_until_the_next_unseal() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.secrets.seal(actor()).await.unwrap();
-        let item = node.secrets.set_env_variable(actor(), "A", secret("v"));
+        let item = node
+            .secrets
+            .set_env_variable(actor(), "A", secret("v"), None);
         let item = item.await.unwrap();
         assert_eq!(item.encrypted, 0);
         assert!(item.warning.is_some());
@@ -133,14 +137,16 @@ async fn what_is_written_while_sealed_is_plaintext_until_the_next_unseal() {
 
 #[tokio::test]
 async fn strictly_nothing_is_written_while_sealed() {
-    let home = sqlite_home();
-    let node = home.start_with(|s| s.plaintext_while_sealed = false).await;
+    let installation = sqlite_home();
+    let node = installation
+        .start_with(|s| s.plaintext_while_sealed = false)
+        .await;
     node.set("BEFORE", "v").await;
     node.initialize().await;
     node.secrets.seal(actor()).await.unwrap();
     let set = node
         .secrets
-        .set_env_variable(actor(), "A", secret("v"))
+        .set_env_variable(actor(), "A", secret("v"), None)
         .await;
     assert_eq!(code(set), VaultSealed);
     let made = node.secrets.generate_ssh_key(actor(), "k").await;
@@ -153,15 +159,15 @@ async fn strictly_nothing_is_written_while_sealed() {
 
 #[tokio::test]
 async fn nothing_is_initialized_over_a_lost_record() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.set("A", "value").await;
         let recovery_key = node.initialize().await;
         let record = node.record().await;
         node.stop().await;
-        home.sql("DELETE FROM vault").await;
+        installation.sql("DELETE FROM vault").await;
 
-        let node = home.start().await;
+        let node = installation.start().await;
         assert_eq!(node.secrets.status(), Status::Sealed);
         let made = node.secrets.initialize(actor(), secret(OTHER)).await;
         assert!(matches!(made, Err(VaultError::RecordLost)));
@@ -191,15 +197,16 @@ async fn nothing_is_initialized_over_a_lost_record() {
 
 #[tokio::test]
 async fn a_weakened_record_stays_sealed_and_the_service_runs_on() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.set("A", "value").await;
     let recovery_key = node.initialize().await;
     node.stop().await;
-    home.sql("UPDATE vault SET kdf_params = '{\"m_cost\":1024,\"t_cost\":3,\"p_cost\":1}'")
+    installation
+        .sql("UPDATE vault SET kdf_params = '{\"m_cost\":1024,\"t_cost\":3,\"p_cost\":1}'")
         .await;
 
-    let node = home.start().await;
+    let node = installation.start().await;
     assert_eq!(node.secrets.status(), Status::Sealed);
     assert_eq!(code(node.unlock(PASSWORD).await), Internal);
     assert_eq!(node.secrets.status(), Status::Sealed);
@@ -211,8 +218,8 @@ async fn a_weakened_record_stays_sealed_and_the_service_runs_on() {
 
 #[tokio::test]
 async fn a_new_recovery_key_ends_the_old_one() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.set("A", "value").await;
         let old = node.initialize().await;
         let wrong = node.secrets.new_recovery_key(actor(), secret(OTHER)).await;
@@ -232,42 +239,46 @@ async fn a_new_recovery_key_ends_the_old_one() {
 
 #[tokio::test]
 async fn a_damaged_value_is_named_and_the_others_are_read() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.initialize().await;
     node.set("A", "value").await;
     node.set("B", "value").await;
     // A ciphertext moved to another row does not decrypt.
-    home.sql(
-        "UPDATE env_variables SET value = (SELECT value FROM env_variables WHERE key = 'A') \
+    installation
+        .sql(
+            "UPDATE env_variables SET value = (SELECT value FROM env_variables WHERE key = 'A') \
               WHERE key = 'B'",
-    )
-    .await;
+        )
+        .await;
     let environment = node.secrets.environment().await.unwrap();
     assert_eq!(environment.unreadable, ["B"]);
     assert_eq!(environment.variables.len(), 1);
     node.secrets.generate_ssh_key(actor(), "k").await.unwrap();
-    home.sql("UPDATE ssh_keys SET private_key = 'damaged'")
+    installation
+        .sql("UPDATE ssh_keys SET private_key = 'damaged'")
         .await;
     let read = node.secrets.ssh_private_key("k").await;
     assert!(matches!(read, Err(SecretsError::Damaged(what)) if what == "ssh-key:k"));
 }
 
 /// Searches every file in the directory.
-fn any_file_contains(home: &Home, text: &str) -> bool {
+fn any_file_contains(installation: &Installation, text: &str) -> bool {
     let needle = text.as_bytes();
-    std::fs::read_dir(home.directory()).unwrap().any(|entry| {
-        let path = entry.unwrap().path();
-        #[expect(clippy::disallowed_methods, reason = "a test may block")]
-        let bytes = std::fs::read(path).unwrap();
-        bytes.windows(needle.len()).any(|window| window == needle)
-    })
+    std::fs::read_dir(installation.directory())
+        .unwrap()
+        .any(|entry| {
+            let path = entry.unwrap().path();
+            #[expect(clippy::disallowed_methods, reason = "a test may block")]
+            let bytes = std::fs::read(path).unwrap();
+            bytes.windows(needle.len()).any(|window| window == needle)
+        })
 }
 
 #[tokio::test]
 async fn no_file_holds_what_was_migrated_or_deleted() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.set("A", "marker-of-a-migrated-value").await;
     node.set("B", "marker-of-a-deleted-value").await;
     node.set("C", "marker-of-a-replaced-value").await;
@@ -276,14 +287,17 @@ async fn no_file_holds_what_was_migrated_or_deleted() {
         .delete_env_variable(actor(), "B")
         .await
         .unwrap();
-    assert!(any_file_contains(&home, "marker-of-a-migrated-value"));
+    assert!(any_file_contains(
+        &installation,
+        "marker-of-a-migrated-value"
+    ));
     node.initialize().await;
     for marker in ["migrated", "deleted", "replaced"] {
         assert!(
-            !any_file_contains(&home, &format!("marker-of-a-{marker}-value")),
+            !any_file_contains(&installation, &format!("marker-of-a-{marker}-value")),
             "{marker}"
         );
     }
     node.stop().await;
-    assert!(!any_file_contains(&home, "marker-of-a-"));
+    assert!(!any_file_contains(&installation, "marker-of-a-"));
 }

@@ -1,19 +1,19 @@
 //! Two processes on one database, simulated by two handles that share only the store.
 
-use crate::harness::{Node, PASSWORD, actor, code, homes, secret};
+use crate::harness::{Node, PASSWORD, actor, code, installations, secret};
 use gatehouse_domain::ErrorCode::Conflict;
 use gatehouse_secrets::Status;
 use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn a_vault_made_elsewhere_is_noticed() {
-    for home in homes().await {
-        let (here, there) = two(&home).await;
+    for installation in installations().await {
+        let (here, there) = two(&installation).await;
         there.initialize().await;
         // Without a notification: the write itself notices the change.
         let item = here
             .secrets
-            .set_env_variable(actor(), "A", secret("v"))
+            .set_env_variable(actor(), "A", secret("v"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_some());
@@ -28,8 +28,8 @@ async fn a_vault_made_elsewhere_is_noticed() {
 
 #[tokio::test]
 async fn nothing_is_encrypted_with_a_key_that_was_rotated_away() {
-    for home in homes().await {
-        let (here, there) = two(&home).await;
+    for installation in installations().await {
+        let (here, there) = two(&installation).await;
         here.initialize().await;
         here.set("A", "a").await;
         there.unlock(PASSWORD).await.unwrap();
@@ -40,7 +40,7 @@ async fn nothing_is_encrypted_with_a_key_that_was_rotated_away() {
             .unwrap();
         let item = here
             .secrets
-            .set_env_variable(actor(), "B", secret("b"))
+            .set_env_variable(actor(), "B", secret("b"), None)
             .await
             .unwrap();
         assert_eq!(item.encrypted, 0);
@@ -56,15 +56,15 @@ async fn nothing_is_encrypted_with_a_key_that_was_rotated_away() {
 
 #[tokio::test]
 async fn a_vault_disabled_elsewhere_is_noticed() {
-    for home in homes().await {
-        let (here, there) = two(&home).await;
+    for installation in installations().await {
+        let (here, there) = two(&installation).await;
         here.initialize().await;
         there.unlock(PASSWORD).await.unwrap();
         there.secrets.disable(actor(), None).await.unwrap();
         assert_eq!(here.secrets.status(), Status::Unsealed);
         let item = here
             .secrets
-            .set_env_variable(actor(), "A", secret("v"))
+            .set_env_variable(actor(), "A", secret("v"), None)
             .await
             .unwrap();
         assert!(item.encrypted == 0 && item.warning.is_none());
@@ -83,8 +83,8 @@ async fn a_vault_disabled_elsewhere_is_noticed() {
 
 #[tokio::test]
 async fn a_password_changed_elsewhere_keeps_the_vault_open() {
-    for home in homes().await {
-        let (here, there) = two(&home).await;
+    for installation in installations().await {
+        let (here, there) = two(&installation).await;
         here.initialize().await;
         there.unlock(PASSWORD).await.unwrap();
         there
@@ -111,8 +111,8 @@ async fn a_password_changed_elsewhere_keeps_the_vault_open() {
 /// effect.
 #[tokio::test]
 async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
-    for home in homes().await {
-        let (here, there) = two(&home).await;
+    for installation in installations().await {
+        let (here, there) = two(&installation).await;
         here.initialize().await;
         here.set("A", "a").await;
         there.unlock(PASSWORD).await.unwrap();
@@ -129,8 +129,8 @@ async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
     }
 }
 
-async fn two(home: &crate::harness::Home) -> (Node, Node) {
-    let here = home.start().await;
-    let there = Node::start(here.store.clone(), home.directory(), |_| {}).await;
+async fn two(installation: &crate::harness::Installation) -> (Node, Node) {
+    let here = installation.start().await;
+    let there = Node::start(here.store.clone(), installation.directory(), |_| {}).await;
     (here, there)
 }

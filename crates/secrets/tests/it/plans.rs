@@ -1,6 +1,6 @@
 //! The vault's part of a login password change.
 
-use crate::harness::{Node, OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
+use crate::harness::{Node, OTHER, PASSWORD, actor, code, installations, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Conflict, VaultBadKey};
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::{Status, VaultError, VaultPlan};
@@ -41,8 +41,8 @@ async fn carry_out(node: &Node, plan: Arc<VaultPlan>) -> Option<String> {
 
 #[tokio::test]
 async fn the_first_password_makes_a_vault() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.set("A", "value").await;
         let plan = first(&node, PASSWORD).await;
         // Planning alone changes nothing.
@@ -61,16 +61,16 @@ async fn the_first_password_makes_a_vault() {
 
 #[tokio::test]
 async fn without_a_vault_to_be_the_password_is_only_the_login_s() {
-    let home = sqlite_home();
-    let node = home.start_with(|s| s.vault_enabled = false).await;
+    let installation = sqlite_home();
+    let node = installation.start_with(|s| s.vault_enabled = false).await;
     let plan = first(&node, PASSWORD).await;
     assert_eq!(carry_out(&node, plan).await, None);
     assert_eq!(node.secrets.status(), Status::Disabled);
     assert!(node.record().await.is_none());
 
     // The password is older than the vault: changing it does not create one either.
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     let plan = change(&node, PASSWORD, NEW).await;
     assert_eq!(carry_out(&node, plan).await, None);
     assert_eq!(node.secrets.status(), Status::Uninitialized);
@@ -78,8 +78,8 @@ async fn without_a_vault_to_be_the_password_is_only_the_login_s() {
 
 #[tokio::test]
 async fn a_changed_password_opens_and_the_old_one_does_not() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let key = node.initialize().await;
         node.set("A", "value").await;
         let before = node.rows().await;
@@ -113,8 +113,8 @@ async fn a_changed_password_opens_and_the_old_one_does_not() {
 
 #[tokio::test]
 async fn a_first_password_after_a_reset_is_wrapped_into_the_open_record() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.set("A", "value").await;
         let plan = first(&node, OTHER).await;
@@ -133,8 +133,8 @@ async fn a_first_password_after_a_reset_is_wrapped_into_the_open_record() {
 
 #[tokio::test]
 async fn a_disabled_vault_follows_the_password() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         node.initialize().await;
         node.secrets.disable(actor(), None).await.unwrap();
         // In the same run the key is known.
@@ -143,7 +143,7 @@ async fn a_disabled_vault_follows_the_password() {
         node.stop().await;
 
         // After a restart, the current password opens the record.
-        let node = home.start().await;
+        let node = installation.start().await;
         let plan = first(&node, NEW).await;
         assert!(format!("{plan:?}").contains("nothing"));
         let plan = change(&node, OTHER, NEW).await;
@@ -160,8 +160,8 @@ async fn a_disabled_vault_follows_the_password() {
 
 #[tokio::test]
 async fn of_two_plans_one_is_applied() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let (one, other) = (first(&node, PASSWORD).await, first(&node, OTHER).await);
         apply(&node, &one).await.unwrap();
         assert_eq!(code(apply(&node, &other).await), Conflict);
@@ -180,8 +180,8 @@ async fn of_two_plans_one_is_applied() {
 
 #[tokio::test]
 async fn a_caller_that_goes_away_after_the_commit_leaves_an_open_vault() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     let mut status = node.secrets.subscribe_status();
     let plan = first(&node, PASSWORD).await;
     apply(&node, &plan).await.unwrap();
@@ -193,8 +193,8 @@ async fn a_caller_that_goes_away_after_the_commit_leaves_an_open_vault() {
         .unwrap();
 
     // A plan that is dropped before it is applied leaves nothing.
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     drop(first(&node, PASSWORD).await);
     assert_eq!(node.secrets.status(), Status::Uninitialized);
     assert!(node.record().await.is_none());
@@ -202,8 +202,8 @@ async fn a_caller_that_goes_away_after_the_commit_leaves_an_open_vault() {
 
 #[tokio::test]
 async fn what_is_written_between_commit_and_conclusion_is_encrypted_too() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     let plan = first(&node, PASSWORD).await;
     apply(&node, &plan).await.unwrap();
     node.set("A", "value").await;

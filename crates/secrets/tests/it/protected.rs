@@ -1,35 +1,37 @@
 //! Secrets in rows that other crates own: encrypted, rotated and decrypted with all others.
 
-use crate::harness::{Home, Node, PASSWORD, actor, homes, secret};
-use gatehouse_secrets::{DisableReport, SecretPlace, SecretsError, Status};
+use crate::harness::{Installation, Node, PASSWORD, actor, installations, secret};
+use gatehouse_secrets::{DisableReport, SecretOwner, SecretsError, Status};
 use gatehouse_store::SecretTable;
 use secrecy::ExposeSecret;
 
-fn channel() -> SecretPlace {
-    SecretPlace::Channel {
+fn channel() -> SecretOwner {
+    SecretOwner::Channel {
         kind: "telegram".to_owned(),
         account_id: "main".to_owned(),
         field: "bot_token".to_owned(),
     }
 }
 
-fn webhook() -> SecretPlace {
-    SecretPlace::Webhook {
+fn webhook() -> SecretOwner {
+    SecretOwner::Webhook {
         field: "secret".to_owned(),
     }
 }
 
-async fn insert_plaintext(home: &Home) {
-    home.sql(
-        "INSERT INTO channel_secrets (account_id, type, field, value, encrypted, updated_at)
+async fn insert_plaintext(installation: &Installation) {
+    installation
+        .sql(
+            "INSERT INTO channel_secrets (account_id, type, field, value, encrypted, updated_at)
          VALUES ('main', 'telegram', 'bot_token', 'the token', 0, 1)",
-    )
-    .await;
-    home.sql(
-        "INSERT INTO webhook_secrets (webhook_id, field, value, encrypted, updated_at)
+        )
+        .await;
+    installation
+        .sql(
+            "INSERT INTO webhook_secrets (webhook_id, field, value, encrypted, updated_at)
          VALUES ('hook_1', 'secret', 'the secret', 0, 1)",
-    )
-    .await;
+        )
+        .await;
 }
 
 /// Both stored secrets, decrypted.
@@ -56,9 +58,9 @@ fn both(encrypted: bool) -> [(bool, String); 2] {
 
 #[tokio::test]
 async fn they_follow_the_vault_through_its_life() {
-    for home in homes().await {
-        let node = home.start().await;
-        insert_plaintext(&home).await;
+    for installation in installations().await {
+        let node = installation.start().await;
+        insert_plaintext(&installation).await;
         assert_eq!(opened(&node).await, both(false));
         node.initialize().await;
         assert_eq!(opened(&node).await, both(true));
@@ -80,8 +82,8 @@ async fn they_follow_the_vault_through_its_life() {
 
 #[tokio::test]
 async fn they_are_refused_while_sealed_and_plaintext_before_there_is_a_vault() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let write = || {
             let secrets = vec![(channel(), secret("a")), (webhook(), secret("b"))];
             node.secrets
@@ -103,7 +105,7 @@ async fn they_are_refused_while_sealed_and_plaintext_before_there_is_a_vault() {
             assert!(encrypted);
             let opened = node.secrets.open_protected(&place, value.clone(), true);
             assert_eq!(opened.await.unwrap().expose_secret(), text);
-            let other = SecretPlace::Webhook {
+            let other = SecretOwner::Webhook {
                 field: "previous_secret".to_owned(),
             };
             let moved = node.secrets.open_protected(&other, value, true).await;

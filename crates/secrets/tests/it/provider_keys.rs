@@ -1,6 +1,6 @@
 //! Provider keys and their two files.
 
-use crate::harness::{Home, Node, PASSWORD, actor, code, secret, service, sqlite_home};
+use crate::harness::{Installation, Node, PASSWORD, actor, code, secret, service, sqlite_home};
 use gatehouse_domain::ErrorCode::{InvalidParams, NotFound, VaultSealed};
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::Status;
@@ -25,36 +25,41 @@ async fn read(node: &Node, id: &str) -> Option<String> {
     key.map(|key| key.expose_secret().to_owned())
 }
 
-fn text(home: &Home, name: &str) -> String {
+fn text(installation: &Installation, name: &str) -> String {
     let mut text = String::new();
-    let mut file = std::fs::File::open(home.path(name)).unwrap();
+    let mut file = std::fs::File::open(installation.path(name)).unwrap();
     file.read_to_string(&mut text).unwrap();
     text
 }
 
 #[tokio::test]
 async fn plain_first_and_a_copy_with_the_vault() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     assert!(node.secrets.list_provider_keys().await.unwrap().is_empty());
     set(&node, "p", " sk-123456789abc\n").await;
-    let json: serde_json::Value = serde_json::from_str(&text(&home, PLAIN)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text(&installation, PLAIN)).unwrap();
     assert_eq!(
         json,
         serde_json::json!({ "p": { "key": "sk-123456789abc", "base_url": URL, "kind": "openai" } })
     );
-    assert!(!home.path(COPY).exists());
+    assert!(!installation.path(COPY).exists());
 
     node.initialize().await;
-    let copy = text(&home, COPY);
+    let copy = text(&installation, COPY);
     assert!(!copy.is_empty() && !copy.contains('\n') && !copy.contains("sk-"));
-    assert!(home.path(PLAIN).exists());
+    assert!(installation.path(PLAIN).exists());
     set(&node, "q", "sk-q").await;
-    assert_ne!(text(&home, COPY), copy);
+    assert_ne!(text(&installation, COPY), copy);
     #[cfg(unix)]
     for name in [PLAIN, COPY] {
         use std::os::unix::fs::PermissionsExt;
-        let mode = home.path(name).metadata().unwrap().permissions().mode();
+        let mode = installation
+            .path(name)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
     let list = node.secrets.list_provider_keys().await.unwrap();
@@ -86,13 +91,13 @@ async fn plain_first_and_a_copy_with_the_vault() {
         NotFound
     );
     assert_eq!(read(&node, "p").await, None);
-    assert!(!home.path("provider_keys.json.tmp").exists());
+    assert!(!installation.path("provider_keys.json.tmp").exists());
 }
 
 #[tokio::test]
 async fn another_server_does_not_get_the_key() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     set(&node, "p", "sk-1").await;
     let key = |url: &'static str| {
         let secrets = node.secrets.clone();
@@ -122,22 +127,22 @@ async fn another_server_does_not_get_the_key() {
 
 #[tokio::test]
 async fn without_the_plain_file_the_copy_is_all_there_is() {
-    let home = sqlite_home();
-    let node = home
+    let installation = sqlite_home();
+    let node = installation
         .start_with(|s| s.keep_plaintext_provider_keys = false)
         .await;
     set(&node, "p", "sk-secret").await;
     node.initialize().await;
-    assert!(!home.path(PLAIN).exists());
+    assert!(!installation.path(PLAIN).exists());
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
     set(&node, "q", "sk-q").await;
-    assert!(!home.path(PLAIN).exists());
+    assert!(!installation.path(PLAIN).exists());
 
     node.secrets
         .rotate(actor(), secret(PASSWORD))
         .await
         .unwrap();
-    assert!(!home.path(NEXT).exists());
+    assert!(!installation.path(NEXT).exists());
     assert_eq!(read(&node, "q").await.as_deref(), Some("sk-q"));
     node.secrets.seal(actor()).await.unwrap();
     assert_eq!(
@@ -148,28 +153,28 @@ async fn without_the_plain_file_the_copy_is_all_there_is() {
 
     let disabled = node.secrets.disable(actor(), Some(secret(PASSWORD))).await;
     assert_eq!(disabled.unwrap().provider_keys, 2);
-    assert!(home.path(PLAIN).exists() && !home.path(COPY).exists());
+    assert!(installation.path(PLAIN).exists() && !installation.path(COPY).exists());
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
     node.secrets
         .enable(actor(), Some(secret(PASSWORD)))
         .await
         .unwrap();
-    assert!(!home.path(PLAIN).exists() && home.path(COPY).exists());
+    assert!(!installation.path(PLAIN).exists() && installation.path(COPY).exists());
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
 }
 
 #[tokio::test]
 async fn a_copy_that_does_not_open_stops_disable_and_rotate() {
-    let home = sqlite_home();
-    let node = home
+    let installation = sqlite_home();
+    let node = installation
         .start_with(|s| s.keep_plaintext_provider_keys = false)
         .await;
     node.set("A", "value").await;
     set(&node, "p", "sk-secret").await;
     node.initialize().await;
-    let copy = text(&home, COPY);
+    let copy = text(&installation, COPY);
     let damage = |text: &str| {
-        let mut file = std::fs::File::create(home.path(COPY)).unwrap();
+        let mut file = std::fs::File::create(installation.path(COPY)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
     };
     damage("AAAA");
@@ -184,52 +189,60 @@ async fn a_copy_that_does_not_open_stops_disable_and_rotate() {
         (node.secrets.status(), node.encrypted().await),
         (Status::Unsealed, 1)
     );
-    assert!(!home.path(PLAIN).exists());
+    assert!(!installation.path(PLAIN).exists());
     damage(&copy);
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
     // Disabling fails on a damaged row after the plaintext file was restored: the file is removed
     // again.
-    home.sql("UPDATE env_variables SET value = 'AAAA'").await;
+    installation
+        .sql("UPDATE env_variables SET value = 'AAAA'")
+        .await;
     assert!(node.secrets.disable(actor(), None).await.is_err());
-    assert!(!home.path(PLAIN).exists() && home.path(COPY).exists());
+    assert!(!installation.path(PLAIN).exists() && installation.path(COPY).exists());
 }
 
 #[tokio::test]
 async fn a_changed_plain_file_is_the_truth_at_the_next_unseal() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.initialize().await;
     set(&node, "p", "sk-1").await;
     node.stop().await;
-    let edited = text(&home, PLAIN).replace("sk-1", "sk-2");
-    std::fs::File::create(home.path(PLAIN))
+    let edited = text(&installation, PLAIN).replace("sk-1", "sk-2");
+    std::fs::File::create(installation.path(PLAIN))
         .unwrap()
         .write_all(edited.as_bytes())
         .unwrap();
-    let node = home.start().await;
+    let node = installation.start().await;
     node.unlock(PASSWORD).await.unwrap();
     node.stop().await;
-    std::fs::remove_file(home.path(PLAIN)).unwrap();
-    let node = home.start().await;
+    std::fs::remove_file(installation.path(PLAIN)).unwrap();
+    let node = installation.start().await;
     node.unlock(PASSWORD).await.unwrap();
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-2"));
 }
 
 #[tokio::test]
 async fn a_start_clears_up_after_a_crash() {
-    let home = sqlite_home();
-    std::fs::File::create(home.path("provider_keys.json.tmp")).unwrap();
-    std::fs::File::create(home.path(PLAIN))
+    let installation = sqlite_home();
+    std::fs::File::create(installation.path("provider_keys.json.tmp")).unwrap();
+    std::fs::File::create(installation.path(PLAIN))
         .unwrap()
         .write_all(b"{}")
         .unwrap();
-    home.start().await;
-    assert!(!home.path("provider_keys.json.tmp").exists());
+    installation.start().await;
+    assert!(!installation.path("provider_keys.json.tmp").exists());
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(
-            home.path(PLAIN).metadata().unwrap().permissions().mode() & 0o077,
+            installation
+                .path(PLAIN)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o077,
             0
         );
     }
@@ -238,13 +251,13 @@ async fn a_start_clears_up_after_a_crash() {
 /// A file of an older version contains no kind: such a key is still bound to its origin.
 #[tokio::test]
 async fn a_key_of_an_older_version_is_bound_to_its_origin() {
-    let home = sqlite_home();
+    let installation = sqlite_home();
     let old = format!(r#"{{"p":{{"key":"sk-old","base_url":"{URL}"}}}}"#);
-    std::fs::File::create(home.path(PLAIN))
+    std::fs::File::create(installation.path(PLAIN))
         .unwrap()
         .write_all(old.as_bytes())
         .unwrap();
-    let node = home.start().await;
+    let node = installation.start().await;
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-old"));
     let other = service("https://q.example/v1");
     assert!(

@@ -1,14 +1,14 @@
 //! Rotation to a new data key.
 
-use crate::harness::{OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
+use crate::harness::{OTHER, PASSWORD, actor, code, installations, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Internal, VaultBadKey};
 use gatehouse_secrets::Status;
 use secrecy::ExposeSecret;
 
 #[tokio::test]
 async fn rotation_replaces_both_keys_and_every_ciphertext() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let old_key = node.initialize().await;
         node.set("A", "value").await;
         node.secrets.generate_ssh_key(actor(), "k").await.unwrap();
@@ -37,7 +37,7 @@ async fn rotation_replaces_both_keys_and_every_ciphertext() {
         assert_eq!(read.expose_secret(), private.expose_secret());
         node.stop().await;
 
-        let node = home.start().await;
+        let node = installation.start().await;
         assert_eq!(code(node.recover(&old_key).await), VaultBadKey);
         node.recover(new_key.expose_secret()).await.unwrap();
         node.unlock(PASSWORD).await.unwrap();
@@ -47,8 +47,8 @@ async fn rotation_replaces_both_keys_and_every_ciphertext() {
 
 #[tokio::test]
 async fn one_damaged_row_and_rotation_changes_nothing() {
-    for home in homes().await {
-        let node = home.start().await;
+    for installation in installations().await {
+        let node = installation.start().await;
         let key = node.initialize().await;
         node.set("A", "value").await;
         node.set("B", "value").await;
@@ -56,7 +56,8 @@ async fn one_damaged_row_and_rotation_changes_nothing() {
             node.secrets
                 .set_provider_key(actor(), "p", secret("sk-1"), ("openai", "http://p"));
         provider.await.unwrap();
-        home.sql("UPDATE env_variables SET value = 'AAAA' WHERE key = 'B'")
+        installation
+            .sql("UPDATE env_variables SET value = 'AAAA' WHERE key = 'B'")
             .await;
         let (record, rows) = (node.record().await, node.rows().await);
         assert_eq!(
@@ -66,17 +67,17 @@ async fn one_damaged_row_and_rotation_changes_nothing() {
         assert_eq!(node.record().await, record);
         assert!(node.rows().await == rows);
         assert_eq!(node.value("A").await, "value");
-        assert!(!home.path("provider_keys.json.enc.next").exists());
+        assert!(!installation.path("provider_keys.json.enc.next").exists());
         assert_eq!(node.recover(&key).await.unwrap(), Status::Unsealed);
     }
 }
 
 #[tokio::test]
 async fn a_long_rotation_tells_how_far_it_has_come() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.initialize().await;
-    home.sql(
+    installation.sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) \
          INSERT INTO env_variables (key, value, encrypted, created_at, updated_at) SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
     )
@@ -96,10 +97,10 @@ async fn a_long_rotation_tells_how_far_it_has_come() {
 #[tokio::test]
 #[ignore = "a measurement, of an optimised build"]
 async fn ten_thousand_rows() {
-    let home = sqlite_home();
-    let node = home.start().await;
+    let installation = sqlite_home();
+    let node = installation.start().await;
     node.initialize().await;
-    home.sql(
+    installation.sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) \
          INSERT INTO env_variables (key, value, encrypted, created_at, updated_at) SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
     )

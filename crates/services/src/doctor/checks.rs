@@ -162,7 +162,7 @@ pub(super) fn auth_disabled(disabled: bool, scope: DisabledScope) -> Check {
 
 pub(super) async fn before_setup(services: &Services) -> Check {
     let id = "before_setup";
-    let changes = match services.auth.changes_by_strangers().await {
+    let changes = match services.auth.unauthenticated_changes().await {
         Ok(changes) => changes,
         Err(error) => {
             return Check::bad(
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vault_that_does_not_protect_is_told() {
+    fn a_disabled_vault_is_reported() {
         assert!(vault(Status::Unsealed).ok);
         for status in [Status::Sealed, Status::Disabled] {
             assert!(!vault(status).ok);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_data_directory_is_told() {
+    async fn an_open_data_directory_is_reported() {
         use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
         let base = std::env::temp_dir().join(format!("gh-doctor-{}", std::process::id()));
         std::fs::DirBuilder::new()

@@ -1,11 +1,11 @@
 //! Checks of addresses, TLS and proxies.
 
 use super::Check;
-use gatehouse_auth::Visit;
+use gatehouse_auth::RequestContext;
 use gatehouse_auth::locality::{FailedCheck, Locality};
 use gatehouse_config::{Process, Settings, Tls};
 
-pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check {
+pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>) -> Check {
     let id = "external_url";
     let bind = settings.server.bind;
     let Some(url) = &settings.server.external_url else {
@@ -31,8 +31,8 @@ pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check 
             "Passkeys and secure cookies require https.",
         );
     }
-    let visited = visit
-        .and_then(|visit| visit.host.as_ref())
+    let visited = context
+        .and_then(|context| context.host.as_ref())
         .map(|at| at.host.to_string());
     match visited {
         Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
@@ -70,11 +70,15 @@ pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
     }
 }
 
-pub(super) fn proxy(settings: &Settings, process: &Process, visit: Option<&Visit>) -> Check {
+pub(super) fn proxy(
+    settings: &Settings,
+    process: &Process,
+    context: Option<&RequestContext>,
+) -> Check {
     let id = "proxy";
     let listed = !settings.proxy.trusted_cidrs.is_empty();
-    let forwarded = visit.is_some_and(|visit| {
-        visit.locality
+    let forwarded = context.is_some_and(|context| {
+        context.locality
             == Locality::Remote {
                 failed_check: FailedCheck::ForwardingHeader,
             }

@@ -1,13 +1,13 @@
 //! Translates the settings for the other crates.
 
-use super::written_keys::{WrittenKeys, model_service, search_provider, search_service};
+use super::written_keys::{WrittenKeys, model_service, search_service};
 use gatehouse_agents::AgentsSettings;
 use gatehouse_config as config;
 use gatehouse_config::{Layers, Resolved, Settings};
 use gatehouse_domain::Zone;
-use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
+use gatehouse_models::ModelsSettings;
 use gatehouse_outbound::OutboundSettings;
-use gatehouse_tools::{McpServerSettings, McpVariable, ToolsSettings, WebSearchSettings};
+use gatehouse_tools::ToolsSettings;
 use gatehouse_webhooks::WebhooksSettings;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -33,24 +33,13 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
         keys.keep(key.clone(), |settings| model_service(settings, id))
     };
     let providers = settings.models.providers.iter().map(|(id, provider)| {
-        let made = ProviderSettings {
-            kind: match provider.kind {
-                config::ProviderKind::Openai => ProviderKind::Openai,
-                config::ProviderKind::Anthropic => ProviderKind::Anthropic,
-            },
-            base_url: provider.base_url.clone(),
-            api_key: of_provider(&provider.api_key, id),
-            models: provider.models.clone(),
-            facts: provider.facts.clone(),
-            // They often contain a key, and so do not follow a changed address.
-            headers: if keys.is_written(|settings| model_service(settings, id)) {
-                provider.headers.clone()
-            } else {
-                BTreeMap::new()
-            },
-            azure_api_version: provider.azure_api_version.clone(),
-        };
-        (id.clone(), made)
+        let mut provider = provider.clone();
+        provider.api_key = of_provider(&provider.api_key, id);
+        // They often contain a key, and so do not follow a changed address.
+        if !keys.is_written(|settings| model_service(settings, id)) {
+            provider.headers = BTreeMap::new();
+        }
+        (id.clone(), provider)
     });
     ModelsSettings {
         default: settings.models.default.clone(),
@@ -81,53 +70,21 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
 /// Translates the settings for `tools`.
 pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     let settings = &resolved.settings;
-    let search = &settings.tools.web_search;
+    let mut web_search = settings.tools.web_search.clone();
     let keys = WrittenKeys::new(resolved, layers);
-    let variable = |variable: &config::McpVariable| match variable {
-        config::McpVariable::Literal(value) => McpVariable::Literal(value.clone()),
-        config::McpVariable::Vault(key) => McpVariable::Vault(key.clone()),
-    };
-    let servers = settings.mcp.servers.iter().map(|(name, server)| {
-        let made = match server {
-            config::McpServer::Command { command, args, env } => McpServerSettings::Command {
-                command: command.clone(),
-                args: args.clone(),
-                env: env
-                    .iter()
-                    .map(|(name, value)| (name.clone(), variable(value)))
-                    .collect(),
-            },
-            config::McpServer::Url(url) => McpServerSettings::Url(url.clone()),
-        };
-        (name.clone(), made)
-    });
+    web_search.api_key = keys.keep(web_search.api_key, search_service);
     ToolsSettings {
-        web_search: WebSearchSettings {
-            provider: search.provider.map(search_provider),
-            api_key: keys.keep(search.api_key.clone(), search_service),
-            base_url: search.base_url.clone(),
-        },
-        mcp_servers: servers.collect(),
+        web_search,
+        mcp_servers: settings.mcp.servers.clone(),
         child_variables: layers.process().child_variables.clone(),
     }
 }
 
 /// Translates the settings for `webhooks`.
 pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
-    let webhooks = &resolved.settings.webhooks;
     WebhooksSettings {
-        agent_workers: webhooks.agent_workers,
-        send_workers: webhooks.send_workers,
-        per_webhook_concurrency: webhooks.per_webhook_concurrency,
-        per_account_concurrency: webhooks.per_account_concurrency,
+        section: resolved.settings.webhooks.clone(),
         drain_seconds: resolved.settings.server.drain_seconds,
-        lease_seconds: webhooks.lease_seconds,
-        max_attempts: webhooks.max_attempts,
-        retry_base_ms: webhooks.retry_base_ms,
-        global_rate_limit_per_minute: webhooks.global_rate_limit_per_minute,
-        retention_days: webhooks.retention_days,
-        retry_agent_errors: webhooks.retry_agent_errors,
-        tracker_tolerance_seconds: webhooks.tracker_tolerance_seconds,
         base_url: base_url(&resolved.settings),
     }
 }

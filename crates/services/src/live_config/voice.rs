@@ -1,13 +1,9 @@
 //! Translates the settings for `voice`.
 
 use super::written_keys::{WrittenKeys, model_service};
-use gatehouse_config::{
-    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, Settings, VoiceSection,
-};
+use gatehouse_config::{Layers, Origin, Resolved, Settings, VoiceSection};
 use gatehouse_domain::KeyBinding;
-use gatehouse_voice::{
-    AutoSpeak, Borrowed, ProviderId, SectionSettings, SpeakingSettings, VoiceSettings,
-};
+use gatehouse_voice::{Borrowed, ProviderId, SectionSettings, SpeakingSettings, VoiceSettings};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -24,12 +20,7 @@ pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
         audio_max_bytes: voice.audio_max_bytes,
         tts: section(&keys, settings, |settings| &settings.voice.tts),
         speaking: SpeakingSettings {
-            auto: match voice.auto {
-                ConfigAutoSpeak::Always => AutoSpeak::Always,
-                ConfigAutoSpeak::Off => AutoSpeak::Off,
-                ConfigAutoSpeak::Inbound => AutoSpeak::Inbound,
-                ConfigAutoSpeak::Tagged => AutoSpeak::Tagged,
-            },
+            auto: voice.auto,
             max_text_length: voice.max_text_length,
         },
         stt: section(&keys, settings, |settings| &settings.voice.stt),
@@ -103,7 +94,7 @@ fn section<Id: ProviderId>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_config::{Environment, Invocation};
+    use gatehouse_config::{AutoSpeak, Environment, Invocation};
     use gatehouse_voice::{SttId, TtsId};
     use secrecy::ExposeSecret;
     use serde_json::{Value, json};

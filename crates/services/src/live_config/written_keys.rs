@@ -1,9 +1,8 @@
 //! Keys from the file or the environment belong to the service configured there, without run-time changes.
 //! A run-time change of the kind or the address does not move such a key to the new service.
 
-use gatehouse_config::{ConfigError, Layers, Provider, Resolved, SearchProvider, Settings};
+use gatehouse_config::{ConfigError, Layers, Provider, Resolved, Settings};
 use gatehouse_domain::KeyBinding;
-use gatehouse_tools::SearchProvider as Search;
 use secrecy::SecretString;
 use url::Url;
 
@@ -16,9 +15,9 @@ pub(super) struct WrittenKeys<'a> {
 
 impl<'a> WrittenKeys<'a> {
     pub(super) fn new(now: &'a Resolved, layers: &Layers) -> Self {
-        let told =
+        let warn =
             |error: &ConfigError| tracing::error!(%error, "the written settings are invalid");
-        let written = layers.written().inspect_err(told).ok();
+        let written = layers.written().inspect_err(warn).ok();
         Self { now, written }
     }
 
@@ -57,14 +56,5 @@ pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding>
 /// The configured search service.
 pub(super) fn search_service(settings: &Settings) -> Option<KeyBinding> {
     let search = &settings.tools.web_search;
-    search_provider(search.provider?).service(search.base_url.as_ref())
-}
-
-/// Converts the provider to the type of `tools`.
-pub(super) const fn search_provider(provider: SearchProvider) -> Search {
-    match provider {
-        SearchProvider::Brave => Search::Brave,
-        SearchProvider::Tavily => Search::Tavily,
-        SearchProvider::Searxng => Search::Searxng,
-    }
+    gatehouse_tools::key_binding(search.provider?, search.base_url.as_ref())
 }

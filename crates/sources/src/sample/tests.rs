@@ -165,7 +165,7 @@ fn the_webhooks_own_header_names_the_event() {
 #[test]
 fn samples_are_summarized() {
     for profile in profile::all() {
-        let mut told = String::new();
+        let mut listed = String::new();
         let names: Vec<&str> = profile.events.iter().map(|event| event.name).collect();
         let names = if names.is_empty() {
             vec!["test"]
@@ -175,7 +175,7 @@ fn samples_are_summarized() {
         for name in names {
             let (event, summary) = deliver(profile, &request(Some(name), "01SAMPLE"));
             let entity = event.entity_key.as_deref().unwrap_or("-");
-            write!(told, "=== {name} [{entity}]\n{summary}\n\n").unwrap();
+            write!(listed, "=== {name} [{entity}]\n{summary}\n\n").unwrap();
         }
         let folder = profile.alias.unwrap_or(profile.id);
         insta::with_settings!({
@@ -183,7 +183,7 @@ fn samples_are_summarized() {
             omit_expression => true,
             snapshot_path => format!("../vendors/{folder}"),
         }, {
-            insta::assert_snapshot!("sample", told);
+            insta::assert_snapshot!("sample", listed);
         });
     }
 }

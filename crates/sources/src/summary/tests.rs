@@ -11,7 +11,7 @@ use crate::sample::{SampleRequest, sample};
 /// A line that must never originate from the payload.
 const FORGED: &str = "Forged: by a stranger";
 
-fn told(profile: &str, event: Option<&str>, body: &Value) -> String {
+fn summary_of(profile: &str, event: Option<&str>, body: &Value) -> String {
     let payload = Payload::from_json(&body.to_string()).unwrap();
     summarise(profile::find(profile).unwrap(), event, &payload)
 }
@@ -126,12 +126,12 @@ proptest! {
 }
 
 #[test]
-fn every_kind_of_junk_alone_is_told() {
+fn every_kind_of_junk_alone_is_summarized() {
     for profile in profile::all() {
         for value in junk() {
-            assert_sound(&told(profile.id, Some("push"), &value), profile.id);
+            assert_sound(&summary_of(profile.id, Some("push"), &value), profile.id);
             assert_sound(
-                &told(profile.id, None, &json!({ "action": value })),
+                &summary_of(profile.id, None, &json!({ "action": value })),
                 profile.id,
             );
         }
@@ -145,7 +145,7 @@ fn a_text_with_lines_cannot_pass_for_lines_of_ours() {
         "title": format!("t\n{FORGED}"),
         "body": format!("first\n{FORGED}\n---\nlast"),
     }});
-    let summary = told("codehost_a", Some("pull_request.opened"), &body);
+    let summary = summary_of("codehost_a", Some("pull_request.opened"), &body);
     assert!(
         summary.contains("Pull request: #1 t Forged: by a stranger\n"),
         "{summary}"
@@ -155,10 +155,10 @@ fn a_text_with_lines_cannot_pass_for_lines_of_ours() {
 }
 
 #[test]
-fn what_people_do_not_see_is_not_told() {
+fn invisible_text_is_left_out() {
     let body =
         json!({ "issue": { "number": 1, "title": "t", "body": "shown<!-- hidden orders -->" } });
-    let summary = told("codehost_a", Some("issues.opened"), &body);
+    let summary = summary_of("codehost_a", Some("issues.opened"), &body);
     assert!(
         summary.contains("shown") && !summary.contains("hidden orders"),
         "{summary}"
@@ -171,11 +171,11 @@ fn a_long_list_says_how_many_more_there_are() {
         json!({ "id": "0123456789abcdef", "message": "m\n\nbody", "author": { "name": "a" } });
     let commits = vec![commit; 20];
     let body = json!({ "ref": "refs/heads/main", "commits": commits, "total_commits_count": 25 });
-    let summary = told("codehost_b", Some("push"), &body);
+    let summary = summary_of("codehost_b", Some("push"), &body);
     assert_eq!(summary.matches("• 0123456789 m (a)").count(), 20);
     assert!(summary.ends_with("• … and 5 more"), "{summary}");
     let words = json!({ "issue": { "number": 1, "labels": vec![json!({ "name": "l" }); 21] } });
-    let summary = told("codehost_a", Some("issues.opened"), &words);
+    let summary = summary_of("codehost_a", Some("issues.opened"), &words);
     assert!(summary.contains("l, l and 1 more"), "{summary}");
 }
 
@@ -190,13 +190,16 @@ fn an_unknown_payload_is_outlined_from_the_outside_inwards() {
         "rows": [{ "n": 1 }, { "n": 2 }],
         "text": "two\nlines",
     });
-    let summary = told("generic", None, &body);
+    let summary = summary_of("generic", None, &body);
     let expected = "temperature: 21.5\nok: yes\ntext:\n  two\n  lines\ndeep.inner.value: 1\n\
                     tags: a, 2\nrows.0.n: 1\nrows.1.n: 2";
     assert_eq!(summary, expected);
-    assert_eq!(told("generic", None, &json!({})), "The payload is empty.");
-    assert_eq!(told("generic", None, &json!("hi")), "Payload:\n  hi");
-    assert_eq!(told("generic", None, &json!([1, 2])), "0: 1\n1: 2");
+    assert_eq!(
+        summary_of("generic", None, &json!({})),
+        "The payload is empty."
+    );
+    assert_eq!(summary_of("generic", None, &json!("hi")), "Payload:\n  hi");
+    assert_eq!(summary_of("generic", None, &json!([1, 2])), "0: 1\n1: 2");
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn an_outline_ends_at_its_limit() {
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
-    let summary = |number| told("generic", None, &members(number));
+    let summary = |number| summary_of("generic", None, &members(number));
     assert_eq!(summary(39).lines().count(), 39);
     assert!(summary(39).ends_with("k38: 38"));
     assert!(summary(41).ends_with("k39: 39\n(The payload has more.)"));
@@ -221,7 +224,7 @@ fn an_unknown_event_of_a_known_vendor_names_what_it_is_about() {
         "repository": { "full_name": "o/r" },
         "sender": { "login": "ada" },
     });
-    let summary = told("codehost_a", Some("frob.frobbed"), &body);
+    let summary = summary_of("codehost_a", Some("frob.frobbed"), &body);
     let expected = "ada frobbed.\nRepository: o/r\nFrob: #7 The frob\nState: new\n\
                     URL: https://codehost.example/f/7";
     assert_eq!(summary, expected);
@@ -230,7 +233,7 @@ fn an_unknown_event_of_a_known_vendor_names_what_it_is_about() {
 #[test]
 fn the_whole_is_cut_at_its_limit() {
     let body = json!({ "issue": { "number": 1, "body": "x".repeat(9_000) } });
-    let summary = told("codehost_a", Some("issues.opened"), &body);
+    let summary = summary_of("codehost_a", Some("issues.opened"), &body);
     assert!(
         summary.ends_with('…') && summary.chars().count() < 3_200,
         "{}",
@@ -240,7 +243,7 @@ fn the_whole_is_cut_at_its_limit() {
         .map(|index| (format!("k{index}"), json!("y ".repeat(400))))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let summary = told("generic", None, &many);
+    let summary = summary_of("generic", None, &many);
     assert_eq!(summary.chars().count(), MAX_SUMMARY_CHARS);
     assert!(summary.ends_with('…'));
 }

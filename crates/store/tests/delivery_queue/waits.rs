@@ -214,7 +214,7 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
         all.extend((15..=18).map(|n| reason(n, "body_too_large")));
         insert(&store, all).await;
         let piles = store
-            .read(|conn| Box::pin(async move { conn.list_refused_piles(2).await }))
+            .read(|conn| Box::pin(async move { conn.list_refused_groups(2).await }))
             .await
             .unwrap();
         let told: Vec<_> = piles

@@ -5,7 +5,7 @@ mod evaluate;
 mod screen;
 
 use crate::input;
-use crate::off_thread::{Overrun, Places};
+use crate::off_thread::{Overrun, Slots};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use serde::Deserialize;
@@ -26,7 +26,7 @@ const STACK_BYTES: usize = 64 << 20;
 /// The `calc` tool.
 #[derive(Debug)]
 pub(crate) struct Calc {
-    places: Places,
+    places: Slots,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ struct Input {
 impl Calc {
     pub(crate) fn new() -> Self {
         Self {
-            places: Places::new("calc", 2, STACK_BYTES),
+            places: Slots::new("calc", 2, STACK_BYTES),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Fetches a page. Follows redirects itself, so that each target is checked, and limits the size of the body.
 
 use super::kind::{self, Kind};
-use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::Response;
 use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT};
 use url::Url;
@@ -63,16 +63,16 @@ pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, Fetch
 async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
     // Check first: the request builder would turn a user name in the URL into a header, which the check would
     // miss.
-    outbound.check_url(Reach::Public, url)?;
+    outbound.check_url(AddressSource::Public, url)?;
     let request = outbound
-        .client(Reach::Public)
+        .client(AddressSource::Public)
         .get(url.clone())
         .header(USER_AGENT, AGENT)
         .header(ACCEPT, ACCEPTED)
         .header(ACCEPT_LANGUAGE, "en, *;q=0.5")
         .build()
         .map_err(OutboundError::from)?;
-    Ok(outbound.send(Reach::Public, request).await?)
+    Ok(outbound.send(AddressSource::Public, request).await?)
 }
 
 /// The redirect target, if any. [`Outbound::send`] decides whether it may be called.

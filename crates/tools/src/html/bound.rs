@@ -2,7 +2,7 @@
 //! read. Runs in linear time and without recursion.
 
 use super::links::{Links, without_markers};
-use super::tags::{Fate, breaks_line, ends, fate, keeps_attribute};
+use super::tags::{TagAction, breaks_line, ends, fate, keeps_attribute};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
@@ -94,11 +94,11 @@ impl Rewriter {
             return TokenSinkResult::Continue;
         }
         match (tag.kind, fate(name)) {
-            (TagKind::StartTag, Fate::Keep) => self.begin(tag),
-            (TagKind::StartTag, Fate::KeepEmpty) => self.empty(tag),
-            (TagKind::EndTag, Fate::Keep) => self.end(name),
-            (_, Fate::Unwrap) | (TagKind::EndTag, _) => {}
-            (TagKind::StartTag, Fate::Swallow) => {
+            (TagKind::StartTag, TagAction::Keep) => self.begin(tag),
+            (TagKind::StartTag, TagAction::KeepEmpty) => self.empty(tag),
+            (TagKind::EndTag, TagAction::Keep) => self.end(name),
+            (_, TagAction::Unwrap) | (TagKind::EndTag, _) => {}
+            (TagKind::StartTag, TagAction::Swallow) => {
                 self.swallowing = Some(name.to_owned());
                 let script = name == "script";
                 return TokenSinkResult::RawData(match name {

@@ -83,15 +83,15 @@ impl Links {
 
     /// Replaces the markers in `text` by their targets.
     pub(super) fn put_in(&self, text: &str) -> String {
-        let mut told = String::with_capacity(text.len());
+        let mut output = String::with_capacity(text.len());
         for c in text.chars() {
             if !is_marker(c) {
-                told.push(c);
+                output.push(c);
             } else if let Some(target) = self.targets.get(place(c)) {
-                let _ = write!(told, " ({target})");
+                let _ = write!(output, " ({target})");
             }
         }
-        told
+        output
     }
 
     /// Returns an absolute web address. Excludes fragments of this page and URLs with credentials.

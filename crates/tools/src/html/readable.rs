@@ -2,7 +2,7 @@
 
 use super::bound::{Bounded, bound};
 use super::links::without_markers;
-use crate::off_thread::Places;
+use crate::off_thread::Slots;
 use crate::text;
 use dom_smoothie::{Config, Readability, TextMode};
 use std::sync::Arc;
@@ -30,13 +30,13 @@ pub(crate) struct Article {
 /// Extracts the text of pages on separate threads.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    places: Places,
+    places: Slots,
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
         Self {
-            places: Places::new("web_fetch", 3, STACK_BYTES),
+            places: Slots::new("web_fetch", 3, STACK_BYTES),
         }
     }
 
@@ -60,13 +60,13 @@ impl Reader {
         let text = laid_out.ok().flatten();
         Article {
             title: text::one_line(&whole.title, 300),
-            text: told(&whole, text.as_deref().unwrap_or(&whole.text)),
+            text: article_text(&whole, text.as_deref().unwrap_or(&whole.text)),
         }
     }
 }
 
 /// Inserts the link targets into the text.
-fn told(page: &Bounded, text: &str) -> String {
+fn article_text(page: &Bounded, text: &str) -> String {
     text::readable(&page.links.put_in(text))
 }
 
@@ -91,7 +91,7 @@ fn prose(page: &Bounded) -> Option<Article> {
     };
     Some(Article {
         title: text::one_line(&without_markers(title), 300),
-        text: told(page, &text),
+        text: article_text(page, &text),
     })
 }
 

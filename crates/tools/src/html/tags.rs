@@ -2,7 +2,7 @@
 
 /// The treatment of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum TagAction {
     /// Keep the tag and its content.
     Keep,
     /// Keep the tag; it has no content.
@@ -18,18 +18,18 @@ pub(super) enum Fate {
 /// Formatting elements (`b`, `i`, `font`, …) are dropped: browsers reopen them in every later block, so a few
 /// thousand of them make a tree of millions of nodes. `a` is kept, because links distinguish menus from
 /// prose; it is never nested here.
-pub(super) fn fate(name: &str) -> Fate {
+pub(super) fn fate(name: &str) -> TagAction {
     match name {
         "html" | "head" | "body" | "title" | "main" | "article" | "section" | "nav" | "aside"
         | "header" | "footer" | "div" | "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul"
         | "ol" | "li" | "dl" | "dt" | "dd" | "blockquote" | "pre" | "figure" | "figcaption"
         | "table" | "caption" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "a"
-        | "address" | "details" | "summary" => Fate::Keep,
-        "br" | "hr" | "img" | "meta" => Fate::KeepEmpty,
+        | "address" | "details" | "summary" => TagAction::Keep,
+        "br" | "hr" | "img" | "meta" => TagAction::KeepEmpty,
         "script" | "style" | "iframe" | "noembed" | "noframes" | "textarea" | "xmp" => {
-            Fate::Swallow
+            TagAction::Swallow
         }
-        _ => Fate::Unwrap,
+        _ => TagAction::Unwrap,
     }
 }
 

@@ -3,11 +3,12 @@
 use super::listener::Listener;
 use super::log;
 use super::program::Program;
-use super::server::Server;
-use super::servers::{McpServerSettings, McpVariable, service_at, token_variable};
+use super::server_lifecycle::Server;
+use super::servers::{service_at, token_variable};
 use crate::register::ToolsParts;
+use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::env_names::steers_a_program;
-use gatehouse_outbound::Reach;
+use gatehouse_outbound::AddressSource;
 use gatehouse_secrets::{Environment, KeyOfService, SecretsError, Status};
 use rmcp::RoleClient;
 use rmcp::service::{RunningService, serve_client};
@@ -56,12 +57,12 @@ pub(super) async fn connect(
     listener: Listener,
 ) -> Result<Connection, ConnectError> {
     match &*server.settings {
-        McpServerSettings::Command { command, args, env } => {
+        McpServer::Command { command, args, env } => {
             let env = environment(server, env).await?;
             let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
-        McpServerSettings::Url(url) => {
+        McpServer::Url(url) => {
             let transport = call(server, url).await?;
             serve_client(listener, transport).await
         }
@@ -79,7 +80,7 @@ async fn environment(
 ) -> Result<Vec<(String, SecretString)>, ConnectError> {
     let in_vault = |variable: &McpVariable| matches!(variable, McpVariable::Vault(_));
     let vault = if env.values().any(in_vault) {
-        let environment = server.world.parts.secrets.environment().await;
+        let environment = server.dependencies.parts.secrets.environment().await;
         environment.map_err(|error| unreadable(&error))?
     } else {
         Environment::default()
@@ -104,7 +105,7 @@ fn of_vault(server: &Server, vault: &Environment, key: &str) -> Result<SecretStr
     if !vault.unreadable.iter().any(|name| name == key) {
         return Err(ConnectError::Missing(key.to_owned()));
     }
-    match server.world.parts.secrets.status() {
+    match server.dependencies.parts.secrets.status() {
         Status::Sealed => Err(ConnectError::Sealed),
         _ => Err(ConnectError::Secrets),
     }
@@ -150,8 +151,8 @@ async fn call(
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
     let ToolsParts {
         outbound, secrets, ..
-    } = &server.world.parts;
-    outbound.check_url(Reach::Owner, url)?;
+    } = &server.dependencies.parts;
+    outbound.check_url(AddressSource::Owner, url)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .max_sse_event_size(MAX_MESSAGE_BYTES);
     let variable = token_variable(&server.name);
@@ -163,6 +164,6 @@ async fn call(
             return Err(ConnectError::KeyOfAnother(variable, origin));
         }
     }
-    let client = outbound.client(Reach::Owner).clone();
+    let client = outbound.client(AddressSource::Owner).clone();
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

@@ -94,7 +94,7 @@ impl Mcp {
         name: &str,
         chosen: Vec<McpToolStatus>,
     ) -> Result<(), StoreError> {
-        let parts = &self.world.parts;
+        let parts = &self.dependencies.parts;
         let (actor, server) = (actor.clone(), name.to_owned());
         let (now, random) = (parts.clock.now(), Arc::clone(&parts.random));
         let write = parts.store.write(move |conn| {
@@ -133,7 +133,7 @@ impl Mcp {
     pub async fn forget(&self, name: &str) -> Result<(), McpError> {
         let name = name.to_owned();
         let write = self
-            .world
+            .dependencies
             .parts
             .store
             .write(move |conn| Box::pin(async move { conn.delete_mcp_server(&name).await }));
@@ -168,7 +168,7 @@ impl Mcp {
 
     async fn refreshed(&self, name: &str) -> Result<McpStatus, McpError> {
         let before = self.find(name)?.reports;
-        self.world
+        self.dependencies
             .refresh
             .send_modify(|count| *count = count.wrapping_add(1));
         self.settled_when(name, |status| status.reports > before)

@@ -25,7 +25,7 @@ mod review;
 #[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
-mod server;
+mod server_lifecycle;
 mod servers;
 mod status;
 #[cfg(feature = "mcp")]
@@ -34,5 +34,5 @@ mod supervise;
 mod tool;
 
 pub use manage::McpError;
-pub use servers::{Mcp, McpServerSettings, McpVariable};
+pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

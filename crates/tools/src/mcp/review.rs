@@ -1,7 +1,7 @@
 //! Compares what a server offers with what a person approved. A tool is offered only in its approved form; the
 //! tools of a server that nobody approved yet are approved as they are when it first connects.
 
-use super::servers::World;
+use super::servers::Dependencies;
 use super::status::{McpReview, McpToolStatus, ToolForm};
 use super::tool::McpTool;
 use data_encoding::HEXLOWER;
@@ -39,7 +39,7 @@ impl Reviewed {
 
 /// Reviews the tools of a server. The first time, approves all of them.
 pub(super) async fn review(
-    world: &World,
+    dependencies: &Dependencies,
     server: &str,
     listed: &[McpTool],
 ) -> Result<Reviewed, StoreError> {
@@ -52,11 +52,11 @@ pub(super) async fn review(
         .map(|(name, (_, form))| (name.clone(), form.text()))
         .collect();
     let digest = digest_of(&forms);
-    let (name, now) = (server.to_owned(), world.parts.clock.now());
-    let random = Arc::clone(&world.parts.random);
+    let (name, now) = (server.to_owned(), dependencies.parts.clock.now());
+    let random = Arc::clone(&dependencies.parts.random);
     let known = {
         let name = name.clone();
-        let read = world
+        let read = dependencies
             .parts
             .store
             .read(move |conn| Box::pin(async move { conn.has_mcp_server(&name).await }));
@@ -64,7 +64,7 @@ pub(super) async fn review(
     };
     if !known {
         let name = name.clone();
-        let first = world.parts.store.write(move |conn| {
+        let first = dependencies.parts.store.write(move |conn| {
             Box::pin(async move {
                 if !conn.insert_mcp_server(&name, now).await? {
                     return Ok::<_, StoreError>(());
@@ -90,7 +90,7 @@ pub(super) async fn review(
         });
         first.await?;
     }
-    let read = world
+    let read = dependencies
         .parts
         .store
         .read(move |conn| Box::pin(async move { conn.list_mcp_tools(&name).await }));
@@ -152,13 +152,16 @@ fn digest_of(forms: &[(String, String)]) -> String {
 
 /// Records once that tools of a server differ from what was approved.
 pub(super) async fn note_change(
-    world: &World,
+    dependencies: &Dependencies,
     server: &str,
     reviewed: &Reviewed,
 ) -> Result<(), StoreError> {
     let detail: Value = json!({ "server": server, "tools": reviewed.pending() });
-    let (now, random) = (world.parts.clock.now(), Arc::clone(&world.parts.random));
-    let write = world.parts.store.write(move |conn: &mut Conn| {
+    let (now, random) = (
+        dependencies.parts.clock.now(),
+        Arc::clone(&dependencies.parts.random),
+    );
+    let write = dependencies.parts.store.write(move |conn: &mut Conn| {
         Box::pin(async move {
             let entry = AuditEntry {
                 kind: "mcp.changed",

@@ -3,9 +3,9 @@
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
 use gatehouse_agents::Tool;
+use gatehouse_config::McpServer;
 use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::Secrets;
-use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -14,89 +14,6 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use url::Url;
-
-/// `[mcp.servers.<name>]`
-pub enum McpServerSettings {
-    /// A program that communicates over its standard input and output. It runs without a shell.
-    Command {
-        /// The program's name or path.
-        command: String,
-        /// May contain secrets.
-        args: Vec<SecretString>,
-        /// Variables in addition to the inherited allow list.
-        env: BTreeMap<String, McpVariable>,
-    },
-    /// A server over streamable HTTP.
-    Url(Url),
-}
-
-/// The value of a program's environment variable.
-pub enum McpVariable {
-    /// A literal value.
-    Literal(SecretString),
-    /// The name of an environment variable in the vault.
-    Vault(String),
-}
-
-impl McpVariable {
-    #[cfg_attr(
-        not(feature = "mcp"),
-        expect(dead_code, reason = "used only by servers")
-    )]
-    fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Literal(one), Self::Literal(two)) => one.expose_secret() == two.expose_secret(),
-            (Self::Vault(one), Self::Vault(two)) => one == two,
-            _ => false,
-        }
-    }
-}
-
-impl McpServerSettings {
-    pub(super) fn transport(&self) -> &'static str {
-        match self {
-            Self::Command { .. } => "stdio",
-            Self::Url(_) => "http",
-        }
-    }
-
-    /// Whether the settings are equal, so that the server need not restart.
-    #[cfg_attr(
-        not(feature = "mcp"),
-        expect(dead_code, reason = "used only by servers")
-    )]
-    pub(super) fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Url(one), Self::Url(two)) => one == two,
-            (
-                Self::Command { command, args, env },
-                Self::Command {
-                    command: other_command,
-                    args: other_args,
-                    env: other_env,
-                },
-            ) => {
-                let exposed = |args: &[SecretString]| -> Vec<String> {
-                    let texts = args.iter().map(|arg| arg.expose_secret().to_owned());
-                    texts.collect()
-                };
-                let mut pairs = env.iter().zip(other_env);
-                command == other_command
-                    && exposed(args) == exposed(other_args)
-                    && env.len() == other_env.len()
-                    && pairs.all(|((n1, v1), (n2, v2))| n1 == n2 && v1.same(v2))
-            }
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Debug for McpServerSettings {
-    /// Hides the arguments, which may contain secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.transport())
-    }
-}
 
 /// The vault variable with the token of a server: `MCP_FILES_TOKEN` for `files`.
 pub(super) fn token_variable(server: &str) -> String {
@@ -124,7 +41,7 @@ pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
     not(feature = "mcp"),
     expect(dead_code, reason = "needed only for servers")
 )]
-pub(crate) struct World {
+pub(crate) struct Dependencies {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
     pub(super) board: Board,
@@ -139,7 +56,7 @@ pub(crate) struct World {
 )]
 #[derive(Clone)]
 pub(super) struct Wanted {
-    pub(super) servers: BTreeMap<String, Arc<McpServerSettings>>,
+    pub(super) servers: BTreeMap<String, Arc<McpServer>>,
     /// How often each server was started again on request.
     pub(super) restarts: BTreeMap<String, u64>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
@@ -148,7 +65,7 @@ pub(super) struct Wanted {
 /// The MCP servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Mcp {
-    pub(super) world: Arc<World>,
+    pub(super) dependencies: Arc<Dependencies>,
     pub(super) wanted: watch::Sender<Arc<Wanted>>,
 }
 
@@ -156,18 +73,18 @@ impl Mcp {
     pub(crate) fn new(
         parts: ToolsParts,
         publish: Publish,
-        servers: BTreeMap<String, McpServerSettings>,
+        servers: BTreeMap<String, McpServer>,
         child_variables: Vec<(String, OsString)>,
     ) -> Self {
         let board = Board::default();
-        let world = Arc::new(World {
+        let dependencies = Arc::new(Dependencies {
             parts,
             publish,
             board,
             refresh: watch::Sender::new(0),
         });
         let mcp = Self {
-            world,
+            dependencies,
             wanted: watch::Sender::new(Arc::new(wanted(servers, BTreeMap::new(), child_variables))),
         };
         mcp.announce();
@@ -175,17 +92,17 @@ impl Mcp {
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
-        &self.world.parts.secrets
+        &self.dependencies.parts.secrets
     }
 
     /// The status of each configured server.
     pub fn status(&self) -> Vec<McpStatus> {
-        self.world.board.all()
+        self.dependencies.board.all()
     }
 
     /// The status of each server by name, with notification of changes.
     pub fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
-        self.world.board.watch()
+        self.dependencies.board.watch()
     }
 
     /// The HTTP server that takes its token from this vault variable.
@@ -193,16 +110,14 @@ impl Mcp {
         let wanted = self.wanted.borrow();
         let mut servers = wanted.servers.iter();
         servers.find_map(|(name, settings)| match &**settings {
-            McpServerSettings::Url(url) if token_variable(name) == variable => {
-                Some(service_at(url))
-            }
+            McpServer::Url(url) if token_variable(name) == variable => Some(service_at(url)),
             _ => None,
         })
     }
 
     pub(crate) fn update(
         &self,
-        servers: BTreeMap<String, McpServerSettings>,
+        servers: BTreeMap<String, McpServer>,
         child_variables: Vec<(String, OsString)>,
     ) {
         self.wanted.send_modify(|now| {
@@ -210,7 +125,7 @@ impl Mcp {
         });
         self.announce();
         // Another node may have approved tools.
-        self.world
+        self.dependencies
             .refresh
             .send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -220,7 +135,7 @@ impl Mcp {
         let known = self.status();
         for (name, settings) in &self.wanted.borrow().servers {
             if !known.iter().any(|status| status.name == *name) {
-                self.world.board.set(McpStatus {
+                self.dependencies.board.set(McpStatus {
                     name: name.clone(),
                     transport: settings.transport(),
                     state: if cfg!(feature = "mcp") {
@@ -254,7 +169,7 @@ impl Mcp {
 }
 
 fn wanted(
-    servers: BTreeMap<String, McpServerSettings>,
+    servers: BTreeMap<String, McpServer>,
     restarts: BTreeMap<String, u64>,
     child_variables: Vec<(String, OsString)>,
 ) -> Wanted {
@@ -281,27 +196,5 @@ mod tests {
     #[test]
     fn tokens_are_named_after_their_server() {
         assert_eq!(token_variable("my-files.2"), "MCP_MY_FILES_2_TOKEN");
-    }
-
-    #[test]
-    fn a_change_of_any_part_starts_the_program_again() {
-        let program = |command: &str, arg: &str, value: McpVariable| McpServerSettings::Command {
-            command: command.to_owned(),
-            args: vec![SecretString::from(arg)],
-            env: BTreeMap::from([("A".to_owned(), value)]),
-        };
-        let literal = |text: &str| McpVariable::Literal(SecretString::from(text));
-        let vault = |key: &str| McpVariable::Vault(key.to_owned());
-        let own = || program("a", "b", literal("c"));
-        assert!(own().same(&own()));
-        assert!(program("a", "b", vault("c")).same(&program("a", "b", vault("c"))));
-        for other in [
-            program("x", "b", literal("c")),
-            program("a", "x", literal("c")),
-            program("a", "b", literal("x")),
-            program("a", "b", vault("c")),
-        ] {
-            assert!(!own().same(&other));
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Starts and stops servers to match the settings.
 
-use super::server::Server;
-use super::servers::{Mcp, McpServerSettings, Wanted, World};
+use super::server_lifecycle::Server;
+use super::servers::{Dependencies, Mcp, Wanted};
 use futures_util::future::join_all;
+use gatehouse_config::McpServer;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 /// Supervises all servers.
 pub(super) struct Supervisor {
-    world: Arc<World>,
+    dependencies: Arc<Dependencies>,
     wanted: watch::Receiver<Arc<Wanted>>,
     tasks: TaskTracker,
     running: BTreeMap<String, Running>,
@@ -22,7 +23,7 @@ pub(super) struct Supervisor {
 }
 
 struct Running {
-    settings: Arc<McpServerSettings>,
+    settings: Arc<McpServer>,
     child_variables: Arc<Vec<(String, OsString)>>,
     restarts: u64,
     stop: CancellationToken,
@@ -38,7 +39,7 @@ impl Wanted {
 impl Supervisor {
     pub(super) fn new(mcp: &Mcp, tasks: TaskTracker) -> Self {
         Self {
-            world: Arc::clone(&mcp.world),
+            dependencies: Arc::clone(&mcp.dependencies),
             wanted: mcp.wanted.subscribe(),
             tasks,
             running: BTreeMap::new(),
@@ -65,7 +66,7 @@ impl Supervisor {
     /// Stops the servers that are not wanted, or not in this form, or that a person starts again.
     async fn stop_others(&mut self, wanted: &Wanted) {
         let unwanted = self.running.iter().filter(|(name, running)| {
-            let same = |settings: &Arc<McpServerSettings>| settings.same(&running.settings);
+            let same = |settings: &Arc<McpServer>| settings.is_same(&running.settings);
             let variables = wanted.child_variables == running.child_variables;
             let is_current = wanted.restarts_of(name) == running.restarts;
             !(variables && is_current && wanted.servers.get(*name).is_some_and(same))
@@ -77,9 +78,9 @@ impl Supervisor {
             running.task
         });
         join_all(ended.collect::<Vec<_>>()).await;
-        for gone in self.world.board.all() {
+        for gone in self.dependencies.board.all() {
             if !wanted.servers.contains_key(&gone.name) {
-                self.world.board.remove(&gone.name);
+                self.dependencies.board.remove(&gone.name);
             }
         }
     }
@@ -92,7 +93,7 @@ impl Supervisor {
             let stop = stop.child_token();
             self.runs += 1;
             let server = Server {
-                world: Arc::clone(&self.world),
+                dependencies: Arc::clone(&self.dependencies),
                 name: name.clone(),
                 settings: Arc::clone(settings),
                 child_variables: Arc::clone(&wanted.child_variables),

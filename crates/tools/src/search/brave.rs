@@ -1,8 +1,9 @@
 //! Brave Search: <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_config as config;
+use gatehouse_outbound::AddressSource;
 use reqwest::header::ACCEPT;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -33,14 +34,14 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
     let url = endpoint(settings, OWN, "/web/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .get(url)
         .query(&[
             ("q", question.query),

@@ -11,8 +11,9 @@ use crate::text;
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
+use gatehouse_config::{self as config, SearchProvider};
 use gatehouse_domain::KeyBinding;
-use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use gatehouse_secrets::{KeyOfService, Secrets, SecretsError};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::SecretString;
@@ -37,46 +38,24 @@ const NOT_CONFIGURED: &str = "web_search is not configured: set tools.web_search
     tavily or searxng, and its API key (environment variable BRAVE_API_KEY or TAVILY_API_KEY in the \
     vault) or, for searxng, tools.web_search.base_url.";
 
-/// The search service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchProvider {
-    Brave,
-    Tavily,
-    /// A self-hosted `SearXNG`.
-    Searxng,
-}
-
-impl SearchProvider {
-    /// The vault variable that contains its key.
-    const fn variable(self) -> Option<&'static str> {
-        match self {
-            Self::Brave => Some("BRAVE_API_KEY"),
-            Self::Tavily => Some("TAVILY_API_KEY"),
-            Self::Searxng => None,
-        }
-    }
-
-    /// The service that its key must be bound to; `None` when it needs no key.
-    pub fn service(self, base_url: Option<&Url>) -> Option<KeyBinding> {
-        let (kind, own) = match self {
-            Self::Brave => ("brave", brave::OWN),
-            Self::Tavily => ("tavily", tavily::OWN),
-            Self::Searxng => return None,
-        };
-        let own = Url::parse(own).ok()?;
-        Some(KeyBinding::of_url(kind, base_url.unwrap_or(&own)))
+/// The vault variable that contains the key of a search service.
+const fn variable(provider: SearchProvider) -> Option<&'static str> {
+    match provider {
+        SearchProvider::Brave => Some("BRAVE_API_KEY"),
+        SearchProvider::Tavily => Some("TAVILY_API_KEY"),
+        SearchProvider::Searxng => None,
     }
 }
 
-/// `[tools.web_search]`
-#[derive(Debug, Default)]
-pub struct WebSearchSettings {
-    pub provider: Option<SearchProvider>,
-    /// The key from the settings, if it belongs to this service. Otherwise the vault variable `BRAVE_API_KEY`
-    /// or `TAVILY_API_KEY` is used.
-    pub api_key: Option<SecretString>,
-    /// The service's address, if not the vendor's own.
-    pub base_url: Option<Url>,
+/// The service that the key of a search service must be bound to; `None` when it needs no key.
+pub fn key_binding(provider: SearchProvider, base_url: Option<&Url>) -> Option<KeyBinding> {
+    let (kind, own) = match provider {
+        SearchProvider::Brave => ("brave", brave::OWN),
+        SearchProvider::Tavily => ("tavily", tavily::OWN),
+        SearchProvider::Searxng => return None,
+    };
+    let own = Url::parse(own).ok()?;
+    Some(KeyBinding::of_url(kind, base_url.unwrap_or(&own)))
 }
 
 /// One result.
@@ -91,7 +70,7 @@ struct Hit {
 pub(crate) struct WebSearch {
     outbound: Outbound,
     secrets: Secrets,
-    settings: Arc<ArcSwap<WebSearchSettings>>,
+    settings: Arc<ArcSwap<config::WebSearch>>,
 }
 
 #[derive(Deserialize)]
@@ -109,12 +88,12 @@ struct Question<'q> {
 
 /// Binds the key variable of the chosen service to its address, unless it is already bound. Called at
 /// startup: a variable from an earlier version belongs to the address that was configured then.
-pub(crate) async fn bind_key(settings: &WebSearchSettings, secrets: &Secrets) {
+pub(crate) async fn bind_key(settings: &config::WebSearch, secrets: &Secrets) {
     let Some(provider) = settings.provider else {
         return;
     };
-    let service = provider.service(settings.base_url.as_ref());
-    if let (Some(variable), Some(service)) = (provider.variable(), service)
+    let service = key_binding(provider, settings.base_url.as_ref());
+    if let (Some(variable), Some(service)) = (variable(provider), service)
         && let Err(error) = secrets.key_of_service(variable, &service).await
         && !matches!(error, SecretsError::Sealed)
     {
@@ -124,22 +103,22 @@ pub(crate) async fn bind_key(settings: &WebSearchSettings, secrets: &Secrets) {
 
 /// The search service that takes its key from this vault variable.
 pub(crate) fn service_of_variable(
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     variable: &str,
 ) -> Option<KeyBinding> {
     let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
-    let provider = all.find(|provider| provider.variable() == Some(variable))?;
+    let provider = all.find(|provider| self::variable(*provider) == Some(variable))?;
     // `base_url` applies to the chosen provider; others use their vendor's address.
     let base_url = settings.base_url.as_ref();
     let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
-    provider.service(base_url.filter(|_| !is_other))
+    key_binding(provider, base_url.filter(|_| !is_other))
 }
 
 impl WebSearch {
     pub(crate) fn new(
         outbound: Outbound,
         secrets: Secrets,
-        settings: Arc<ArcSwap<WebSearchSettings>>,
+        settings: Arc<ArcSwap<config::WebSearch>>,
     ) -> Self {
         Self {
             outbound,
@@ -175,14 +154,14 @@ impl WebSearch {
     /// The key from the settings, otherwise the vault variable if it is bound to this service.
     async fn key(
         &self,
-        settings: &WebSearchSettings,
+        settings: &config::WebSearch,
         provider: SearchProvider,
     ) -> Result<SecretString, ToolError> {
         if let Some(key) = &settings.api_key {
             return Ok(key.clone());
         }
-        let service = provider.service(settings.base_url.as_ref());
-        let (Some(variable), Some(service)) = (provider.variable(), service) else {
+        let service = key_binding(provider, settings.base_url.as_ref());
+        let (Some(variable), Some(service)) = (variable(provider), service) else {
             return Err(ToolError::new(NOT_CONFIGURED));
         };
         match self.secrets.key_of_service(variable, &service).await {
@@ -218,7 +197,7 @@ impl WebSearch {
         let unreachable = |error: OutboundError| failed(&error.to_string());
         let request = request.timeout(TIME).build();
         let request = request.map_err(|error| unreachable(error.into()))?;
-        let response = self.outbound.send(Reach::Owner, request).await;
+        let response = self.outbound.send(AddressSource::Owner, request).await;
         let response = response.map_err(unreachable)?;
         match response.status() {
             status if status.is_success() => {}
@@ -245,7 +224,7 @@ impl WebSearch {
 
 /// The service's URL with `path` appended. `own` is the vendor's URL; its path also applies to a `base_url`
 /// without a path.
-fn endpoint(settings: &WebSearchSettings, own: &str, path: &str) -> Result<Url, ToolError> {
+fn endpoint(settings: &config::WebSearch, own: &str, path: &str) -> Result<Url, ToolError> {
     let broken = |_| ToolError::new("tools.web_search.base_url cannot be used.");
     let own = Url::parse(own).map_err(broken)?;
     let mut url = match &settings.base_url {

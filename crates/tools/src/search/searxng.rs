@@ -1,8 +1,9 @@
 //! `SearXNG`: <https://docs.searxng.org/dev/search_api.html>. Its JSON output must be enabled there.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_config as config;
+use gatehouse_outbound::AddressSource;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -22,7 +23,7 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
     let Some(base) = &settings.base_url else {
@@ -33,7 +34,7 @@ pub(super) async fn search(
     let url = endpoint(settings, base.as_str(), "/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .get(url)
         .query(&[("q", question.query), ("format", "json")]);
     let answer: Answer = tool.ask("SearXNG", request).await.map_err(|error| {

@@ -1,8 +1,9 @@
 //! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 
-use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use super::{Hit, Question, WebSearch, endpoint};
 use gatehouse_agents::ToolError;
-use gatehouse_outbound::Reach;
+use gatehouse_config as config;
+use gatehouse_outbound::AddressSource;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -27,14 +28,14 @@ struct Found {
 
 pub(super) async fn search(
     tool: &WebSearch,
-    settings: &WebSearchSettings,
+    settings: &config::WebSearch,
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
     let url = endpoint(settings, OWN, "/search")?;
     let request = tool
         .outbound
-        .client(Reach::Owner)
+        .client(AddressSource::Owner)
         .post(url)
         .bearer_auth(key.expose_secret())
         .json(&json!({

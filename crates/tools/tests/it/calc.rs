@@ -1,19 +1,19 @@
 //! `calc`.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_agents::Audience;
 use gatehouse_tools::ToolsSettings;
 use serde_json::json;
 
-async fn house() -> House {
-    House::open(false, ToolsSettings::default()).await
+async fn harness() -> Harness {
+    Harness::open(false, ToolsSettings::default()).await
 }
 
 #[tokio::test]
 async fn the_three_built_in_tools_are_public() {
-    let house = house().await;
-    assert_eq!(house.names(), ["calc", "web_fetch", "web_search"]);
-    for tool in house.agents.tools().all() {
+    let harness = harness().await;
+    assert_eq!(harness.names(), ["calc", "web_fetch", "web_search"]);
+    for tool in harness.agents.tools().all() {
         assert_eq!(tool.audience(), Audience::Public);
         assert_eq!(tool.parameters()["type"], "object");
         assert_eq!(tool.parameters()["additionalProperties"], false);
@@ -22,7 +22,7 @@ async fn the_three_built_in_tools_are_public() {
 
 #[tokio::test]
 async fn it_calculates() {
-    let house = house().await;
+    let harness = harness().await;
     for (expression, expected) in [
         ("1 + 1", "2"),
         ("2^64 - 1", "18446744073709551615"),
@@ -36,7 +36,7 @@ async fn it_calculates() {
         ("sin(pi/2)", "1"),
         ("5! == 120", "true"),
     ] {
-        let result = house
+        let result = harness
             .call("calc", json!({ "expression": expression }))
             .await;
         assert_eq!(result.as_deref(), Ok(expected), "{expression}");
@@ -46,15 +46,15 @@ async fn it_calculates() {
 /// Models copy the examples of the description, so each must work.
 #[tokio::test]
 async fn every_example_of_the_description_works() {
-    let house = house().await;
-    let tools = house.agents.tools().all();
+    let harness = harness().await;
+    let tools = harness.agents.tools().all();
     let calc = tools.iter().find(|tool| tool.name() == "calc").unwrap();
     let (_, examples) = calc.description().split_once("Examples: ").unwrap();
     let examples: Vec<_> = examples.split('`').skip(1).step_by(2).collect();
     assert_eq!(examples.len(), 7);
     let mut results = Vec::new();
     for example in examples {
-        let result = house.call("calc", json!({ "expression": example })).await;
+        let result = harness.call("calc", json!({ "expression": example })).await;
         results.push(result.unwrap_or_else(|error| panic!("{example}: {error}")));
     }
     assert_eq!(
@@ -73,7 +73,7 @@ async fn every_example_of_the_description_works() {
 
 #[tokio::test]
 async fn nothing_is_remembered_and_mistakes_are_said() {
-    let house = house().await;
+    let harness = harness().await;
     for (expression, said) in [
         ("1 +", "cannot be calculated"),
         ("1 / 0", "cannot be calculated"),
@@ -85,12 +85,12 @@ async fn nothing_is_remembered_and_mistakes_are_said() {
         ("1,5 + 1", "a comma is allowed only between"),
         ("", "1 to 1000"),
     ] {
-        let refusal = house
+        let refusal = harness
             .refusal("calc", json!({ "expression": expression }))
             .await;
         assert!(refusal.contains(said), "{expression}: {refusal}");
     }
-    let refusal = house
+    let refusal = harness
         .refusal("calc", json!({"expression": "1", "x": 1}))
         .await;
     assert!(refusal.contains("unknown field"), "{refusal}");
@@ -98,7 +98,7 @@ async fn nothing_is_remembered_and_mistakes_are_said() {
 
 #[tokio::test]
 async fn what_explodes_ends_soon_and_the_next_calculation_works() {
-    let house = house().await;
+    let harness = harness().await;
     for expression in [
         "9^9^9",
         "9^9^9^9",
@@ -114,30 +114,38 @@ async fn what_explodes_ends_soon_and_the_next_calculation_works() {
         &format!("{}2{}", "sqrt(".repeat(39), ")".repeat(39)),
     ] {
         // A result is as good as a refusal; a hang or a crash is not.
-        if let Ok(result) = house
+        if let Ok(result) = harness
             .call("calc", json!({ "expression": expression }))
             .await
         {
             assert!(result.len() <= 4096, "{expression}: {}", result.len());
         }
     }
-    let next = house.call("calc", json!({"expression": "6 * 7"})).await;
+    let next = harness.call("calc", json!({"expression": "6 * 7"})).await;
     assert_eq!(next.as_deref(), Ok("42"));
 }
 
 #[tokio::test]
 async fn lengths_at_and_past_the_limit() {
-    let house = house().await;
+    let harness = harness().await;
     let sum =
         |characters: usize| json!({"expression": format!("1{}", "+1".repeat(characters / 2))});
     let padded = json!({"expression": format!("{}1", " ".repeat(999))});
-    assert_eq!(house.call("calc", sum(999)).await.as_deref(), Ok("500"));
-    assert_eq!(house.call("calc", padded).await.as_deref(), Ok("1"));
-    assert!(house.refusal("calc", sum(1001)).await.contains("1 to 1000"));
-    let digits = |count: usize| json!({"expression": format!("10^{}", count - 1)});
-    assert_eq!(house.call("calc", digits(4096)).await.unwrap().len(), 4096);
+    assert_eq!(harness.call("calc", sum(999)).await.as_deref(), Ok("500"));
+    assert_eq!(harness.call("calc", padded).await.as_deref(), Ok("1"));
     assert!(
-        house
+        harness
+            .refusal("calc", sum(1001))
+            .await
+            .contains("1 to 1000")
+    );
+    let digits = |count: usize| json!({"expression": format!("10^{}", count - 1)});
+    assert_eq!(
+        harness.call("calc", digits(4096)).await.unwrap().len(),
+        4096
+    );
+    assert!(
+        harness
             .refusal("calc", digits(4097))
             .await
             .contains("too long")
@@ -146,7 +154,7 @@ async fn lengths_at_and_past_the_limit() {
 
 #[tokio::test]
 async fn deep_input_does_not_overflow_the_stack() {
-    let house = house().await;
+    let harness = harness().await;
     for expression in [
         format!("{}1{}", "(".repeat(40), ")".repeat(40)),
         format!("{}1", "-".repeat(999)),
@@ -164,10 +172,10 @@ async fn deep_input_does_not_overflow_the_stack() {
         format!("{}1{}", "2^(".repeat(40), ")".repeat(40)),
         format!("{}1{}", "abs(".repeat(40), ")".repeat(40)),
     ] {
-        let _ = house
+        let _ = harness
             .call("calc", json!({ "expression": expression }))
             .await;
     }
-    let next = house.call("calc", json!({"expression": "1 + 2"})).await;
+    let next = harness.call("calc", json!({"expression": "1 + 2"})).await;
     assert_eq!(next.as_deref(), Ok("3"));
 }

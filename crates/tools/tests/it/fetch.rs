@@ -1,6 +1,6 @@
 //! `web_fetch` against various servers.
 
-use crate::harness::{House, serve};
+use crate::harness::{Harness, serve};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use url::Url;
 
-async fn open() -> House {
-    House::open(true, ToolsSettings::default()).await
+async fn open() -> Harness {
+    Harness::open(true, ToolsSettings::default()).await
 }
 
 /// Serves the same answer to every request.
@@ -31,16 +31,16 @@ async fn always(content_type: &'static str, body: impl Into<Vec<u8>>) -> Url {
     serve(Router::new().route("/", get(answer))).await
 }
 
-async fn fetch(house: &House, url: &Url, max_chars: Option<usize>) -> String {
+async fn fetch(harness: &Harness, url: &Url, max_chars: Option<usize>) -> String {
     let mut input = json!({"url": url.as_str()});
     if let Some(max) = max_chars {
         input["max_chars"] = Value::from(max);
     }
-    house.call("web_fetch", input).await.unwrap()
+    harness.call("web_fetch", input).await.unwrap()
 }
 
 #[tokio::test]
-async fn an_article_is_told_from_what_is_around_it() {
+async fn an_article_is_separated_from_the_page_around_it() {
     let sentence =
         "Gatehouses were built to be seen from afar and to be passed by few, and so they were. ";
     let page = format!(
@@ -76,7 +76,7 @@ async fn a_page_without_an_article_comes_whole() {
 
 #[tokio::test]
 async fn links_keep_their_targets() {
-    let house = open().await;
+    let harness = open().await;
     let sentence = "Gatehouses were built to be seen from afar and to be passed by few. ";
     let article = format!(
         "<title>T</title><nav><a href=/shop>Shop</a> <a href=/home>Home</a></nav><article>\
@@ -98,25 +98,25 @@ async fn links_keep_their_targets() {
         router = router.route(path, get(async move || Html(page)));
     }
     let url = serve(router).await;
-    let text = fetch(&house, &url.join("/moved").unwrap(), None).await;
+    let text = fetch(&harness, &url.join("/moved").unwrap(), None).await;
     let more = url.join("/a/more?x=1&y=2").unwrap();
     assert!(
         text.contains(&format!("Read the rest ({more}), or this.")),
         "{text}"
     );
     assert!(!text.contains("shop"), "{text}");
-    let text = fetch(&house, &url.join("/list").unwrap(), None).await;
+    let text = fetch(&harness, &url.join("/list").unwrap(), None).await;
     assert!(
         text.contains("One (http://b.example/one)") && !text.contains("javascript"),
         "{text}"
     );
-    let text = fetch(&house, &url.join("/based").unwrap(), None).await;
+    let text = fetch(&harness, &url.join("/based").unwrap(), None).await;
     assert!(text.ends_with("E (https://c.example/d/e) F"), "{text}");
 }
 
 #[tokio::test]
 async fn content_types_and_character_sets() {
-    let house = open().await;
+    let harness = open().await;
     for (kind, body, expected) in [
         (
             "text/plain",
@@ -136,7 +136,7 @@ async fn content_types_and_character_sets() {
         ("text/html; charset=shift_jis", b"<p>\x8f\xac", "小"),
         ("text/plain", b"a\x00b\x1b[31mc\xe2\x80\xaed", "ab[31mcd"),
     ] {
-        let text = fetch(&house, &always(kind, body).await, None).await;
+        let text = fetch(&harness, &always(kind, body).await, None).await;
         let (_, content) = text.split_once("\n\n").unwrap();
         assert_eq!(content, expected, "{kind}");
     }
@@ -146,7 +146,7 @@ async fn content_types_and_character_sets() {
         ("", b"\0\x01"),
     ] {
         let url = always(kind, body).await;
-        let refusal = house
+        let refusal = harness
             .refusal("web_fetch", json!({"url": url.as_str()}))
             .await;
         assert!(refusal.contains("not text"), "{kind}: {refusal}");
@@ -168,9 +168,9 @@ async fn it_sends_a_fixed_agent_and_no_credentials() {
         )
     };
     let url = serve(Router::new().route("/", get(answer))).await;
-    let house = open().await;
-    fetch(&house, &url, None).await;
-    fetch(&house, &url, None).await;
+    let harness = open().await;
+    fetch(&harness, &url, None).await;
+    fetch(&harness, &url, None).await;
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len(), 2);
     for headers in seen.iter() {
@@ -215,8 +215,8 @@ async fn redirects() -> Url {
 
 #[tokio::test]
 async fn redirects_are_followed_up_to_a_limit_and_judged_anew() {
-    let (house, base) = (open().await, redirects().await);
-    let text = fetch(&house, &base.join("/5").unwrap(), None).await;
+    let (harness, base) = (open().await, redirects().await);
+    let text = fetch(&harness, &base.join("/5").unwrap(), None).await;
     assert!(
         text.starts_with(&format!("URL: {}\n", base.join("/0").unwrap())),
         "{text}"
@@ -236,7 +236,7 @@ async fn redirects_are_followed_up_to_a_limit_and_judged_anew() {
         ("/to?gopher://127.0.0.1/", "http"),
     ] {
         let url = base.join(path).unwrap();
-        let refusal = house
+        let refusal = harness
             .refusal("web_fetch", json!({"url": url.as_str()}))
             .await;
         assert!(refusal.contains(said), "{path}: {refusal}");
@@ -245,10 +245,10 @@ async fn redirects_are_followed_up_to_a_limit_and_judged_anew() {
 
 #[tokio::test]
 async fn answers_that_are_no_page() {
-    let house = open().await;
+    let harness = open().await;
     let gone = async || StatusCode::GONE;
     let url = serve(Router::new().route("/", get(gone))).await;
-    let refusal = house
+    let refusal = harness
         .refusal("web_fetch", json!({"url": url.as_str()}))
         .await;
     assert!(refusal.contains("status 410"), "{refusal}");
@@ -256,7 +256,7 @@ async fn answers_that_are_no_page() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         format!("http://{}/", listener.local_addr().unwrap())
     };
-    let refusal = house.refusal("web_fetch", json!({ "url": closed })).await;
+    let refusal = harness.refusal("web_fetch", json!({ "url": closed })).await;
     assert!(refusal.contains("could not be established"), "{refusal}");
     for url in [
         "",
@@ -266,7 +266,7 @@ async fn answers_that_are_no_page() {
         &format!("http://h/{}", "x".repeat(4000)),
     ] {
         assert!(
-            house
+            harness
                 .call("web_fetch", json!({ "url": url }))
                 .await
                 .is_err(),
@@ -277,17 +277,17 @@ async fn answers_that_are_no_page() {
 
 #[tokio::test]
 async fn output_is_cut_on_a_character_at_the_limit() {
-    let house = open().await;
+    let harness = open().await;
     let url = always("text/plain; charset=utf-8", "ä€👩".repeat(60_000)).await;
     for (asked, expected) in [(None, 20_000), (Some(100), 100), (Some(100_000), 100_000)] {
-        let text = fetch(&house, &url, asked).await;
+        let text = fetch(&harness, &url, asked).await;
         assert_eq!(text.chars().count(), expected);
         assert!(text.ends_with("\n[cut]"));
     }
     for wrong in [99, 100_001] {
         let input = json!({"url": url.as_str(), "max_chars": wrong});
         assert!(
-            house
+            harness
                 .refusal("web_fetch", input)
                 .await
                 .contains("from 100 to 100000")
@@ -295,24 +295,24 @@ async fn output_is_cut_on_a_character_at_the_limit() {
     }
     let head = format!("URL: {url}\n\n").len();
     let fits = always("text/plain", "x".repeat(200 - head)).await;
-    assert!(!fetch(&house, &fits, Some(200)).await.contains("[cut]"));
+    assert!(!fetch(&harness, &fits, Some(200)).await.contains("[cut]"));
     let longer = always("text/plain", "x".repeat(201 - head)).await;
-    assert!(fetch(&house, &longer, Some(200)).await.contains("[cut]"));
+    assert!(fetch(&harness, &longer, Some(200)).await.contains("[cut]"));
 }
 
 #[tokio::test]
 async fn bodies_are_read_up_to_the_limit() {
-    let house = open().await;
+    let harness = open().await;
     for (bytes, truncated) in [(2 << 20, false), ((2 << 20) + 1, true)] {
         let url = always("text/plain", "x".repeat(bytes)).await;
-        let text = fetch(&house, &url, Some(1000)).await;
+        let text = fetch(&harness, &url, Some(1000)).await;
         assert_eq!(text.contains("larger than 2 MiB"), truncated, "{bytes}");
     }
 }
 
 #[tokio::test]
 async fn hostile_html_neither_overflows_nor_hangs() {
-    let house = open().await;
+    let harness = open().await;
     let mut formatting = String::new();
     for number in 0..20_000 {
         let _ = write!(formatting, "<b id={number}>");
@@ -353,7 +353,7 @@ async fn hostile_html_neither_overflows_nor_hangs() {
         format!("<p>the text</p>{}", "<img src=x alt=y>".repeat(100_000)),
     ] {
         let url = always("text/html", page.clone()).await;
-        let text = fetch(&house, &url, Some(50_000)).await;
+        let text = fetch(&harness, &url, Some(50_000)).await;
         // A long word may move the text to another line.
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = words.join(" ");
@@ -361,5 +361,5 @@ async fn hostile_html_neither_overflows_nor_hangs() {
     }
     // Reading stops at its time limit, so later text may be missing.
     let url = always("text/html", format!("{attributes}>the text</p>")).await;
-    fetch(&house, &url, None).await;
+    fetch(&harness, &url, None).await;
 }

@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 /// Agents with tools. Uses SQLite only: nothing here depends on the database engine.
-pub struct House {
+pub struct Harness {
     pub agents: Agents,
     pub secrets: Secrets,
     pub tools: ToolsHandle,
@@ -29,7 +29,7 @@ pub struct House {
     database: TestDatabase,
 }
 
-impl House {
+impl Harness {
     /// `allow_private`: whether private addresses may be called.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
         Self::on(sqlite(), allow_private, settings).await

@@ -1,7 +1,7 @@
 //! The hostile corpus, as far as it concerns tools: no spelling of a private address is ever connected to,
 //! and no text crashes a tool.
 
-use crate::harness::{House, serve};
+use crate::harness::{Harness, serve};
 use axum::Router;
 use futures_util::future::join_all;
 use gatehouse_tools::ToolsSettings;
@@ -71,7 +71,7 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn no_spelling_of_a_private_address_is_connected_to() {
-    let house = House::open(false, ToolsSettings::default()).await;
+    let harness = Harness::open(false, ToolsSettings::default()).await;
     let (port, count) = trap().await;
     let urls: Vec<String> = corpus()
         .into_iter()
@@ -82,7 +82,7 @@ async fn no_spelling_of_a_private_address_is_connected_to() {
     let fetch = async |url: &String| {
         (
             url.clone(),
-            house.call("web_fetch", json!({"url": url})).await,
+            harness.call("web_fetch", json!({"url": url})).await,
         )
     };
     for (url, fetched) in join_all(urls.iter().map(fetch)).await {
@@ -90,7 +90,7 @@ async fn no_spelling_of_a_private_address_is_connected_to() {
     }
     assert_eq!(count.load(Ordering::SeqCst), 0);
     // Check that the trap itself works.
-    let open = House::open(true, ToolsSettings::default()).await;
+    let open = Harness::open(true, ToolsSettings::default()).await;
     let url = format!("http://127.0.0.1:{port}/");
     let fetched = tokio::time::timeout(
         std::time::Duration::from_secs(5),
@@ -105,7 +105,7 @@ async fn no_spelling_of_a_private_address_is_connected_to() {
 
 #[tokio::test]
 async fn metadata_stays_closed_when_private_addresses_are_open() {
-    let house = House::open(true, ToolsSettings::default()).await;
+    let harness = Harness::open(true, ToolsSettings::default()).await;
     let texts = corpus()
         .into_iter()
         .filter(|entry| entry.family == "url_metadata");
@@ -113,14 +113,14 @@ async fn metadata_stays_closed_when_private_addresses_are_open() {
         !entry.text.contains("192.0.0.192") && !entry.text.contains("instance-data")
     }) {
         let url = entry.text.replace("{port}", "80");
-        let refusal = house.refusal("web_fetch", json!({ "url": url })).await;
+        let refusal = harness.refusal("web_fetch", json!({ "url": url })).await;
         assert!(refusal.contains("must not be called"), "{url}: {refusal}");
     }
 }
 
 #[tokio::test]
 async fn no_text_brings_a_tool_down() {
-    let house = House::open(true, ToolsSettings::default()).await;
+    let harness = Harness::open(true, ToolsSettings::default()).await;
     let entries = Arc::new(corpus());
     let pages = Arc::clone(&entries);
     let page = async move |axum::extract::Path(index): axum::extract::Path<usize>| {
@@ -129,7 +129,7 @@ async fn no_text_brings_a_tool_down() {
     let base = serve(Router::new().route("/{index}", axum::routing::get(page))).await;
     for (index, entry) in entries.iter().enumerate() {
         let url = base.join(&index.to_string()).unwrap();
-        let answer = house
+        let answer = harness
             .call("web_fetch", json!({"url": url.as_str(), "max_chars": 5000}))
             .await;
         let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", entry.text));
@@ -139,8 +139,15 @@ async fn no_text_brings_a_tool_down() {
         };
         assert!(!answer.chars().any(steers), "{answer:?}");
         if entry.text.chars().count() < 400 {
-            let _ = house.call("calc", json!({"expression": entry.text})).await;
+            let _ = harness
+                .call("calc", json!({"expression": entry.text}))
+                .await;
         }
     }
-    assert!(house.call("calc", json!({"expression": "1"})).await.is_ok());
+    assert!(
+        harness
+            .call("calc", json!({"expression": "1"}))
+            .await
+            .is_ok()
+    );
 }

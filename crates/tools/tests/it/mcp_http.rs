@@ -1,13 +1,14 @@
 //! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"): each message is a POST; the answer is JSON
 //! or an event stream; a header carries the session id.
 
-use crate::harness::{House, serve};
+use crate::harness::{Harness, serve};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
 use axum::routing::any;
-use gatehouse_tools::{McpServerSettings, McpState, McpStatus, ToolsSettings};
+use gatehouse_config::McpServer;
+use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -90,20 +91,20 @@ async fn answer(
     }
 }
 
-async fn house(url: Url) -> House {
-    let server = McpServerSettings::Url(url);
+async fn harness(url: Url) -> Harness {
+    let server = McpServer::Url(url);
     let settings = ToolsSettings {
         mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
         ..ToolsSettings::default()
     };
-    House::open(false, settings).await
+    Harness::open(false, settings).await
 }
 
-async fn until(house: &House, state: McpState) -> McpStatus {
-    let mut board = house.tools.mcp().watch();
+async fn until(harness: &Harness, state: McpState) -> McpStatus {
+    let mut board = harness.tools.mcp().watch();
     let there = board.wait_for(|board| board.get("far").is_some_and(|s| s.state == state));
     let Ok(board) = tokio::time::timeout(Duration::from_mins(1), there).await else {
-        panic!("{:?}", house.tools.mcp().status())
+        panic!("{:?}", harness.tools.mcp().status())
     };
     board.unwrap()["far"].clone()
 }
@@ -117,13 +118,13 @@ async fn a_server_behind_a_url() {
             .with_state(fake.clone()),
     )
     .await;
-    let house = house(url.join("/mcp").unwrap()).await;
-    house.background();
-    let status = until(&house, McpState::Connected).await;
+    let harness = harness(url.join("/mcp").unwrap()).await;
+    harness.background();
+    let status = until(&harness, McpState::Connected).await;
     assert_eq!((status.tools, status.transport), (1, "http"));
-    let sum = house.call("mcp__far__add", json!({"a": 2, "b": 3})).await;
+    let sum = harness.call("mcp__far__add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.as_deref(), Ok("5"));
-    house.stop().await;
+    harness.stop().await;
     let seen = fake.seen.lock().unwrap();
     let posts: Vec<_> = seen
         .iter()
@@ -148,18 +149,18 @@ async fn its_token_comes_from_the_vault() {
         ..Fake::default()
     };
     let url = serve(Router::new().route("/", any(answer)).with_state(fake)).await;
-    let house = house(url).await;
-    house.background();
-    let failed = until(&house, McpState::Failed).await;
+    let harness = harness(url).await;
+    harness.background();
+    let failed = until(&harness, McpState::Failed).await;
     assert!(!failed.problem.unwrap().contains("127.0.0.1"));
-    house.set_variable("MCP_FAR_TOKEN", "far-token").await;
-    until(&house, McpState::Connected).await;
-    house.stop().await;
+    harness.set_variable("MCP_FAR_TOKEN", "far-token").await;
+    until(&harness, McpState::Connected).await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn a_metadata_service_is_never_called_and_redirects_are_not_followed() {
-    let metadata = house(Url::parse("http://169.254.169.254/mcp").unwrap()).await;
+    let metadata = harness(Url::parse("http://169.254.169.254/mcp").unwrap()).await;
     metadata.background();
     let failed = until(&metadata, McpState::Failed).await;
     assert!(failed.problem.unwrap().contains("must not be called"));
@@ -178,11 +179,11 @@ async fn a_metadata_service_is_never_called_and_redirects_are_not_followed() {
             .body(Body::empty())
             .unwrap()
     };
-    let house = house(serve(Router::new().route("/", any(to))).await).await;
-    house.background();
-    until(&house, McpState::Failed).await;
+    let harness = harness(serve(Router::new().route("/", any(to))).await).await;
+    harness.background();
+    until(&harness, McpState::Failed).await;
     assert!(fake.seen.lock().unwrap().is_empty());
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
@@ -201,23 +202,23 @@ async fn its_token_does_not_follow_another_address() {
             .with_state(other.clone()),
     )
     .await;
-    let house = house(own_url).await;
-    house.set_variable("MCP_FAR_TOKEN", "far-token").await;
-    house.background();
-    until(&house, McpState::Connected).await;
+    let harness = harness(own_url).await;
+    harness.set_variable("MCP_FAR_TOKEN", "far-token").await;
+    harness.background();
+    until(&harness, McpState::Connected).await;
     let moved = ToolsSettings {
-        mcp_servers: BTreeMap::from([("far".to_owned(), McpServerSettings::Url(other_url))]),
+        mcp_servers: BTreeMap::from([("far".to_owned(), McpServer::Url(other_url))]),
         ..ToolsSettings::default()
     };
-    house.tools.update_settings(moved);
-    let mut board = house.tools.mcp().watch();
+    harness.tools.update_settings(moved);
+    let mut board = harness.tools.mcp().watch();
     let ended = board.wait_for(|board| {
         let problem = board.get("far").and_then(|status| status.problem.as_ref());
         problem.is_some_and(|problem| problem.contains("MCP_FAR_TOKEN"))
     });
     let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
     let told = matches!(ended, Ok(Ok(_)));
-    house.stop().await;
+    harness.stop().await;
     for (_, headers) in other.seen.lock().unwrap().iter() {
         assert!(
             !headers.contains_key(header::AUTHORIZATION),

@@ -1,9 +1,10 @@
 //! MCP over a real program.
 
-use crate::harness::House;
+use crate::harness::Harness;
 use gatehouse_agents::Audience;
+use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::Actor;
-use gatehouse_tools::{McpServerSettings, McpState, McpStatus, McpVariable, ToolsSettings};
+use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,12 +14,12 @@ use std::time::Duration;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
 
-fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSettings {
+fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServer {
     let literal = |(name, value): &(&str, &str)| {
         let value = McpVariable::Literal(SecretString::from(*value));
         ((*name).to_owned(), value)
     };
-    McpServerSettings::Command {
+    McpServer::Command {
         command: command.to_owned(),
         args: args.iter().map(|arg| SecretString::from(*arg)).collect(),
         env: env.iter().map(literal).collect(),
@@ -26,9 +27,9 @@ fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSetti
 }
 
 /// The program with variables whose values are in the vault.
-fn python_with(of_vault: &[(&str, &str)]) -> McpServerSettings {
+fn python_with(of_vault: &[(&str, &str)]) -> McpServer {
     let mut made = python();
-    if let McpServerSettings::Command { env, .. } = &mut made {
+    if let McpServer::Command { env, .. } = &mut made {
         let names = of_vault.iter();
         env.extend(names.map(|(name, key)| {
             let value = McpVariable::Vault((*key).to_owned());
@@ -46,7 +47,7 @@ fn path() -> OsString {
     std::env::var_os("PATH").unwrap()
 }
 
-fn settings(servers: Vec<(&str, McpServerSettings)>) -> ToolsSettings {
+fn settings(servers: Vec<(&str, McpServer)>) -> ToolsSettings {
     let servers = servers.into_iter();
     ToolsSettings {
         mcp_servers: servers
@@ -70,7 +71,7 @@ fn interpreter() -> &'static str {
     })
 }
 
-fn python() -> McpServerSettings {
+fn python() -> McpServer {
     program(
         interpreter(),
         &[SCRIPT],
@@ -79,11 +80,11 @@ fn python() -> McpServerSettings {
 }
 
 /// Waits until a server's status matches.
-async fn until(house: &House, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
-    let mut board = house.tools.mcp().watch();
+async fn until(harness: &Harness, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
+    let mut board = harness.tools.mcp().watch();
     let there = board.wait_for(|board: &BTreeMap<_, _>| board.get(server).is_some_and(&is));
     let Ok(board) = tokio::time::timeout(Duration::from_mins(1), there).await else {
-        panic!("{server}: {:?}", house.tools.mcp().status())
+        panic!("{server}: {:?}", harness.tools.mcp().status())
     };
     board.unwrap()[server].clone()
 }
@@ -92,23 +93,23 @@ fn connected(status: &McpStatus) -> bool {
     status.state == McpState::Connected
 }
 
-async fn connected_house() -> House {
-    let house = House::open(false, settings(vec![("py-1", python())])).await;
-    let status = house.tools.mcp().status();
+async fn connected_harness() -> Harness {
+    let harness = Harness::open(false, settings(vec![("py-1", python())])).await;
+    let status = harness.tools.mcp().status();
     assert_eq!((status.len(), status[0].state), (1, McpState::Starting));
-    house.background();
-    house
+    harness.background();
+    harness
 }
 
 #[tokio::test]
 async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
-    let house = connected_house().await;
-    let status = until(&house, "py-1", connected).await;
+    let harness = connected_harness().await;
+    let status = until(&harness, "py-1", connected).await;
     assert_eq!(
         (status.tools, status.transport, status.problem),
         (9, "stdio", None)
     );
-    let names: Vec<String> = house
+    let names: Vec<String> = harness
         .names()
         .into_iter()
         .filter(|n| n.starts_with("mcp__"))
@@ -126,22 +127,22 @@ async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
     ];
     assert_eq!(names, expected.map(|name| format!("mcp__py-1__{name}")));
     for name in names {
-        let tool = house.agents.tools().find(&name).unwrap();
+        let tool = harness.agents.tools().find(&name).unwrap();
         assert_eq!(tool.audience(), Audience::Trusted);
         assert_eq!(tool.parameters()["type"], "object");
     }
-    let echo = house.agents.tools().find("mcp__py-1__echo").unwrap();
+    let echo = harness.agents.tools().find("mcp__py-1__echo").unwrap();
     assert_eq!(echo.description(), "Says it again.");
     assert_eq!(echo.parameters()["required"], json!(["text"]));
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn calls_and_what_comes_back() {
-    let house = connected_house().await;
-    until(&house, "py-1", connected).await;
+    let harness = connected_harness().await;
+    until(&harness, "py-1", connected).await;
     let call =
-        async |tool: &str, input: Value| house.call(&format!("mcp__py-1__{tool}"), input).await;
+        async |tool: &str, input: Value| harness.call(&format!("mcp__py-1__{tool}"), input).await;
     let said = call("echo", json!({"text": "hé"})).await;
     assert_eq!(said.as_deref(), Ok("you said: hé"));
     let mixed = call("mixed", json!({})).await.unwrap();
@@ -157,19 +158,22 @@ async fn calls_and_what_comes_back() {
     let refused = call("refuse", json!({})).await.unwrap_err().message;
     assert_eq!(refused, "The MCP server py-1 refused: not here");
     assert!(call("echo", json!("text")).await.is_err());
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn its_environment_is_the_allow_list_and_what_it_is_given() {
     let program = python_with(&[("NAMED", "FROM_THE_VAULT"), ("PYTHONPATH", "PYTHONPATH")]);
-    let house = House::open(false, settings(vec![("py", program)])).await;
-    house.set_variable("FROM_THE_VAULT", "vault value").await;
-    house.set_variable("TEST_TOKEN", "not asked for").await;
-    house.set_variable("PYTHONPATH", "/tmp/elsewhere").await;
-    house.background();
-    until(&house, "py", connected).await;
-    let text = house.call("mcp__py__environment", json!({})).await.unwrap();
+    let harness = Harness::open(false, settings(vec![("py", program)])).await;
+    harness.set_variable("FROM_THE_VAULT", "vault value").await;
+    harness.set_variable("TEST_TOKEN", "not asked for").await;
+    harness.set_variable("PYTHONPATH", "/tmp/elsewhere").await;
+    harness.background();
+    until(&harness, "py", connected).await;
+    let text = harness
+        .call("mcp__py__environment", json!({}))
+        .await
+        .unwrap();
     let seen: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
     // Python itself sets LC_CTYPE.
     let names: Vec<&str> = seen
@@ -180,55 +184,55 @@ async fn its_environment_is_the_allow_list_and_what_it_is_given() {
     assert_eq!(names, ["NAMED", "PATH", "TEST_TOKEN", "TZ"]);
     assert_eq!(seen["TEST_TOKEN"], "from-the-settings");
     assert_eq!(seen["NAMED"], "vault value");
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn a_changed_list_is_read_again_and_approved() {
-    let house = connected_house().await;
-    until(&house, "py-1", connected).await;
-    house.call("mcp__py-1__grow", json!({})).await.unwrap();
+    let harness = connected_harness().await;
+    until(&harness, "py-1", connected).await;
+    harness.call("mcp__py-1__grow", json!({})).await.unwrap();
     let grown = |status: &McpStatus| status.listed.iter().any(|tool| tool.tool == "grown");
-    let status = until(&house, "py-1", grown).await;
+    let status = until(&harness, "py-1", grown).await;
     assert_eq!(status.tools, 9);
     let name = "mcp__py-1__grown".to_owned();
-    assert!(!house.names().contains(&name));
-    let mcp = house.tools.mcp();
+    assert!(!harness.names().contains(&name));
+    let mcp = harness.tools.mcp();
     let actor = Actor::cli();
     let status = mcp
         .approve(&actor, "py-1", None, Some(&status.digest))
         .await;
     assert_eq!(status.unwrap().tools, 10);
-    assert!(house.names().contains(&name));
-    house.stop().await;
+    assert!(harness.names().contains(&name));
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn a_server_that_dies_is_restarting_and_comes_back() {
-    let house = connected_house().await;
-    until(&house, "py-1", connected).await;
-    let old = house.agents.tools().find("mcp__py-1__echo").unwrap();
-    assert!(house.call("mcp__py-1__die", json!({})).await.is_err());
-    let failed = until(&house, "py-1", |status| status.state == McpState::Failed).await;
+    let harness = connected_harness().await;
+    until(&harness, "py-1", connected).await;
+    let old = harness.agents.tools().find("mcp__py-1__echo").unwrap();
+    assert!(harness.call("mcp__py-1__die", json!({})).await.is_err());
+    let failed = until(&harness, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
     // Its tools stay known, with a reason.
-    assert!(house.names().iter().any(|name| name == "mcp__py-1__echo"));
-    let refusal = house
+    assert!(harness.names().iter().any(|name| name == "mcp__py-1__echo"));
+    let refusal = harness
         .refusal("mcp__py-1__echo", json!({"text": "now"}))
         .await;
     assert!(refusal.contains("is restarting"), "{refusal}");
     drop(old);
-    until(&house, "py-1", connected).await;
-    let said = house
+    until(&harness, "py-1", connected).await;
+    let said = harness
         .call("mcp__py-1__echo", json!({"text": "again"}))
         .await;
     assert_eq!(said.as_deref(), Ok("you said: again"));
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn what_cannot_be_started_is_said() {
-    let house = House::open(
+    let harness = Harness::open(
         false,
         settings(vec![
             ("missing", program("no-such-program-here", &[], &[])),
@@ -241,31 +245,31 @@ async fn what_cannot_be_started_is_said() {
         ]),
     )
     .await;
-    house.background();
+    harness.background();
     for (server, said) in [
         ("missing", "cannot be started"),
         ("silent", "handshake failed"),
         ("noise", "handshake failed"),
         ("shell", "cannot be started"),
     ] {
-        let failed = until(&house, server, |status| status.state == McpState::Failed).await;
+        let failed = until(&harness, server, |status| status.state == McpState::Failed).await;
         assert!(failed.problem.unwrap().contains(said), "{server}");
     }
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn settings_start_stop_and_leave_alone() {
-    let house = House::open(false, settings(vec![("a", python()), ("b", python())])).await;
-    house.background();
-    let before = until(&house, "a", connected).await;
-    until(&house, "b", connected).await;
+    let harness = Harness::open(false, settings(vec![("a", python()), ("b", python())])).await;
+    harness.background();
+    let before = until(&harness, "a", connected).await;
+    until(&harness, "b", connected).await;
     let changed = program(interpreter(), &[SCRIPT], &[("TEST_TOKEN", "another")]);
-    house
+    harness
         .tools
         .update_settings(settings(vec![("a", python()), ("c", changed)]));
-    until(&house, "c", connected).await;
-    let names: Vec<String> = house
+    until(&harness, "c", connected).await;
+    let names: Vec<String> = harness
         .tools
         .mcp()
         .status()
@@ -274,60 +278,63 @@ async fn settings_start_stop_and_leave_alone() {
         .collect();
     assert_eq!(names, ["a", "c"]);
     assert!(
-        !house
+        !harness
             .names()
             .iter()
             .any(|name| name.starts_with("mcp__b__"))
     );
-    let after = until(&house, "a", connected).await;
+    let after = until(&harness, "a", connected).await;
     assert_eq!(before.run, after.run, "it was started again");
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn it_waits_for_a_sealed_vault() {
     let needs = python_with(&[("NAMED", "FROM_THE_VAULT")]);
     let servers = vec![("py", needs), ("other", python())];
-    let house = House::open(false, settings(servers)).await;
+    let harness = Harness::open(false, settings(servers)).await;
     let password = SecretString::from("correct horse battery");
-    let initialized = house
+    let initialized = harness
         .secrets
         .initialize(&Actor::cli(), password.clone())
         .await;
     drop(initialized.unwrap());
-    house.set_variable("FROM_THE_VAULT", "vault value").await;
-    house.secrets.seal(&Actor::cli()).await.unwrap();
-    house.background();
-    let waiting = until(&house, "py", |s| s.state == McpState::WaitingForVault).await;
+    harness.set_variable("FROM_THE_VAULT", "vault value").await;
+    harness.secrets.seal(&Actor::cli()).await.unwrap();
+    harness.background();
+    let waiting = until(&harness, "py", |s| s.state == McpState::WaitingForVault).await;
     assert!(waiting.problem.unwrap().contains("sealed"));
     // A server that needs nothing from the vault does not wait.
-    until(&house, "other", connected).await;
-    house
+    until(&harness, "other", connected).await;
+    harness
         .secrets
         .unseal_with_password(&Actor::cli(), &password)
         .await
         .unwrap();
-    until(&house, "py", connected).await;
-    let text = house.call("mcp__py__environment", json!({})).await.unwrap();
+    until(&harness, "py", connected).await;
+    let text = harness
+        .call("mcp__py__environment", json!({}))
+        .await
+        .unwrap();
     assert!(text.contains("vault value"));
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
-async fn a_variable_that_is_missing_is_told_with_what_to_do() {
+async fn a_missing_variable_is_reported_with_what_to_do() {
     let needs = python_with(&[("NAMED", "MISSING_ONE")]);
-    let house = House::open(false, settings(vec![("py", needs)])).await;
-    house.set_variable("ANOTHER", "vault value").await;
-    house.background();
-    let failed = until(&house, "py", |status| status.state == McpState::Failed).await;
+    let harness = Harness::open(false, settings(vec![("py", needs)])).await;
+    harness.set_variable("ANOTHER", "vault value").await;
+    harness.background();
+    let failed = until(&harness, "py", |status| status.state == McpState::Failed).await;
     let problem = failed.problem.unwrap();
     assert!(
         problem.contains("MISSING_ONE") && problem.contains("env.set"),
         "{problem}"
     );
-    house.set_variable("MISSING_ONE", "now there").await;
-    until(&house, "py", connected).await;
-    house.stop().await;
+    harness.set_variable("MISSING_ONE", "now there").await;
+    until(&harness, "py", connected).await;
+    harness.stop().await;
 }
 
 #[tokio::test]
@@ -345,9 +352,9 @@ async fn stopping_ends_the_program_and_what_it_started() {
         \x20   while True: signal.pause()\n\
         runpy.run_path(sys.argv[2])\n";
     let server = program(interpreter(), &["-c", script, fifo, SCRIPT], &[]);
-    let house = House::open(false, settings(vec![("py", server)])).await;
-    house.background();
-    until(&house, "py", connected).await;
+    let harness = Harness::open(false, settings(vec![("py", server)])).await;
+    harness.background();
+    until(&harness, "py", connected).await;
     let locked = |wait: &str| {
         let check = "import fcntl, sys\n\
             try: fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | (0 if sys.argv[2] else fcntl.LOCK_NB))\n\
@@ -357,7 +364,7 @@ async fn stopping_ends_the_program_and_what_it_started() {
         async move { !command.status().await.unwrap().success() }
     };
     assert!(locked("").await);
-    house.stop().await;
+    harness.stop().await;
     let free = tokio::time::timeout(Duration::from_secs(30), locked("wait")).await;
     assert_eq!(free.ok(), Some(false), "the program's child is still there");
     std::fs::remove_file(&directory).unwrap();
@@ -365,23 +372,23 @@ async fn stopping_ends_the_program_and_what_it_started() {
 
 /// An approval or a policy entry names exactly one tool.
 #[tokio::test]
-async fn tools_whose_names_are_alike_are_told_apart() {
+async fn tools_with_similar_names_stay_distinct() {
     let alike = || program(interpreter(), &[SCRIPT, "collide"], &[]);
     let servers = vec![("x", alike()), ("x.y", alike()), ("x_y", alike())];
-    let house = House::open(false, settings(servers)).await;
-    house.background();
+    let harness = Harness::open(false, settings(servers)).await;
+    harness.background();
     for server in ["x", "x.y", "x_y"] {
-        let status = until(&house, server, connected).await;
+        let status = until(&harness, server, connected).await;
         assert_eq!(status.tools, 11, "{server}");
     }
     let mut said = Vec::new();
-    let names = house.names().into_iter();
+    let names = harness.names().into_iter();
     for name in names.filter(|name| name.contains("__a_b")) {
-        said.push(house.call(&name, json!({})).await.unwrap());
+        said.push(harness.call(&name, json!({})).await.unwrap());
     }
     said.sort();
     let expected = ["this is a.b", "this is a_b"].map(|text| [text; 3]);
     assert_eq!(said, expected.concat());
-    assert!(house.names().contains(&"mcp__x__a_b".to_owned()));
-    house.stop().await;
+    assert!(harness.names().contains(&"mcp__x__a_b".to_owned()));
+    harness.stop().await;
 }

@@ -1,12 +1,13 @@
 //! `web_search` against fake services, which check the requests.
 
-use crate::harness::{House, serve};
+use crate::harness::{Harness, serve};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use gatehouse_config::{SearchProvider, WebSearch};
 use gatehouse_domain::Actor;
-use gatehouse_tools::{SearchProvider, ToolsSettings, WebSearchSettings};
+use gatehouse_tools::ToolsSettings;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use url::Url;
 
 fn settings(provider: SearchProvider, base_url: Option<Url>, key: Option<&str>) -> ToolsSettings {
     ToolsSettings {
-        web_search: WebSearchSettings {
+        web_search: WebSearch {
             provider: Some(provider),
             api_key: key.map(SecretString::from),
             base_url,
@@ -24,8 +25,8 @@ fn settings(provider: SearchProvider, base_url: Option<Url>, key: Option<&str>) 
 }
 
 /// Private addresses are closed to tools, but the owner chooses the search service.
-async fn house(settings: ToolsSettings) -> House {
-    House::open(false, settings).await
+async fn harness(settings: ToolsSettings) -> Harness {
+    Harness::open(false, settings).await
 }
 
 /// <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>
@@ -57,19 +58,19 @@ async fn brave() -> Url {
 #[tokio::test]
 async fn brave_is_asked_as_it_wants_to_be() {
     let url = brave().await;
-    let house = house(settings(
+    let harness = harness(settings(
         SearchProvider::Brave,
         Some(url.clone()),
         Some("brave-key"),
     ))
     .await;
-    let found = house
+    let found = harness
         .call("web_search", json!({"query": "gate & house", "count": 2}))
         .await;
     let expected = "1. Title 1\n   https://r.example/1\n   A snippet & more\n\
                     2. Title 2\n   https://r.example/2\n   A snippet & more";
     assert_eq!(found.as_deref(), Ok(expected));
-    let default = house
+    let default = harness
         .call("web_search", json!({"query": " gate & house "}))
         .await
         .unwrap();
@@ -79,17 +80,17 @@ async fn brave_is_asked_as_it_wants_to_be() {
         Some(url.join("/res/v1").unwrap()),
         Some("brave-key"),
     );
-    house.tools.update_settings(with_path);
+    harness.tools.update_settings(with_path);
     assert!(
-        house
+        harness
             .call("web_search", json!({"query": "gate & house"}))
             .await
             .is_ok()
     );
-    house
+    harness
         .tools
         .update_settings(settings(SearchProvider::Brave, Some(url), Some("other")));
-    let refusal = house
+    let refusal = harness
         .refusal("web_search", json!({"query": "gate & house"}))
         .await;
     assert!(
@@ -118,26 +119,26 @@ async fn tavily() -> Url {
 
 #[tokio::test]
 async fn tavily_takes_its_key_from_the_vault() {
-    let house = house(settings(SearchProvider::Tavily, Some(tavily().await), None)).await;
+    let harness = harness(settings(SearchProvider::Tavily, Some(tavily().await), None)).await;
     let input = json!({"query": "gate", "count": 3});
-    let refusal = house.refusal("web_search", input.clone()).await;
+    let refusal = harness.refusal("web_search", input.clone()).await;
     assert!(refusal.contains("TAVILY_API_KEY"), "{refusal}");
-    house.set_variable("TAVILY_API_KEY", "tvly-key").await;
-    let found = house.call("web_search", input.clone()).await.unwrap();
+    harness.set_variable("TAVILY_API_KEY", "tvly-key").await;
+    let found = harness.call("web_search", input.clone()).await.unwrap();
     assert!(
         found.starts_with("1. One\n   https://r.example/1\n   first\n2. Two"),
         "{found}"
     );
     // A sealed key is unavailable, and the error says so.
     let password = SecretString::from("correct horse battery");
-    house
+    harness
         .secrets
         .initialize(&Actor::cli(), password)
         .await
         .unwrap();
-    assert!(house.call("web_search", input.clone()).await.is_ok());
-    house.secrets.seal(&Actor::cli()).await.unwrap();
-    let refusal = house.refusal("web_search", input).await;
+    assert!(harness.call("web_search", input.clone()).await.is_ok());
+    harness.secrets.seal(&Actor::cli()).await.unwrap();
+    let refusal = harness.refusal("web_search", input).await;
     assert!(refusal.contains("sealed"), "{refusal}");
 }
 
@@ -164,9 +165,9 @@ async fn searxng(status: StatusCode) -> Url {
 #[tokio::test]
 async fn searxng_needs_a_url_and_no_key() {
     let at = async |status| Some(searxng(status).await.join("/searx/").unwrap());
-    let house = house(settings(SearchProvider::Searxng, None, None)).await;
+    let harness = harness(settings(SearchProvider::Searxng, None, None)).await;
     let input = json!({"query": "q"});
-    let refusal = house.refusal("web_search", input.clone()).await;
+    let refusal = harness.refusal("web_search", input.clone()).await;
     assert!(refusal.contains("base_url"), "{refusal}");
     for (status, said) in [
         (StatusCode::OK, "1. T\n   https://r.example/"),
@@ -174,10 +175,10 @@ async fn searxng_needs_a_url_and_no_key() {
         (StatusCode::TOO_MANY_REQUESTS, "too many requests"),
         (StatusCode::BAD_GATEWAY, "status 502"),
     ] {
-        house
+        harness
             .tools
             .update_settings(settings(SearchProvider::Searxng, at(status).await, None));
-        let answer = match house.call("web_search", input.clone()).await {
+        let answer = match harness.call("web_search", input.clone()).await {
             Ok(found) => found,
             Err(error) => error.message,
         };
@@ -187,8 +188,8 @@ async fn searxng_needs_a_url_and_no_key() {
 
 #[tokio::test]
 async fn unconfigured_it_says_what_to_set() {
-    let house = house(ToolsSettings::default()).await;
-    let refusal = house.refusal("web_search", json!({"query": "q"})).await;
+    let harness = harness(ToolsSettings::default()).await;
+    let refusal = harness.refusal("web_search", json!({"query": "q"})).await;
     assert!(refusal.contains("not configured") && refusal.contains("tools.web_search.provider"));
 }
 
@@ -202,7 +203,7 @@ async fn bad_answers_and_bad_input() {
         .route("/none/search", get(none))
         .route("/large/search", get(large));
     let base = serve(router).await;
-    let house = house(ToolsSettings::default()).await;
+    let harness = harness(ToolsSettings::default()).await;
     for (path, said) in [
         ("/nonsense", "cannot be read"),
         ("/large", "cannot be read"),
@@ -210,16 +211,16 @@ async fn bad_answers_and_bad_input() {
         ("/missing", "status 404"),
     ] {
         let url = Some(base.join(path).unwrap());
-        house
+        harness
             .tools
             .update_settings(settings(SearchProvider::Searxng, url, None));
-        let answer = match house.call("web_search", json!({"query": "q"})).await {
+        let answer = match harness.call("web_search", json!({"query": "q"})).await {
             Ok(found) => found,
             Err(error) => error.message,
         };
         assert!(answer.contains(said), "{path}: {answer}");
     }
-    house.tools.update_settings(settings(
+    harness.tools.update_settings(settings(
         SearchProvider::Searxng,
         Some(base.join("/none").unwrap()),
         None,
@@ -236,17 +237,17 @@ async fn bad_answers_and_bad_input() {
         (json!({}), false),
     ] {
         assert_eq!(
-            house.call("web_search", input.clone()).await.is_ok(),
+            harness.call("web_search", input.clone()).await.is_ok(),
             fits,
             "{input}"
         );
     }
     // The owner's own URL may be private, but never a metadata service.
     let metadata = Some(Url::parse("http://169.254.169.254/").unwrap());
-    house
+    harness
         .tools
         .update_settings(settings(SearchProvider::Searxng, metadata, None));
-    let refusal = house.refusal("web_search", json!({"query": "q"})).await;
+    let refusal = harness.refusal("web_search", json!({"query": "q"})).await;
     assert!(refusal.contains("must not be called"), "{refusal}");
 }
 
@@ -273,22 +274,22 @@ async fn a_key_of_the_vault_does_not_follow_another_address() {
     ] {
         let (own, seen) = recorder().await;
         let (other, stolen) = recorder().await;
-        let house = house(settings(provider, Some(own.clone()), None)).await;
-        house.set_variable(variable, "key-of-the-owner").await;
+        let harness = harness(settings(provider, Some(own.clone()), None)).await;
+        harness.set_variable(variable, "key-of-the-owner").await;
         let input = json!({"query": "q"});
-        house.call("web_search", input.clone()).await.unwrap();
+        harness.call("web_search", input.clone()).await.unwrap();
         assert_eq!(seen.lock().unwrap().len(), 1);
-        house
+        harness
             .tools
             .update_settings(settings(provider, Some(other), None));
-        let refusal = house.call("web_search", input.clone()).await;
+        let refusal = harness.call("web_search", input.clone()).await;
         assert_eq!(*stolen.lock().unwrap(), Vec::<String>::new());
         let message = refusal.unwrap_err().message;
         assert!(message.contains(variable), "{message}");
         // The key works again at its old address; entered again, it works at the new one.
-        house
+        harness
             .tools
             .update_settings(settings(provider, Some(own), None));
-        house.call("web_search", input).await.unwrap();
+        harness.call("web_search", input).await.unwrap();
     }
 }

@@ -150,7 +150,7 @@ fn a_recovery_key_opens_what_is_damaged_on_the_password_side() {
 }
 
 #[test]
-fn what_a_caller_is_told() {
+fn each_error_has_a_code_and_a_message() {
     for (error, code) in [
         (OpenError::BadKey, ErrorCode::VaultBadKey),
         (OpenError::NoRecovery, ErrorCode::VaultBadKey),

@@ -2,7 +2,7 @@
 
 use super::index::Entry;
 use gatehouse_domain::Random;
-use gatehouse_secrets::KeptBytes;
+use gatehouse_secrets::StorableBytes;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -51,16 +51,16 @@ impl Files {
         entries.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    pub(super) fn read(&self, name: &str, ending: &str) -> Option<KeptBytes> {
+    pub(super) fn read(&self, name: &str, ending: &str) -> Option<StorableBytes> {
         let mut file = File::open(self.path(name, ending)).ok()?;
         if ending == ENCRYPTED {
             let mut text = String::new();
             file.read_to_string(&mut text).ok()?;
-            return Some(KeptBytes::Encrypted(text));
+            return Some(StorableBytes::Encrypted(text));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
-        Some(KeptBytes::Plain(bytes))
+        Some(StorableBytes::Plain(bytes))
     }
 
     /// Writes to a temporary file and renames it, so a file is complete or absent. Does not sync: a lost file
@@ -68,7 +68,7 @@ impl Files {
     pub(super) fn write(
         &self,
         name: &str,
-        kept: &KeptBytes,
+        kept: &StorableBytes,
         random: &dyn Random,
     ) -> io::Result<u64> {
         DirBuilder::new()
@@ -76,8 +76,8 @@ impl Files {
             .mode(0o700)
             .create(&self.directory)?;
         let bytes = match kept {
-            KeptBytes::Plain(bytes) => bytes.as_slice(),
-            KeptBytes::Encrypted(text) => text.as_bytes(),
+            StorableBytes::Plain(bytes) => bytes.as_slice(),
+            StorableBytes::Encrypted(text) => text.as_bytes(),
         };
         let salt = u64::from_le_bytes(random.bytes());
         let beside = self.directory.join(format!("{salt:016x}.new"));
@@ -107,9 +107,9 @@ fn write_new(path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-const fn ending(kept: &KeptBytes) -> &'static str {
+const fn ending(kept: &StorableBytes) -> &'static str {
     match kept {
-        KeptBytes::Plain(_) => PLAIN,
-        KeptBytes::Encrypted(_) => ENCRYPTED,
+        StorableBytes::Plain(_) => PLAIN,
+        StorableBytes::Encrypted(_) => ENCRYPTED,
     }
 }

@@ -49,23 +49,23 @@ mod tests {
 
     #[test]
     fn a_transcript_is_written_by_the_times_it_has() {
-        let mut heard = transcript("Hello.");
+        let mut recognized = transcript("Hello.");
         let whole = "1\n00:00:00,000 --> 00:00:02,500\nHello.\n\n";
-        assert_eq!(heard.subtitles(SubtitleFormat::Srt), whole);
-        heard.words = vec![Word {
+        assert_eq!(recognized.subtitles(SubtitleFormat::Srt), whole);
+        recognized.words = vec![Word {
             word: "Hello".to_owned(),
             start: 0.5,
             end: 1.0,
         }];
         let by_word = "WEBVTT\n\n00:00:00.500 --> 00:00:01.000\nHello\n\n";
-        assert_eq!(heard.subtitles(SubtitleFormat::Vtt), by_word);
-        heard.segments = vec![Segment {
+        assert_eq!(recognized.subtitles(SubtitleFormat::Vtt), by_word);
+        recognized.segments = vec![Segment {
             text: "Hello.".to_owned(),
             start: 0.4,
             end: 1.1,
         }];
         let by_segment = "WEBVTT\n\n00:00:00.400 --> 00:00:01.100\nHello.\n\n";
-        assert_eq!(heard.subtitles(SubtitleFormat::Vtt), by_segment);
+        assert_eq!(recognized.subtitles(SubtitleFormat::Vtt), by_segment);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::attempt::{Attempt, Tries};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
 use crate::provider::Service;
-use crate::stt::{self, Heard, Segment, SttCall, SttId, SttProvider, Word};
+use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
@@ -39,7 +39,7 @@ pub struct Transcript {
 }
 
 /// Audio with its recognized properties.
-struct Looked {
+struct InspectedAudio {
     kind: Option<Kind>,
     /// The measured duration.
     duration_ms: Option<u64>,
@@ -62,9 +62,9 @@ impl Voice {
             let mut asked = request.clone();
             asked.model = asked.model.filter(|_| id == first);
             match self.listen(&state, id, asked, &looked).await {
-                Ok(heard) => {
+                Ok(recognized) => {
                     tries.attempts.push(Attempt::good(id.as_str()));
-                    return Ok(transcript(id, heard, &looked, tries.attempts));
+                    return Ok(transcript(id, recognized, &looked, tries.attempts));
                 }
                 Err(error) => tries.failed(id.as_str(), error)?,
             }
@@ -78,8 +78,8 @@ impl Voice {
         state: &State,
         id: SttId,
         asked: TranscribeRequest,
-        looked: &Looked,
-    ) -> Result<Heard, VoiceError> {
+        looked: &InspectedAudio,
+    ) -> Result<SttResult, VoiceError> {
         let endpoint = self.endpoint(state, id).await?;
         let provider = id.provider();
         if matches!(provider.about.service, Service::Program { .. }) {
@@ -102,31 +102,35 @@ impl Voice {
             settings,
         };
         let counting = usage::begin("stt", id.as_str());
-        let mut heard = counting.of((provider.listen)(&state.resources, &call).await)?;
-        usage::heard(
+        let mut recognized = counting.of((provider.listen)(&state.resources, &call).await)?;
+        usage::recognized(
             id,
             looked
                 .duration_ms
-                .or(milliseconds(&heard))
+                .or(milliseconds(&recognized))
                 .unwrap_or_default(),
         );
         // If the provider reports no language, use the requested one.
         let asked = call.language.as_deref();
-        heard.language = heard.language.or_else(|| asked.map(stt::in_short));
-        Ok(heard)
+        recognized.language = recognized.language.or_else(|| asked.map(stt::in_short));
+        Ok(recognized)
     }
 }
 
-async fn look(cpu: &CpuPermits, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+async fn look(
+    cpu: &CpuPermits,
+    audio: &Bytes,
+    checked: &Checked,
+) -> Result<InspectedAudio, VoiceError> {
     let Some(kind) = checked.kind else {
-        return Ok(Looked {
+        return Ok(InspectedAudio {
             kind: None,
             duration_ms: None,
         });
     };
     let audio = audio.clone();
     let measured = cpu.run(move || Ok(duration_ms(&audio, kind).ok()));
-    Ok(Looked {
+    Ok(InspectedAudio {
         kind: Some(kind),
         duration_ms: measured.await?,
     })
@@ -188,15 +192,20 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
     clippy::cast_precision_loss,
     reason = "at most a few days in milliseconds"
 )]
-fn transcript(id: SttId, heard: Heard, looked: &Looked, attempts: Vec<Attempt>) -> Transcript {
+fn transcript(
+    id: SttId,
+    recognized: SttResult,
+    looked: &InspectedAudio,
+    attempts: Vec<Attempt>,
+) -> Transcript {
     let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
     Transcript {
-        text: heard.text,
-        language: heard.language.unwrap_or_else(|| "und".to_owned()),
-        confidence: heard.confidence,
-        duration_seconds: measured.or(heard.duration_seconds).unwrap_or_default(),
-        words: heard.words,
-        segments: heard.segments,
+        text: recognized.text,
+        language: recognized.language.unwrap_or_else(|| "und".to_owned()),
+        confidence: recognized.confidence,
+        duration_seconds: measured.or(recognized.duration_seconds).unwrap_or_default(),
+        words: recognized.words,
+        segments: recognized.segments,
         provider: id,
         attempts,
     }
@@ -207,8 +216,8 @@ fn transcript(id: SttId, heard: Heard, looked: &Looked, attempts: Vec<Attempt>) 
     clippy::cast_sign_loss,
     reason = "out-of-range values saturate"
 )]
-fn milliseconds(heard: &Heard) -> Option<u64> {
-    heard
+fn milliseconds(recognized: &SttResult) -> Option<u64> {
+    recognized
         .duration_seconds
         .map(|seconds| (seconds * 1000.0) as u64)
 }

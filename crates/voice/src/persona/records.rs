@@ -122,7 +122,7 @@ impl Personas {
             })
         });
         let persona = write.await?;
-        self.tell(&persona, false);
+        self.publish(&persona, false);
         Ok(persona)
     }
 
@@ -140,7 +140,7 @@ impl Personas {
             })
         });
         let persona = write.await?;
-        self.tell(&persona, false);
+        self.publish(&persona, false);
         Ok(persona)
     }
 
@@ -156,7 +156,7 @@ impl Personas {
             })
         });
         let persona = write.await?;
-        self.tell(&persona, true);
+        self.publish(&persona, true);
         Ok(())
     }
 
@@ -184,14 +184,14 @@ impl Personas {
             for (persona, active) in [(before, false), (after, true)] {
                 if let Some(mut persona) = persona {
                     persona.active = active;
-                    self.tell(&persona, false);
+                    self.publish(&persona, false);
                 }
             }
         }
         Ok(ActivePersona { active })
     }
 
-    fn tell(&self, persona: &Persona, deleted: bool) {
+    fn publish(&self, persona: &Persona, deleted: bool) {
         let persona = persona.clone();
         // It is fine if there are no subscribers.
         drop(self.events.send(PersonaEvent { persona, deleted }));

@@ -3,7 +3,7 @@
 mod files;
 
 use super::*;
-use crate::settings::Patience;
+use crate::settings::Timeouts;
 use futures_util::FutureExt;
 use rustix::process::{Pid, test_kill_process};
 use std::fs::{self, Permissions};
@@ -15,9 +15,9 @@ fn programs(places: usize, limit: Duration) -> Programs {
     let settings = VoiceSettings {
         local_concurrency: places,
         child_variables: vec![("PATH".to_owned(), "/usr/bin:/bin".into())],
-        patience: Patience {
+        timeouts: Timeouts {
             program: limit,
-            ..Patience::default()
+            ..Timeouts::default()
         },
         ..VoiceSettings::default()
     };
@@ -29,9 +29,9 @@ fn patient() -> Programs {
 }
 
 /// A directory for programs, with a space in its name.
-struct Place(TempDir);
+struct ProgramDir(TempDir);
 
-impl Place {
+impl ProgramDir {
     fn new() -> Self {
         let mut builder = tempfile::Builder::new();
         Self(builder.prefix("a place ").tempdir().unwrap())
@@ -128,7 +128,7 @@ async fn failure(programs: &Programs, job: Job) -> &'static str {
 
 #[test]
 fn programs_are_found() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let program = place.file("piper", "", 0o755);
     let plain = place.file("plain", "", 0o644);
     let mut settings = VoiceSettings::default();
@@ -153,7 +153,7 @@ fn programs_are_found() {
 
 #[tokio::test]
 async fn a_program_gets_nothing_but_what_it_should() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let directory = Arc::new(TempDir::new().unwrap());
     let mut env = job("/usr/bin/env");
     env.variables = &[("A", "b c")];
@@ -191,7 +191,7 @@ async fn much_goes_in_and_out_at_once() {
 
 #[tokio::test]
 async fn a_flood_of_complaints_holds_nothing_up() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "head -c 100000000 /dev/zero >&2; echo; echo well; echo a >&2; printf end >&2";
     assert_eq!(
         patient().run(place.job(script)).await.unwrap().stdout,
@@ -207,7 +207,7 @@ async fn a_flood_of_complaints_holds_nothing_up() {
 
 #[tokio::test]
 async fn a_flood_of_output_is_ended() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let mut flood = place.job("echo $$ >\"$1/pid\"; exec cat /dev/zero");
     flood.most_output = MIB;
     assert_eq!(failure(&patient(), flood).await, "produced too much output");
@@ -220,7 +220,7 @@ async fn a_program_that_hangs_is_ended() {
         "exec sleep 1000",
         "trap '' TERM INT HUP; while :; do sleep 1; done",
     ] {
-        let place = Place::new();
+        let place = ProgramDir::new();
         let job = place.job(&format!("echo $$ >\"$1/pid\"; {script}"));
         let impatient = programs(1, Duration::from_millis(300));
         assert_eq!(failure(&impatient, job).await, "time-out");
@@ -233,7 +233,7 @@ async fn a_program_that_hangs_is_ended() {
 
 #[tokio::test]
 async fn a_program_that_fails_is_a_failure() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let programs = patient();
     let ended = "exited with an error";
     assert_eq!(
@@ -256,7 +256,7 @@ async fn a_program_that_fails_is_a_failure() {
 
 #[tokio::test]
 async fn what_comes_is_passed_on_before_the_end_is_known() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "printf one; while [ ! -e \"$1/go\" ]; do sleep 0.01; done; printf two; exit";
     let mut good = patient().stream(place.job(script)).await.unwrap();
     assert_eq!(good.next().await.unwrap().unwrap(), "one");
@@ -294,7 +294,7 @@ async fn what_comes_is_passed_on_before_the_end_is_known() {
 
 #[tokio::test]
 async fn who_leaves_takes_the_program_along() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let programs = with_directory(&programs(1, Duration::from_mins(1)), &place.path("work"));
     let script = "echo $$ >\"$1/pid\"; printf one; exec sleep 1000";
     let directory = made(&programs, "x").await;
@@ -337,7 +337,7 @@ async fn who_leaves_takes_the_program_along() {
 
 #[tokio::test]
 async fn what_a_program_leaves_behind_ends_with_it() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     // The background process keeps all three pipes open.
     let script = "sleep 1000 & echo $! >\"$1/pid\"; echo well";
     let start = Instant::now();
@@ -351,7 +351,7 @@ async fn what_a_program_leaves_behind_ends_with_it() {
 
 #[tokio::test]
 async fn who_leaves_the_group_holds_nobody_up() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "setsid sh -c 'echo $$ >\"$1/pid\"; exec sleep 30' sh \"$1\" &
         while [ ! -s \"$1/pid\" ]; do sleep 0.01; done; echo well";
     let start = Instant::now();
@@ -366,7 +366,7 @@ async fn who_leaves_the_group_holds_nobody_up() {
 
 #[tokio::test]
 async fn places_are_given_in_order_and_waiting_takes_time_too() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let programs = programs(1, Duration::from_mins(1));
     let hold = place.job("printf one; exec sleep 1000");
     let first = programs.stream(hold).await.unwrap();
@@ -398,7 +398,7 @@ async fn places_are_given_in_order_and_waiting_takes_time_too() {
 
 #[tokio::test]
 async fn a_slow_reader_holds_no_place() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let programs = programs(1, Duration::from_mins(1));
     let mut stream = programs
         .stream(place.job("head -c 120000 /dev/zero"))
@@ -410,7 +410,7 @@ async fn a_slow_reader_holds_no_place() {
 
 #[tokio::test]
 async fn a_slow_reader_misses_nothing() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     // A little more than the queue holds: its end is still in the pipe when the program ends.
     let much = place.job("dd if=/dev/zero bs=65536 count=10 2>/dev/null");
     let mut stream = patient().stream(much).await.unwrap();
@@ -476,7 +476,7 @@ async fn eight_may_wait_and_the_ninth_is_refused() {
 
 #[tokio::test]
 async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let programs = programs(1, Duration::from_millis(500));
     let job = place.job("echo $$ >\"$1/pid\"; exec cat /dev/zero");
     let mut stream = programs.stream(job).await.unwrap();

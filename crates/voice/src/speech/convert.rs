@@ -1,6 +1,6 @@
 //! Text to complete audio: `tts.convert`.
 
-use super::made::Made;
+use super::complete::CompleteAudio;
 use super::order::Order;
 use super::request::SpeechRequest;
 use crate::TtsId;
@@ -57,13 +57,13 @@ impl Voice {
     }
 
     /// Synthesizes with one provider, or returns cached audio.
-    async fn say(&self, order: &Order, id: TtsId) -> Result<(Made, bool), VoiceError> {
+    async fn say(&self, order: &Order, id: TtsId) -> Result<(CompleteAudio, bool), VoiceError> {
         let job = self.job(order, id).await?;
         let (cache, most) = (&self.0.cache, order.state.settings.cache_max_bytes);
         if let Some(name) = &job.name
             && let Some(spoken) = cache.find(name, most).await
         {
-            let made = Made {
+            let made = CompleteAudio {
                 audio: spoken.audio,
                 duration_ms: spoken.duration_ms,
                 warning: job.warning(),

@@ -4,9 +4,9 @@
 //! complete audio with one provider. `stream` forwards audio as it arrives, and `noted` observes that.
 //! `samples` joins several pieces of text into one audio.
 
+mod complete;
 mod convert;
-mod made;
-mod noted;
+mod observed;
 mod order;
 mod request;
 mod samples;

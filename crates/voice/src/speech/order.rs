@@ -7,7 +7,7 @@ use crate::persona::{Chosen, Persona, RequestVoice, apply};
 use crate::provider::ProviderSettings;
 use crate::text::markup::MarkupFilter;
 use crate::text::{pieces, speakable};
-use crate::tts::{Parameter, TtsCall, TtsId, Want};
+use crate::tts::{Parameter, RequestedOutput, TtsCall, TtsId};
 use crate::{Voice, VoiceError};
 use gatehouse_audio::Format;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ impl Job {
     /// The only call, if the provider returns the format natively.
     pub(super) fn native(&self) -> Option<&TtsCall> {
         match self.calls.as_slice() {
-            [call] if call.want != Want::Samples => Some(call),
+            [call] if call.want != RequestedOutput::Samples => Some(call),
             _ => None,
         }
     }
@@ -164,7 +164,7 @@ impl Job {
 fn call(chosen: &Chosen, settings: ProviderSettings, native: Option<Format>) -> TtsCall {
     TtsCall {
         text: String::new(),
-        want: native.map_or(Want::Samples, Want::Native),
+        want: native.map_or(RequestedOutput::Samples, RequestedOutput::Native),
         base_url: None,
         key: None,
         voice: chosen.voice.clone(),

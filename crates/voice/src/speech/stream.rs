@@ -1,6 +1,6 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
-use super::noted::Noted;
+use super::observed::ObservedStream;
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
@@ -89,7 +89,7 @@ impl Voice {
             return Ok((stream::iter([Ok(audio)]).boxed(), true, warning));
         }
         let keep = job.name.clone().filter(|_| is_kept(&job, most));
-        let mut noted = Noted {
+        let mut noted = ObservedStream {
             id,
             format: order.format,
             cpu: order.state.resources.cpu.clone(),

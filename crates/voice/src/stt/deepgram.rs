@@ -15,7 +15,7 @@
 //! `smart_format` is on unless the setting disables it, because it makes numbers and dates readable.
 //! Punctuation is always requested.
 
-use super::{Heard, SttCall, SttProvider, hint, label, language, reading, transcriptions};
+use super::{SttCall, SttProvider, SttResult, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted, setting};
 use crate::resources::{Resources, join, key_header};
@@ -52,7 +52,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
-async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let mut url = join(transcriptions::address(call)?, "listen");
     url.query_pairs_mut().extend_pairs(query(call));
     let mut request = resources
@@ -65,7 +65,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceErr
     let response = resources.send(ID, request).await?;
     let answer = resources.text(ID, response).await?;
     let answer: Answer = reading::json(ID, &answer)?;
-    Ok(answer.heard())
+    Ok(answer.recognized())
 }
 
 fn query(call: &SttCall) -> Vec<(&'static str, String)> {
@@ -145,36 +145,36 @@ struct Utterance {
 
 impl Answer {
     /// One channel is requested, and one is used. Silence has confidence 0, which is meaningless.
-    fn heard(self) -> Heard {
+    fn recognized(self) -> SttResult {
         let duration = self.metadata.unwrap_or(Metadata {
             duration: Value::Null,
         });
-        let mut heard = Heard {
+        let mut recognized = SttResult {
             duration_seconds: reading::seconds(&duration.duration),
-            ..Heard::default()
+            ..SttResult::default()
         };
         for said in self.results.utterances.unwrap_or_default() {
             let segment = reading::segment(&said.transcript, &said.start, &said.end, 0.0);
-            heard.segments.extend(segment);
+            recognized.segments.extend(segment);
         }
         let Some(channel) = self.results.channels.into_iter().next() else {
-            return heard;
+            return recognized;
         };
-        heard.language = channel
+        recognized.language = channel
             .detected_language
             .as_deref()
             .and_then(language::code);
         let Some(best) = channel.alternatives.into_iter().next() else {
-            return heard;
+            return recognized;
         };
-        best.transcript.trim().clone_into(&mut heard.text);
-        let confidence = best.confidence.filter(|_| !heard.text.is_empty());
-        heard.confidence = confidence.and_then(reading::likelihood);
+        best.transcript.trim().clone_into(&mut recognized.text);
+        let confidence = best.confidence.filter(|_| !recognized.text.is_empty());
+        recognized.confidence = confidence.and_then(reading::likelihood);
         for said in best.words.unwrap_or_default() {
             let text = said.punctuated_word.as_deref().unwrap_or(&said.word);
             let word = reading::word(text, &said.start, &said.end, 0.0);
-            heard.words.extend(word);
+            recognized.words.extend(word);
         }
-        heard
+        recognized
     }
 }

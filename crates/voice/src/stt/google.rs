@@ -21,7 +21,7 @@ mod answer;
 mod locale;
 mod pieces;
 
-use super::{Heard, MIB, SttCall, SttProvider, hint, only_wav, transcriptions};
+use super::{MIB, SttCall, SttProvider, SttResult, hint, only_wav, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
 use crate::resources::{Resources, join, key_header};
@@ -62,11 +62,11 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
-async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let Some(cut) = pieces::of_wav(&call.audio) else {
         let encoding = declared(call)?;
-        let heard = recognize(resources, call, &encoding, &call.audio, 0.0).await?;
-        return Ok(answer::together([heard]));
+        let recognized = recognize(resources, call, &encoding, &call.audio, 0.0).await?;
+        return Ok(answer::together([recognized]));
     };
     let Pieces { rate, seconds, all } = cut;
     let encoding = json!({ "encoding": "LINEAR16", "sampleRateHertz": rate });
@@ -79,9 +79,9 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceErr
         .buffered(AT_A_TIME)
         .try_collect()
         .await?;
-    let mut heard = answer::together(parts);
-    heard.duration_seconds = Some(seconds);
-    Ok(heard)
+    let mut recognized = answer::together(parts);
+    recognized.duration_seconds = Some(seconds);
+    Ok(recognized)
 }
 
 /// Sends one request. Adds `shift` seconds to all times in the result.

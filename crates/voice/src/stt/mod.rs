@@ -41,7 +41,7 @@ pub struct SttProvider {
 }
 
 /// The result of `listen`.
-pub(crate) type Listening<'a> = BoxFuture<'a, Result<Heard, VoiceError>>;
+pub(crate) type Listening<'a> = BoxFuture<'a, Result<SttResult, VoiceError>>;
 
 const MIB: usize = 1 << 20;
 /// The limit of programs: more than two hours of 16 kHz samples, the longest audio that is decoded.
@@ -96,7 +96,7 @@ pub(crate) struct SttCall {
 
 /// A transcription result.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct SttResult {
     /// The text, trimmed.
     pub(crate) text: String,
     /// The detected language, as ISO 639-1 if it can be mapped ("english" and "en-US" become "en").

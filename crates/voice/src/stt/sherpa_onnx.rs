@@ -9,7 +9,7 @@ mod metadata;
 
 use super::language::primary;
 use super::words::{Piece, words};
-use super::{Heard, MAX_WAV_BYTES, SttCall, SttProvider, only_wav};
+use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
 use crate::programs::{Job, Programs, absolute, in_time, not_found};
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
@@ -50,7 +50,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
-async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let (program, model) = needs(&call.settings, &resources.programs)?;
     let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
     let layout = look
@@ -72,7 +72,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceErr
         directory: Some(directory),
     };
     let ran = resources.programs.run_at(permit, job).await?;
-    heard(&ran.stdout, lasts(&call.audio))
+    recognized(&ran.stdout, lasts(&call.audio))
         .ok_or_else(|| VoiceError::failed(ID, "returned no text", false))
 }
 
@@ -132,7 +132,7 @@ fn lasts(wav: &Bytes) -> f64 {
 }
 
 /// Parses the last line that is a result. Other lines contain file names and messages.
-fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
+fn recognized(output: &[u8], lasts: f64) -> Option<SttResult> {
     let mut lines = output.split(|byte| *byte == b'\n').rev();
     let said = lines.find_map(|line| {
         let line = line.trim_ascii();
@@ -141,11 +141,11 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     })?;
     let text = said.text.trim().to_owned();
     let mark: &[char] = &['<', '|', '>', ' '];
-    Some(Heard {
+    Some(SttResult {
         words: words(&text, &pieces(&said, lasts)),
         language: primary(said.lang.trim_matches(mark)),
         text,
-        ..Heard::default()
+        ..SttResult::default()
     })
 }
 

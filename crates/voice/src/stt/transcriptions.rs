@@ -6,7 +6,7 @@
 //! `transcription_segment.py` and `transcription_diarized.py` in `OpenAI`'s Python library, which is
 //! generated from its OpenAPI description.
 
-use super::{Heard, SttCall, label, language, reading};
+use super::{SttCall, SttResult, label, language, reading};
 use crate::VoiceError;
 use crate::resources::{Resources, join, key_header};
 use reqwest::header::AUTHORIZATION;
@@ -22,14 +22,14 @@ pub(super) async fn transcribe(
     call: &SttCall,
     provider: &'static str,
     fields: Vec<(&'static str, String)>,
-) -> Result<Heard, VoiceError> {
+) -> Result<SttResult, VoiceError> {
     let url = join(address(call)?, "audio/transcriptions");
     let post = with_key(provider, resources.post(url), call)?;
     let post = post.multipart(form(call, fields)?);
     let response = resources.send(provider, post).await?;
     let answer = resources.text(provider, response).await?;
     let answer: Answer = reading::json(provider, &answer)?;
-    Ok(answer.heard())
+    Ok(answer.recognized())
 }
 
 /// The vendor's address.
@@ -118,12 +118,12 @@ struct Usage {
 }
 
 impl Answer {
-    fn heard(self) -> Heard {
+    fn recognized(self) -> SttResult {
         let confidence = self.confidence();
         let duration_seconds = self.duration_seconds();
         let words = self.words.unwrap_or_default();
         let segments = self.segments.unwrap_or_default();
-        Heard {
+        SttResult {
             text: self.text.trim().to_owned(),
             language: self.language.as_deref().and_then(language::code),
             confidence,
@@ -166,15 +166,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn heard(answer: &Value) -> Heard {
+    fn recognized(answer: &Value) -> SttResult {
         reading::json::<Answer>("x", answer.to_string().as_bytes())
             .unwrap()
-            .heard()
+            .recognized()
     }
 
     #[test]
     fn a_verbose_answer_is_taken_apart() {
-        let heard = heard(&json!({
+        let recognized = recognized(&json!({
             "task": "transcribe", "language": "english", "duration": "8.47",
             "text": " Hello there. ",
             "words": [
@@ -187,33 +187,37 @@ mod tests {
                 {"id": 1, "text": " there.", "start": 0.5, "end": 1.0, "avg_logprob": -0.5, "tokens": [4]},
             ],
         }));
-        assert_eq!(heard.text, "Hello there.");
-        assert_eq!(heard.language.as_deref(), Some("en"));
-        assert_eq!(heard.duration_seconds, Some(8.47));
-        assert_eq!(heard.words.len(), 2);
-        assert_eq!((heard.words[1].start, heard.words[1].end), (0.9, 0.9));
-        assert_eq!(Some(heard.segments[0].start), Some(0.0));
-        assert_eq!(heard.segments[1].text, "there.");
+        assert_eq!(recognized.text, "Hello there.");
+        assert_eq!(recognized.language.as_deref(), Some("en"));
+        assert_eq!(recognized.duration_seconds, Some(8.47));
+        assert_eq!(recognized.words.len(), 2);
+        assert_eq!(
+            (recognized.words[1].start, recognized.words[1].end),
+            (0.9, 0.9)
+        );
+        assert_eq!(Some(recognized.segments[0].start), Some(0.0));
+        assert_eq!(recognized.segments[1].text, "there.");
         let expected = (-0.2_f64).exp();
-        assert!((heard.confidence.unwrap() - expected).abs() < 1e-12);
+        assert!((recognized.confidence.unwrap() - expected).abs() < 1e-12);
     }
 
     #[test]
     fn a_plain_answer_will_do() {
-        let plain = heard(&json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}));
+        let plain = recognized(&json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}));
         assert_eq!(plain.text, "Hi");
         assert_eq!(plain.duration_seconds, Some(3.0));
         assert_eq!((plain.language, plain.confidence), (None, None));
-        let silence = heard(&json!({"text": "", "segments": null, "words": [], "language": null}));
-        assert_eq!(silence, Heard::default());
+        let silence =
+            recognized(&json!({"text": "", "segments": null, "words": [], "language": null}));
+        assert_eq!(silence, SttResult::default());
     }
 
     #[test]
     fn likelihoods_of_tokens_become_confidence() {
-        let heard = heard(&json!({"text": "Hi", "logprobs": [
+        let recognized = recognized(&json!({"text": "Hi", "logprobs": [
             {"token": "H", "logprob": 0.0, "bytes": [72]}, {"token": "i", "logprob": -1.0},
         ]}));
-        assert!((heard.confidence.unwrap() - (-0.5_f64).exp()).abs() < 1e-12);
+        assert!((recognized.confidence.unwrap() - (-0.5_f64).exp()).abs() < 1e-12);
     }
 
     #[test]

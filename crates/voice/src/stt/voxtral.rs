@@ -10,7 +10,7 @@
 //!   in request or settings the first one is used. It is requested each time, because a restart with another
 //!   model is not announced.
 
-use super::{Heard, MIB, SttCall, SttProvider, language, reading, transcriptions, usual};
+use super::{MIB, SttCall, SttProvider, SttResult, language, reading, transcriptions, usual};
 use crate::VoiceError;
 use crate::provider::{About, ENDPOINT, LANGUAGE, MODEL, Service};
 use crate::resources::{Resources, join};
@@ -34,7 +34,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
-async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let model = match &call.model {
         Some(model) => model.clone(),
         None => served(resources, call).await?,

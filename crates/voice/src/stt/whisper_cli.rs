@@ -7,7 +7,7 @@
 mod written;
 
 use super::language::primary;
-use super::{Heard, MAX_WAV_BYTES, SttCall, SttProvider, only_wav};
+use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
 use crate::programs::{Job, Programs, absolute, in_time, not_found, open_own_file};
 use crate::provider::{About, BINARY_PATH, LANGUAGE, ProviderSettings, Service, setting};
@@ -45,7 +45,7 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
-async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceError> {
+async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let (program, model) = needs(&call.settings, &resources.programs)?;
     if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
         return Err(VoiceError::not_configured(
@@ -71,7 +71,7 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<Heard, VoiceErr
     resources.programs.run_at(permit, job).await?;
     let path = directory.path().join(RESULT).with_extension("json");
     let text = in_time(until, ID, read(&path)).await?;
-    written::heard(text).ok_or_else(nothing)
+    written::recognized(text).ok_or_else(nothing)
 }
 
 fn needs(

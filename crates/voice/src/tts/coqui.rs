@@ -10,7 +10,7 @@
 //!   is sent as `model_name`, the name of the command-line option, for proxies in front of several servers.
 //!   The server itself ignores unknown parameters.
 
-use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
+use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
 use crate::provider::{About, ENDPOINT, MODEL, Service};
 use crate::resources::{Resources, join};
@@ -43,9 +43,9 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
 
 async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceError> {
     let encoding = match call.want {
-        Want::Samples => Encoding::Wav,
-        Want::Native(Format::Wav) => Encoding::Native(Format::Wav),
-        Want::Native(_) => {
+        RequestedOutput::Samples => Encoding::Wav,
+        RequestedOutput::Native(Format::Wav) => Encoding::Native(Format::Wav),
+        RequestedOutput::Native(_) => {
             return Err(VoiceError::Internal(
                 "Coqui was called with a format that it does not support",
             ));

@@ -15,7 +15,7 @@
 //! - <https://elevenlabs.io/docs/overview/models>: characters per request, 5,000 (v3), 10,000 (multilingual
 //!   v2), 30,000 and more (flash). The limit here is the lowest of them.
 
-use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
+use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
 use crate::resources::{Resources, join, key_header};
@@ -114,15 +114,17 @@ fn stability_for(model: &str, stability: f64) -> f64 {
     }
 }
 
-fn output(want: Want) -> Result<(&'static str, Encoding), VoiceError> {
+fn output(want: RequestedOutput) -> Result<(&'static str, Encoding), VoiceError> {
     match want {
-        Want::Native(Format::Mp3) => Ok(("mp3_44100_128", Encoding::Native(Format::Mp3))),
-        Want::Native(format @ (Format::Opus | Format::Ogg)) => {
+        RequestedOutput::Native(Format::Mp3) => {
+            Ok(("mp3_44100_128", Encoding::Native(Format::Mp3)))
+        }
+        RequestedOutput::Native(format @ (Format::Opus | Format::Ogg)) => {
             Ok(("opus_48000_64", Encoding::Native(format)))
         }
-        Want::Native(Format::Pcm) => Ok(("pcm_24000", Encoding::Native(Format::Pcm))),
-        Want::Samples => Ok(("pcm_24000", Encoding::Samples { rate: SAMPLE_RATE })),
-        Want::Native(Format::Aac | Format::Wav) => Err(VoiceError::Internal(
+        RequestedOutput::Native(Format::Pcm) => Ok(("pcm_24000", Encoding::Native(Format::Pcm))),
+        RequestedOutput::Samples => Ok(("pcm_24000", Encoding::Samples { rate: SAMPLE_RATE })),
+        RequestedOutput::Native(Format::Aac | Format::Wav) => Err(VoiceError::Internal(
             "ElevenLabs was called with a format that it does not support",
         )),
     }

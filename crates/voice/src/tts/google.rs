@@ -13,7 +13,7 @@
 //!   home-assistant/core, issues 130843 and 144824), so neutral values are not sent.
 
 use super::audio_content::AudioContent;
-use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
+use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, VOICE, hosted, setting};
 use crate::resources::{Resources, join, key_header};
@@ -98,7 +98,7 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             audio_encoding,
             speaking_rate: call.speed.filter(|speed| !is(*speed, 1.0)),
             pitch: call.pitch.filter(|pitch| !is(*pitch, 0.0)),
-            sample_rate_hertz: (call.want == Want::Samples).then_some(SAMPLE_RATE),
+            sample_rate_hertz: (call.want == RequestedOutput::Samples).then_some(SAMPLE_RATE),
         },
     };
     let url = join(wire::base(call)?, "text:synthesize");
@@ -167,15 +167,15 @@ fn language_of(voice: &str) -> Option<&str> {
         .flatten()
 }
 
-fn output(want: Want) -> Result<(&'static str, Encoding), VoiceError> {
+fn output(want: RequestedOutput) -> Result<(&'static str, Encoding), VoiceError> {
     match want {
-        Want::Native(Format::Mp3) => Ok(("MP3", Encoding::Native(Format::Mp3))),
-        Want::Native(format @ (Format::Opus | Format::Ogg)) => {
+        RequestedOutput::Native(Format::Mp3) => Ok(("MP3", Encoding::Native(Format::Mp3))),
+        RequestedOutput::Native(format @ (Format::Opus | Format::Ogg)) => {
             Ok(("OGG_OPUS", Encoding::Native(format)))
         }
-        Want::Native(Format::Wav) => Ok(("LINEAR16", Encoding::Native(Format::Wav))),
-        Want::Samples => Ok(("LINEAR16", Encoding::Wav)),
-        Want::Native(Format::Aac | Format::Pcm) => Err(VoiceError::Internal(
+        RequestedOutput::Native(Format::Wav) => Ok(("LINEAR16", Encoding::Native(Format::Wav))),
+        RequestedOutput::Samples => Ok(("LINEAR16", Encoding::Wav)),
+        RequestedOutput::Native(Format::Aac | Format::Pcm) => Err(VoiceError::Internal(
             "Google was called with a format that it does not support",
         )),
     }

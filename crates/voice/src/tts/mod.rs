@@ -97,7 +97,7 @@ pub(crate) struct TtsCall {
     /// Not empty, and within the provider's limit.
     pub(crate) text: String,
     /// The requested output.
-    pub(crate) want: Want,
+    pub(crate) want: RequestedOutput,
     /// The vendor's address including its version segment. `None` for programs.
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
@@ -119,7 +119,7 @@ pub(crate) struct TtsCall {
 
 /// The requested output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum RequestedOutput {
     /// This format, which the provider supports.
     Native(Format),
     /// Samples, as WAV or raw, to be joined or encoded here.

@@ -11,7 +11,7 @@
 //! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
 //! the first in the specification's list; all models have it.
 
-use super::{Encoding, Parameter, Speech, TtsCall, TtsProvider, Want, wire};
+use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, OPENAI, VOICE, setting};
 use crate::resources::{Resources, join, key_header};
@@ -111,10 +111,10 @@ fn follows_instructions(model: &str) -> bool {
     !matches!(model, "tts-1" | "tts-1-hd") && !model.starts_with("tts-1-")
 }
 
-const fn output(want: Want) -> (&'static str, Encoding) {
+const fn output(want: RequestedOutput) -> (&'static str, Encoding) {
     let format = match want {
-        Want::Samples => return ("pcm", Encoding::Samples { rate: SAMPLE_RATE }),
-        Want::Native(format) => format,
+        RequestedOutput::Samples => return ("pcm", Encoding::Samples { rate: SAMPLE_RATE }),
+        RequestedOutput::Native(format) => format,
     };
     let name = match format {
         Format::Mp3 => "mp3",

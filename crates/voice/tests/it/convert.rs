@@ -5,17 +5,17 @@ mod fallback;
 mod long;
 mod stream;
 
-use crate::harness::{Home, problem, tts_at};
+use crate::harness::{Harness, problem, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 
 /// A `Voice` with `OpenAI` as its only text-to-speech provider.
-async fn openai() -> (Home, OpenAiTts, VoiceSettings) {
+async fn openai() -> (Harness, OpenAiTts, VoiceSettings) {
     let vendor = OpenAiTts::start().await;
     let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
-    (Home::new().await, vendor, settings)
+    (Harness::new().await, vendor, settings)
 }
 
 fn about(actual: u64, wanted: usize) -> bool {
@@ -31,8 +31,8 @@ async fn refused(voice: &Voice, request: SpeechRequest) -> (ErrorCode, String) {
 
 #[tokio::test]
 async fn every_format_is_what_it_says() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
     let text = "A quiet morning.";
     for format in ["mp3", "opus", "ogg", "pcm", "wav"] {
         let request = SpeechRequest {
@@ -52,9 +52,9 @@ async fn every_format_is_what_it_says() {
 
 #[tokio::test]
 async fn limits_and_wrong_input() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.speaking.max_text_length = 10;
-    let voice = home.voice(settings.clone()).await;
+    let voice = harness.voice(settings.clone()).await;
     let with = |text: &str| SpeechRequest::new(text);
     let fields = |change: fn(&mut SpeechRequest)| {
         let mut request = SpeechRequest::new("Hello.");
@@ -107,8 +107,8 @@ async fn limits_and_wrong_input() {
 
 #[tokio::test]
 async fn nobody_is_configured() {
-    let home = Home::new().await;
-    let voice = home.voice(crate::harness::settings()).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(crate::harness::settings()).await;
     let (code, what) = refused(&voice, SpeechRequest::new("Hello.")).await;
     assert_eq!(
         (code, what.as_str()),
@@ -132,8 +132,8 @@ async fn nobody_is_configured() {
 
 #[tokio::test]
 async fn what_a_speaker_cannot_follow_is_said() {
-    let (home, _vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
+    let (harness, _vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
     let request = SpeechRequest {
         stability: Some(0.5),
         ..SpeechRequest::new("Hello.")
@@ -145,17 +145,17 @@ async fn what_a_speaker_cannot_follow_is_said() {
 
 #[tokio::test]
 async fn marks_of_answers_are_not_read_out() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
     let text = "[[tts:persona=x]] Hello, **you** there.";
     voice.convert(SpeechRequest::new(text)).await.unwrap();
     assert_eq!(vendor.requests()[0].json()["input"], "Hello, you there.");
 }
 
 #[tokio::test]
-async fn instructions_that_a_model_does_not_follow_are_told_of() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
+async fn instructions_that_a_model_ignores_are_reported() {
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
     let request = SpeechRequest {
         model: Some("tts-1".to_owned()),
         instructions: Some("Whisper.".to_owned()),

@@ -5,7 +5,7 @@ use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use gatehouse_voice::{
-    Patience, ProviderSettings, SectionSettings, SttId, TtsId, Voice, VoiceError, VoiceParts,
+    ProviderSettings, SectionSettings, SttId, Timeouts, TtsId, Voice, VoiceError, VoiceParts,
     VoiceSettings,
 };
 use secrecy::SecretString;
@@ -18,13 +18,13 @@ use url::Url;
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
 /// The dependencies of a `Voice`.
-pub struct Home {
+pub struct Harness {
     pub secrets: Secrets,
     pub clock: Arc<ManualClock>,
     pub database: TestDatabase,
 }
 
-impl Home {
+impl Harness {
     /// Without a vault.
     pub async fn new() -> Self {
         Self::with_vault(false).await
@@ -90,7 +90,7 @@ pub fn settings() -> VoiceSettings {
         cache_max_bytes: 0,
         audio_max_bytes: 64 << 20,
         child_variables: vec![("PATH".to_owned(), path)],
-        patience: Patience {
+        timeouts: Timeouts {
             answer: Duration::from_secs(2),
             idle: Duration::from_secs(2),
             program: Duration::from_mins(1),

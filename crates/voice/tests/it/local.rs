@@ -4,9 +4,9 @@
 //! (`models`), built by `tests/voice-programs`; `cargo xtask test` sets it.
 
 mod bad_days;
+mod program_input;
 mod real;
 mod round_trip;
-mod told;
 
 use crate::harness::settings;
 use gatehouse_voice::{ProviderSettings, SectionSettings, SttId, TtsId, VoiceSettings};
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The real programs and their models.
-struct Kit(PathBuf);
+struct RealPrograms(PathBuf);
 
-impl Kit {
+impl RealPrograms {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests are told by the environment what they have"
@@ -87,9 +87,9 @@ fn speaking(model: PathBuf) -> VoiceSettings {
 }
 
 /// A directory with test programs, a voice and a model. Its name contains spaces.
-struct Place(TempDir);
+struct ProgramDir(TempDir);
 
-impl Place {
+impl ProgramDir {
     fn new() -> Self {
         let mut builder = tempfile::Builder::new();
         let place = Self(builder.prefix("a place of $(x) ").tempdir().unwrap());

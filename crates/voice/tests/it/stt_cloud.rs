@@ -5,7 +5,7 @@ mod hears;
 mod long;
 mod reaches;
 
-pub use crate::conformance_stt::desk::Desk;
+pub use crate::conformance_stt::bench::Bench;
 use crate::vendor::listener::KEY;
 pub use crate::vendor::listener::Listener;
 use crate::vendor::{deepgram, google_stt, openai_stt};

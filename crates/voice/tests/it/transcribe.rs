@@ -1,6 +1,6 @@
 //! Tests of transcription through the `Voice` handle that do not depend on the provider.
 
-use crate::harness::{Home, problem, settings, stt_at};
+use crate::harness::{Harness, problem, settings, stt_at};
 use bytes::Bytes;
 use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_domain::ErrorCode;
@@ -28,10 +28,10 @@ async fn refused(voice: &Voice, request: TranscribeRequest) -> (ErrorCode, Strin
 
 #[tokio::test]
 async fn limits_and_wrong_input() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     let url = "http://127.0.0.1:9/v1";
     let mut settings = stt_at(SttId::OpenAi, url, "any-key");
-    let voice = home.voice(settings.clone()).await;
+    let voice = harness.voice(settings.clone()).await;
     let with = |change: fn(&mut TranscribeRequest)| {
         let mut request = TranscribeRequest::new(audio(Format::Wav));
         change(&mut request);
@@ -70,8 +70,8 @@ async fn limits_and_wrong_input() {
 
 #[tokio::test]
 async fn nobody_is_configured() {
-    let home = Home::new().await;
-    let voice = home.voice(settings()).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings()).await;
     let (code, what) = refused(&voice, TranscribeRequest::new(audio(Format::Wav))).await;
     assert_eq!(
         (code, what.as_str()),

@@ -17,8 +17,8 @@ pub use vault_guard::is_guarded;
 
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::observe::{self, Trail};
-use crate::places::Place;
+use crate::connection_slots::ConnectionSlot;
+use crate::observe::{self, RequestRecord};
 use crate::respond::{Refusal, write_refusal};
 use crate::{pages, respond};
 use axum::body::Body;
@@ -26,7 +26,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use gatehouse_auth::throttle::asks_to_upgrade;
-use gatehouse_auth::{AuthError, Decision, RequestFacts, Subject, Visit};
+use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION};
 use http::request::Parts;
@@ -50,23 +50,23 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     let id = app.new_request_id();
     let (mut parts, body) = request.into_parts();
     let (body, rest) = Rest::watch(&parts, body);
-    let mut trail = Trail::begin(&parts.method, peer);
+    let mut record = RequestRecord::begin(&parts.method, peer);
     if let Some(mut refused) = head::too_large(&parts) {
         // Close the connection, because nothing useful follows an oversized head.
         if parts.version < Version::HTTP_2 {
             let close = HeaderValue::from_static("close");
             refused.headers_mut().insert(CONNECTION, close);
         }
-        return leave(app, refused, &id, &trail);
+        return leave(app, refused, &id, &record);
     }
-    let mut answer = match admit(app, peer, &parts, &mut trail).await {
-        Ok(visit) => {
-            keep_place(&parts, &visit);
-            let route_seen = Arc::clone(&trail.route);
+    let mut answer = match admit(app, peer, &parts, &mut record).await {
+        Ok(context) => {
+            keep_place(&parts, &context);
+            let matched_route = Arc::clone(&record.route);
             parts.extensions.insert(Arrival {
                 id: id.clone(),
-                visit,
-                route: route_seen,
+                context,
+                route: matched_route,
             });
             route(app, Request::from_parts(parts, body)).await
         }
@@ -81,26 +81,26 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
         let close = HeaderValue::from_static("close");
         answer.headers_mut().insert(CONNECTION, close);
     }
-    leave(app, answer, &id, &trail)
+    leave(app, answer, &id, &record)
 }
 
 /// Exempts an authenticated caller's connection from eviction. A remote caller who is only allowed because
 /// auth is disabled may be anyone, so its connection is not exempt.
-fn keep_place(request: &Parts, visit: &Visit) {
-    let is_known = match &visit.decision {
+fn keep_place(request: &Parts, context: &RequestContext) {
+    let is_known = match &context.decision {
         Decision::Allowed(identity) => !matches!(
             identity.subject,
             Subject::LoopbackDisabled { is_local: false }
         ),
         _ => false,
     };
-    if is_known && let Some(place) = request.extensions.get::<Place>() {
-        place.keep();
+    if is_known && let Some(slot) = request.extensions.get::<ConnectionSlot>() {
+        slot.keep();
     }
 }
 
 /// Why a request does not reach its route.
-enum Turned {
+enum EarlyResponse {
     /// An error, as JSON.
     Away(Problem),
     /// A page request that is redirected to setup.
@@ -109,13 +109,13 @@ enum Turned {
     ToLogin,
 }
 
-impl From<Problem> for Turned {
+impl From<Problem> for EarlyResponse {
     fn from(problem: Problem) -> Self {
         Self::Away(problem)
     }
 }
 
-impl Turned {
+impl EarlyResponse {
     fn into_response(self, app: &App) -> Response {
         match self {
             Self::Away(problem) => Refusal(problem).into_response(),
@@ -126,17 +126,22 @@ impl Turned {
 }
 
 /// Decides whether the request may proceed to its route.
-async fn admit(app: &App, peer: Peer, request: &Parts, trail: &mut Trail) -> Result<Visit, Turned> {
+async fn admit(
+    app: &App,
+    peer: Peer,
+    request: &Parts,
+    record: &mut RequestRecord,
+) -> Result<RequestContext, EarlyResponse> {
     path::check(&request.uri)?;
-    let visit = recognise(app, peer, request).await?;
-    trail.recognised(&visit);
-    throttle(app, &visit)?;
-    refuse_unless_allowed(request, &visit)?;
+    let context = recognise(app, peer, request).await?;
+    record.recognised(&context);
+    throttle(app, &context)?;
+    refuse_unless_allowed(request, &context)?;
     vault_guard::check(app.secrets().status(), &request.method, request.uri.path())?;
-    Ok(visit)
+    Ok(context)
 }
 
-async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<Visit, Problem> {
+async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<RequestContext, Problem> {
     let facts = RequestFacts {
         method: &request.method,
         uri: &request.uri,
@@ -144,22 +149,22 @@ async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<Visit, Prob
         peer: peer.address.ip(),
         over_tls: peer.over_tls,
     };
-    let visit = app.auth().recognise(&facts).await?;
-    app.auth().cross_site(&facts, &visit)?;
-    Ok(visit)
+    let context = app.auth().recognise(&facts).await?;
+    app.auth().cross_site(&facts, &context)?;
+    Ok(context)
 }
 
 /// Counts only callers that were not authenticated.
-fn throttle(app: &App, visit: &Visit) -> Result<(), Problem> {
-    match (&visit.decision, visit.class) {
+fn throttle(app: &App, context: &RequestContext) -> Result<(), Problem> {
+    match (&context.decision, context.class) {
         (Decision::Allowed(_), _) | (_, None) => Ok(()),
-        (_, Some(class)) => Ok(app.auth().throttle().admit(class, &visit.client)?),
+        (_, Some(class)) => Ok(app.auth().throttle().admit(class, &context.client)?),
     }
 }
 
-fn refuse_unless_allowed(request: &Parts, visit: &Visit) -> Result<(), Turned> {
+fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<(), EarlyResponse> {
     let path = request.uri.path();
-    let setup_required = match visit.decision {
+    let setup_required = match context.decision {
         Decision::Allowed(_) => return Ok(()),
         _ if is_public(&request.method, path) => return Ok(()),
         Decision::SetupRequired => true,
@@ -167,8 +172,8 @@ fn refuse_unless_allowed(request: &Parts, visit: &Visit) -> Result<(), Turned> {
     };
     let is_upgrade = asks_to_upgrade(&request.method, &request.headers);
     match (path_class(path, is_upgrade), setup_required) {
-        (PathClass::Page, true) if path != "/onboarding" => Err(Turned::ToOnboarding),
-        (PathClass::Page, _) => Err(Turned::ToLogin),
+        (PathClass::Page, true) if path != "/onboarding" => Err(EarlyResponse::ToOnboarding),
+        (PathClass::Page, _) => Err(EarlyResponse::ToLogin),
         (_, true) => Err(setup_required_problem().into()),
         (_, false) => Err(not_authenticated().into()),
     }
@@ -206,9 +211,9 @@ async fn route(app: &App, request: Request) -> Response {
     }
 }
 
-fn leave(app: &App, mut response: Response, id: &RequestId, trail: &Trail) -> Response {
+fn leave(app: &App, mut response: Response, id: &RequestId, record: &RequestRecord) -> Response {
     write_refusal(&mut response, id.as_str());
-    headers::add(&mut response, id, trail.is_https());
-    observe::record(app.meters(), &response, id, trail);
+    headers::add(&mut response, id, record.is_https());
+    observe::record(app.meters(), &response, id, record);
     response
 }

@@ -4,13 +4,13 @@
 mod body;
 
 use crate::app::App;
-use crate::body::Visitor;
+use crate::body::Requester;
 use crate::respond::{Refusal, json};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use gatehouse_domain::DeliveryId;
-use gatehouse_rpc::budget::Share;
+use gatehouse_rpc::memory_budget::Share;
 use gatehouse_webhooks::{IngestError, Ingested, Intake};
 use http::request::Parts;
 use http::uri::PathAndQuery;
@@ -32,19 +32,19 @@ pub(super) struct Answer {
 
 pub(super) async fn ingest(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     Path(public_id): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
     let webhooks = &app.services().webhooks;
-    let from = visitor.visit.vouched_actor();
+    let from = requester.context.vouched_actor();
     let intake = webhooks
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
         .map_err(refusal)?;
-    let body = read(&intake, &parts, body, app.share(&visitor.visit)).await?;
-    let url = called(&app, &visitor, &parts);
+    let body = read(&intake, &parts, body, app.share(&requester.context)).await?;
+    let url = called(&app, &requester, &parts);
     let ingested = intake.accept(&parts.headers, &url, &body).await;
     Ok(answer(ingested.map_err(refusal)?))
 }
@@ -75,13 +75,17 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
 
 /// The URL as the sender called it, which some senders sign. Uses `server.external_url` if configured,
 /// because the URL differs behind a proxy.
-fn called(app: &App, visitor: &Visitor, parts: &Parts) -> String {
+fn called(app: &App, requester: &Requester, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
     let resolved = app.services().config.resolved();
     if let Some(base) = &resolved.settings.server.external_url {
         return format!("{}{path}", base.as_str().trim_end_matches('/'));
     }
-    let scheme = if visitor.visit.https { "https" } else { "http" };
+    let scheme = if requester.context.https {
+        "https"
+    } else {
+        "http"
+    };
     let named = parts.headers.get(header::HOST);
     let named = named.and_then(|host| host.to_str().ok());
     let host = named.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));

@@ -206,7 +206,7 @@ fn check(
     // The gate inserts this. A route must not respond without it.
     let arrival = arrival.ok_or_else(Problem::internal)?;
     arrival.route.set(place);
-    let decision = &arrival.visit.decision;
+    let decision = &arrival.context.decision;
     let identity = match (rule.access, decision) {
         (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => {
             return Ok(None);
@@ -250,7 +250,7 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let arrival: Option<&Arrival> = request.extensions().get();
-    let identity = arrival.and_then(|arrival| arrival.visit.decision.identity());
+    let identity = arrival.and_then(|arrival| arrival.context.decision.identity());
     let is_limited = identity.is_some_and(|identity| identity.only().is_some());
     match path_class(path, is_upgrade) {
         PathClass::Page if is_limited => Refusal(AuthError::OutsideOnly.into()).into_response(),

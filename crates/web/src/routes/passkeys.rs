@@ -1,7 +1,7 @@
 //! `/api/auth/passkey/*` and `/api/auth/passkeys`.
 
 use crate::app::App;
-use crate::body::{JsonBody, Visitor};
+use crate::body::{JsonBody, Requester};
 use crate::respond::{Refusal, json, outcome};
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -15,75 +15,75 @@ type Answer = Result<Response, Refusal>;
 
 pub(super) async fn register_begin(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     JsonBody(request): JsonBody<RegisterBeginRequest>,
 ) -> Answer {
-    let (auth, origin) = (app.auth(), visitor.origin());
+    let (auth, origin) = (app.auth(), requester.origin());
     Ok(json(
         &auth
-            .passkey_register_begin(&visitor.caller(), request, origin)
+            .passkey_register_begin(&requester.caller(), request, origin)
             .await?,
     ))
 }
 
 pub(super) async fn register_finish(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     JsonBody(request): JsonBody<RegisterFinishRequest>,
 ) -> Answer {
     outcome(
         app.auth()
-            .passkey_register_finish(&visitor.caller(), request)
+            .passkey_register_finish(&requester.caller(), request)
             .await?,
     )
 }
 
 pub(super) async fn login_begin(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
 ) -> Answer {
     Ok(json(
         &app.auth()
-            .passkey_login_begin(&visitor.caller(), visitor.origin())
+            .passkey_login_begin(&requester.caller(), requester.origin())
             .await?,
     ))
 }
 
 pub(super) async fn login_finish(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     JsonBody(request): JsonBody<LoginFinishRequest>,
 ) -> Answer {
     outcome(
         app.auth()
-            .passkey_login_finish(&visitor.caller(), request)
+            .passkey_login_finish(&requester.caller(), request)
             .await?,
     )
 }
 
-pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Answer {
-    Ok(json(&app.auth().list_passkeys(&visitor.caller()).await?))
+pub(super) async fn list(State(app): State<App>, requester: Requester) -> Answer {
+    Ok(json(&app.auth().list_passkeys(&requester.caller()).await?))
 }
 
 pub(super) async fn rename(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     Path(id): Path<PasskeyId>,
     JsonBody(request): JsonBody<RenameRequest>,
 ) -> Answer {
     outcome(
         app.auth()
-            .rename_passkey(&visitor.caller(), id, request)
+            .rename_passkey(&requester.caller(), id, request)
             .await?,
     )
 }
 
 pub(super) async fn remove(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     Path(id): Path<PasskeyId>,
     JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
 ) -> Answer {
-    outcome(app.auth().delete_passkey(&visitor.caller(), id).await?)
+    outcome(app.auth().delete_passkey(&requester.caller(), id).await?)
 }

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::body::{self, Visitor};
+use crate::body::{self, Requester};
 use crate::respond::Refusal;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -12,11 +12,11 @@ use http::{HeaderValue, StatusCode};
 
 pub(super) async fn call(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let share = app.share(&visitor.visit);
+    let share = app.share(&requester.context);
     let bytes = body::read(body, app.max_message_bytes(), share).await?;
     body::check_content_type(&parts.headers, &bytes)?;
     let mut response = Response::new(Body::empty());
@@ -24,7 +24,7 @@ pub(super) async fn call(
         .extensions
         .get::<Arrival>()
         .map(|arrival| arrival.id.clone());
-    let work = app.rpc().call_text_as(&visitor.visit, &bytes, id);
+    let work = app.rpc().call_text(&requester.context, &bytes, id);
     // The params have been read and are charged separately.
     drop(bytes);
     match work.await {

@@ -2,7 +2,7 @@
 //! `chat.history`.
 
 use crate::app::App;
-use crate::body::Visitor;
+use crate::body::Requester;
 use crate::respond::{Refusal, json, large_json};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -75,12 +75,12 @@ pub(super) async fn get(
 
 pub(super) async fn messages(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     id: Result<Path<String>, PathRejection>,
     query: Pairs,
 ) -> Result<Response, Refusal> {
     let asked = read(query, "before", false)?;
     let (id, before) = (named(id)?, asked.place.as_deref());
     let page = chat::messages(app.services(), &id, asked.limit, before).await?;
-    large_json(&page, app.share(&visitor.visit))
+    large_json(&page, app.share(&requester.context))
 }

@@ -1,7 +1,7 @@
 //! `/health`, `/metrics`, and the page's initial data: `/api/gon`, `/api/bootstrap`.
 
 use crate::app::App;
-use crate::body::Visitor;
+use crate::body::Requester;
 use crate::respond::{Refusal, json};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -21,9 +21,9 @@ pub(super) struct Health {
 }
 
 /// Only local or authenticated callers get the version.
-pub(super) async fn health(State(app): State<App>, visitor: Visitor) -> Response {
-    let is_known =
-        visitor.visit.locality.is_local() || matches!(visitor.visit.decision, Decision::Allowed(_));
+pub(super) async fn health(State(app): State<App>, requester: Requester) -> Response {
+    let is_known = requester.context.locality.is_local()
+        || matches!(requester.context.decision, Decision::Allowed(_));
     json(&Health {
         status: "ok",
         version: is_known.then_some(app.services().build.version),
@@ -42,8 +42,8 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
     response
 }
 
-pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Response {
-    match visitor.visit.identity() {
+pub(super) async fn first_facts(State(app): State<App>, requester: Requester) -> Response {
+    match requester.context.identity() {
         Ok(identity) => json(&bootstrap::gon(app.services(), identity)),
         Err(error) => Refusal::from(error).into_response(),
     }
@@ -51,9 +51,9 @@ pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Res
 
 pub(super) async fn bootstrap(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
 ) -> Result<Response, Refusal> {
-    let identity = visitor.visit.identity()?;
+    let identity = requester.context.identity()?;
     Ok(json(&bootstrap::bootstrap(app.services(), identity).await?))
 }
 

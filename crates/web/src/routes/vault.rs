@@ -1,7 +1,7 @@
 //! `/api/auth/vault/*`.
 
 use crate::app::App;
-use crate::body::{JsonBody, Visitor};
+use crate::body::{JsonBody, Requester};
 use crate::respond::{Refusal, json};
 use axum::extract::State;
 use axum::response::Response;
@@ -18,10 +18,10 @@ macro_rules! vault_handlers {
     ($($handler:ident($request:ty) calls $operation:ident;)+) => {$(
         pub(super) async fn $handler(
             State(app): State<App>,
-            visitor: Visitor,
+            requester: Requester,
             JsonBody(request): JsonBody<$request>,
         ) -> Answer {
-            Ok(json(&app.auth().$operation(&visitor.caller(), request).await?))
+            Ok(json(&app.auth().$operation(&requester.caller(), request).await?))
         }
     )+};
 }

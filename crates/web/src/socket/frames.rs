@@ -2,7 +2,7 @@
 //! accepts bytes as they arrive, charges a message's memory while it grows, and keeps nothing of a
 //! completed message.
 
-use gatehouse_rpc::budget::{ByteBudget, Holder, Share};
+use gatehouse_rpc::memory_budget::{ByteBudget, Holder, Share};
 
 const CONTINUATION: u8 = 0x0;
 const TEXT: u8 = 0x1;
@@ -144,8 +144,8 @@ impl Decoder {
                 return Ok(None);
             };
             *input = rest;
-            if let Some(place) = self.header.get_mut(self.header_bytes) {
-                *place = *first;
+            if let Some(slot) = self.header.get_mut(self.header_bytes) {
+                *slot = *first;
             }
             self.header_bytes += 1;
         }
@@ -258,12 +258,12 @@ fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
     Ok(Some(frame))
 }
 
-/// Removes the mask from a part that starts at offset `place` of its payload (section 5.3).
-fn unmask(part: &mut [u8], mut mask: [u8; 4], place: usize) {
+/// Removes the mask from a part that starts at offset `slot` of its payload (section 5.3).
+fn unmask(part: &mut [u8], mut mask: [u8; 4], slot: usize) {
     if mask == [0; 4] {
         return;
     }
-    mask.rotate_left(place % 4);
+    mask.rotate_left(slot % 4);
     let [a, b, c, d] = mask;
     let eight = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
     let (whole, rest) = part.as_chunks_mut::<8>();

@@ -6,7 +6,7 @@ mod handshake;
 
 use crate::app::App;
 use crate::arrival::Arrival;
-use crate::places::Place;
+use crate::connection_slots::ConnectionSlot;
 use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -54,14 +54,14 @@ pub(crate) async fn chat(State(app): State<App>, request: Request) -> Result<Res
 fn open(app: &App, mut request: Request, kind: PathKind) -> Result<Response, Refusal> {
     let response = handshake::answer(request.method(), request.headers())?;
     let arrival: Option<&Arrival> = request.extensions().get();
-    let visit = arrival.ok_or_else(Problem::internal)?.visit.clone();
-    let connection = Connection::open(app.rpc().clone(), visit, kind)?;
-    let place = request.extensions().get::<Place>().cloned();
+    let context = arrival.ok_or_else(Problem::internal)?.context.clone();
+    let connection = Connection::open(app.rpc().clone(), context, kind)?;
+    let slot = request.extensions().get::<ConnectionSlot>().cloned();
     let upgrade = hyper::upgrade::on(&mut request);
     let app = app.clone();
     app.clone().sockets().spawn(async move {
         match upgrade.await {
-            Ok(upgraded) => run(&app, upgraded, connection, place).await,
+            Ok(upgraded) => run(&app, upgraded, connection, slot).await,
             Err(error) => tracing::debug!(%error, "a WebSocket upgrade did not complete"),
         }
     });
@@ -81,7 +81,7 @@ struct Loop {
     /// Incremented when any credential ends.
     credentials: watch::Receiver<u64>,
     /// The slot among the server's connections.
-    place: Option<Place>,
+    slot: Option<ConnectionSlot>,
 }
 
 /// Whether the loop continues.
@@ -90,7 +90,7 @@ enum Next {
     Stop,
 }
 
-async fn run(app: &App, upgraded: Upgraded, connection: Connection, place: Option<Place>) {
+async fn run(app: &App, upgraded: Upgraded, connection: Connection, slot: Option<ConnectionSlot>) {
     let _open = OpenSocket::count();
     let mut looped = Loop {
         stream: TokioIo::new(upgraded),
@@ -99,7 +99,7 @@ async fn run(app: &App, upgraded: Upgraded, connection: Connection, place: Optio
         connection,
         left_before_auth: MAX_BYTES_BEFORE_AUTH + FRAMING_BYTES,
         credentials: app.auth().changed(),
-        place,
+        slot,
     };
     looped.note_authenticated();
     looped.until_closed(app).await;
@@ -110,7 +110,11 @@ impl Loop {
         let mut events = app.rpc().events().subscribe();
         let mut tick = tokio::time::interval(TICK);
         let evicted = self.connection.evicted();
-        let ended = self.place.as_ref().map(Place::ended).unwrap_or_default();
+        let ended = self
+            .slot
+            .as_ref()
+            .map(ConnectionSlot::ended)
+            .unwrap_or_default();
         let mut buffer = vec![0; READ_BYTES];
         loop {
             let input = tokio::select! {
@@ -202,9 +206,9 @@ impl Loop {
     /// Exempts the connection from eviction once the client is authenticated.
     fn note_authenticated(&self) {
         if self.connection.is_authenticated()
-            && let Some(place) = &self.place
+            && let Some(slot) = &self.slot
         {
-            place.keep();
+            slot.keep();
         }
     }
 

@@ -185,7 +185,7 @@ impl Intake {
             body,
             url,
             now_ms: self.received_at.as_millis(),
-            tracker_tolerance_seconds: settings.tracker_tolerance_seconds,
+            tracker_tolerance_seconds: settings.section.tracker_tolerance_seconds,
         };
         let proof = self.prove(&input).inspect_err(|error| {
             if let IngestError::Unverified(error) = error {
@@ -258,9 +258,16 @@ impl Intake {
         arrived: &Arrived<'_>,
     ) -> Result<Result<Reservation, Ingested>, IngestError> {
         let config = &self.webhook.config;
+        let global = self
+            .inner
+            .settings
+            .load()
+            .section
+            .global_rate_limit_per_minute;
         let per_minute = PerMinute {
             webhook: config.rate_limit_per_minute,
-            global: self.inner.settings.load().global_rate_limit_per_minute,
+            // A limit that the counter cannot reach in a minute is no limit.
+            global: u32::try_from(global).unwrap_or(u32::MAX),
         };
         let (limits, id) = (&self.inner.limits, &self.webhook.id);
         let reserved = match config.on_limit {

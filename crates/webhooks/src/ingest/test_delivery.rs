@@ -4,7 +4,7 @@ use super::{IngestError, Ingested, Intake};
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use crate::live::LiveWebhook;
-use crate::record::ingest_url;
+use crate::webhook::ingest_url;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Problem, WebhookId};
 use gatehouse_secrets::Status;
@@ -86,7 +86,7 @@ impl Webhooks {
             received_at: now,
         };
         let outcome = intake.accept(&headers, &url, &sample.body.into()).await;
-        told(outcome)
+        test_result(outcome)
     }
 
     /// Returns the webhook if it can receive a sample.
@@ -112,7 +112,7 @@ impl Webhooks {
     }
 }
 
-fn told(outcome: Result<Ingested, IngestError>) -> Result<TestResult, WebhooksError> {
+fn test_result(outcome: Result<Ingested, IngestError>) -> Result<TestResult, WebhooksError> {
     let of = |delivery_id, status| TestResult {
         delivery_id,
         status,

@@ -6,8 +6,8 @@ use super::{
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
-use crate::record::StoredConfig;
 use crate::secret::{self, CURRENT};
+use crate::webhook::StoredConfig;
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Source;
 use gatehouse_domain::{Actor, ErrorCode, Problem, WebhookId};

@@ -7,8 +7,8 @@ use super::{
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
-use crate::record::StoredConfig;
 use crate::secret::{self, CURRENT};
+use crate::webhook::StoredConfig;
 use gatehouse_domain::{Actor, WebhookId};
 use gatehouse_sources::{AuthMode, verify};
 use gatehouse_store::{Conn, WebhookRow, WebhookSecretRow};

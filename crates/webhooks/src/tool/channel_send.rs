@@ -1,7 +1,7 @@
 //! The tool `channel_send`, which sends a text to a channel. It is trusted, so the turn of a delivery never has it;
 //! `deliver_to` of the webhook sends the answer of such a turn.
 
-use super::told;
+use super::tool_error;
 use crate::handle::Webhooks;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
@@ -76,7 +76,7 @@ impl Tool for ChannelSendTool {
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
             let Input { target, text } =
-                gatehouse_domain::input::from_value(input).map_err(told)?;
+                gatehouse_domain::input::from_value(input).map_err(tool_error)?;
             if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES {
                 return Err(ToolError::new("`text` must have 1 byte to 64 KiB."));
             }
@@ -94,7 +94,7 @@ impl ChannelSendTool {
             return Ok(());
         };
         let Ok(types) = channels.types().await else {
-            return Err(told(refused));
+            return Err(tool_error(refused));
         };
         let targets: Vec<String> = types.into_iter().flat_map(|kind| kind.targets).collect();
         Err(ToolError::new(format!(

@@ -12,8 +12,8 @@ const NOTE: &str = "What senders wrote is left out. An event type is `other` whe
     `gatehouse webhooks show-delivery ID` shows a person all of a delivery.";
 
 #[derive(Debug, Serialize)]
-pub(super) struct ToldPage {
-    deliveries: Vec<Told>,
+pub(super) struct DeliveryPageView {
+    deliveries: Vec<DeliveryView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     note: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct ToldPage {
 
 /// A delivery without text from the sender.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct DeliveryView {
     id: DeliveryId,
     webhook_id: WebhookId,
     status: DeliveryStatus,
@@ -52,18 +52,18 @@ pub(super) struct Told {
     /// Why the delivery was rejected; one of a few constants.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    response_actions: Vec<ToldAction>,
+    response_actions: Vec<ActionView>,
 }
 
 /// A tool call of the turn. The name comes from the model, which the sender may have influenced.
 #[derive(Debug, Serialize)]
-struct ToldAction {
+struct ActionView {
     tool: &'static str,
     status: &'static str,
     at: Timestamp,
 }
 
-impl From<ResponseAction> for ToldAction {
+impl From<ResponseAction> for ActionView {
     fn from(action: ResponseAction) -> Self {
         let (tool, status) = metrics::action_labels(&action.tool, &action.status);
         Self {
@@ -74,17 +74,21 @@ impl From<ResponseAction> for ToldAction {
     }
 }
 
-impl From<DeliveryPage> for ToldPage {
+impl From<DeliveryPage> for DeliveryPageView {
     fn from(page: DeliveryPage) -> Self {
         Self {
-            deliveries: page.deliveries.into_iter().map(Told::from).collect(),
+            deliveries: page
+                .deliveries
+                .into_iter()
+                .map(DeliveryView::from)
+                .collect(),
             next_cursor: page.next_cursor,
             note: NOTE,
         }
     }
 }
 
-impl From<Delivery> for Told {
+impl From<Delivery> for DeliveryView {
     fn from(delivery: Delivery) -> Self {
         let event_type = delivery.event_type.as_deref();
         let is_rejected = delivery.status == DeliveryStatus::Rejected;
@@ -95,7 +99,7 @@ impl From<Delivery> for Told {
             response_actions: delivery
                 .response_actions
                 .into_iter()
-                .map(ToldAction::from)
+                .map(ActionView::from)
                 .collect(),
             id: delivery.id,
             webhook_id: delivery.webhook_id,
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_sender_wrote_is_told() {
+    fn nothing_that_a_sender_wrote_is_shown() {
         for status in DeliveryStatus::ALL {
             let mut delivery = hostile(*status);
             if *status == DeliveryStatus::Rejected {
@@ -167,31 +171,31 @@ mod tests {
                 deliveries: vec![delivery],
                 next_cursor: Some("del_1".to_owned()),
             };
-            let told = serde_json::to_value(ToldPage::from(page)).unwrap();
-            assert!(!told.to_string().contains("IGNORE"), "{told}");
-            assert_eq!(told["next_cursor"], "del_1");
-            let told = &told["deliveries"][0];
-            assert_eq!(told["status"], status.as_str());
+            let reported = serde_json::to_value(DeliveryPageView::from(page)).unwrap();
+            assert!(!reported.to_string().contains("IGNORE"), "{reported}");
+            assert_eq!(reported["next_cursor"], "del_1");
+            let reported = &reported["deliveries"][0];
+            assert_eq!(reported["status"], status.as_str());
             assert_eq!(
-                (&told["event_type"], &told["body_size"]),
+                (&reported["event_type"], &reported["body_size"]),
                 (&"other".into(), &17.into())
             );
-            assert_eq!(told["response_actions"][0]["tool"], "other");
-            assert_eq!(told["response_actions"][0]["status"], "denied");
+            assert_eq!(reported["response_actions"][0]["tool"], "other");
+            assert_eq!(reported["response_actions"][0]["status"], "denied");
             assert_eq!(
-                (&told["has_error"], &told["session_id"]),
+                (&reported["has_error"], &reported["session_id"]),
                 (&true.into(), &"ses_1".into())
             );
         }
     }
 
     #[test]
-    fn what_is_ours_is_told() {
+    fn what_gatehouse_wrote_is_shown() {
         let mut delivery = hostile(DeliveryStatus::Rejected);
         delivery.event_type = Some("push".to_owned());
         delivery.error = Some("wrong_signature".to_owned());
-        let told = serde_json::to_value(Told::from(delivery)).unwrap();
-        assert_eq!(told["event_type"], "push");
-        assert_eq!(told["reason"], "wrong_signature");
+        let reported = serde_json::to_value(DeliveryView::from(delivery)).unwrap();
+        assert_eq!(reported["event_type"], "push");
+        assert_eq!(reported["reason"], "wrong_signature");
     }
 }

@@ -1,6 +1,6 @@
 //! The tool `webhook_get_full_payload`, which returns a stored payload.
 
-use super::told;
+use super::tool_error;
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use futures_util::future::BoxFuture;
@@ -66,12 +66,12 @@ impl Tool for PayloadTool {
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
-            let input: Input = gatehouse_domain::input::from_value(input).map_err(told)?;
+            let input: Input = gatehouse_domain::input::from_value(input).map_err(tool_error)?;
             let text = self
                 .0
                 .payload_text(&input.delivery_id)
                 .await
-                .map_err(told)?;
+                .map_err(tool_error)?;
             Ok(piece(&text, input.offset))
         })
     }

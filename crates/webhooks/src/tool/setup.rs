@@ -2,7 +2,7 @@
 //! guide; otherwise they are general instructions for the auth mode. Pure. Contains no secret; `<secret>`
 //! is a placeholder.
 
-use crate::record::{DEFAULT_HEADER, Webhook};
+use crate::webhook::{DEFAULT_HEADER, Webhook};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::profile;
 use gatehouse_sources::verify::shell;

@@ -32,17 +32,17 @@ pub(crate) struct Candidate {
 }
 
 /// The sort key of a line: target and webhook.
-pub(crate) type Place = (String, WebhookId);
+pub(crate) type LineKey = (String, WebhookId);
 
-pub(crate) fn place_of(line: &DeliveryLine) -> Place {
+pub(crate) fn line_key(line: &DeliveryLine) -> LineKey {
     (line.target.clone(), line.webhook_id.clone())
 }
 
 /// The line of each pool that was served last.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
-    agent: Option<Place>,
-    send: Option<Place>,
+    agent: Option<LineKey>,
+    send: Option<LineKey>,
 }
 
 impl Served {
@@ -55,7 +55,7 @@ impl Served {
     }
 }
 
-/// Returns how many deliveries to claim from each line. `candidates` must be sorted by [`place_of`], which
+/// Returns how many deliveries to claim from each line. `candidates` must be sorted by [`line_key`], which
 /// puts agent turns first.
 pub(crate) fn plan(
     candidates: &[Candidate],
@@ -75,10 +75,10 @@ fn plan_pool(
     candidates: &[Candidate],
     limits: Limits,
     load: &mut Load,
-    served: Option<&Place>,
+    served: Option<&LineKey>,
 ) -> Vec<Take> {
     let begin = served.map_or(0, |served| {
-        candidates.partition_point(|candidate| place_of(&candidate.line) <= *served)
+        candidates.partition_point(|candidate| line_key(&candidate.line) <= *served)
     });
     let (first, rest) = candidates
         .split_at_checked(begin)

@@ -76,8 +76,8 @@ pub(super) async fn return_lost(
         return Ok(());
     }
     let settings = inner.settings.load();
-    let max_attempts = i64::from(settings.max_attempts.max(1));
-    let base = Duration::from_millis(settings.retry_base_ms);
+    let max_attempts = i64::from(settings.section.max_attempts.max(1));
+    let base = Duration::from_millis(settings.section.retry_base_ms);
     let now = inner.now();
     // From the second attempt on, this delivery may have caused the crash. The delay lets others finish
     // first.

@@ -127,7 +127,7 @@ impl Settled {
     }
 
     /// Updates metrics and publishes events after the write.
-    pub(super) fn tell(mut self, inner: &Inner, was_ours: bool) {
+    pub(super) fn publish(mut self, inner: &Inner, was_ours: bool) {
         if !was_ours {
             tracing::info!(delivery = %self.row.id, "the run of a delivery ended after its lease");
             return;
@@ -263,7 +263,7 @@ fn wait(
     if row.received_at.until(now) >= LONGEST_PARKED {
         return retry(inner, row, trace, why, Some(asked), ended);
     }
-    let base = Duration::from_millis(inner.settings.load().retry_base_ms);
+    let base = Duration::from_millis(inner.settings.load().section.retry_base_ms);
     let wait = backoff::wait(base, row.attempts, Some(asked), inner.random.as_ref());
     Next::Requeue(DeliveryRequeue {
         next_attempt_at: Some(now.after(wait)),
@@ -282,11 +282,11 @@ fn retry(
     ended: Timestamp,
 ) -> Next {
     let settings = inner.settings.load();
-    if row.attempts >= i64::from(settings.max_attempts.max(1)) {
+    if row.attempts >= i64::from(settings.section.max_attempts.max(1)) {
         let why = format!("{why} It was tried {} times.", row.attempts);
         return Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended));
     }
-    let base = Duration::from_millis(settings.retry_base_ms);
+    let base = Duration::from_millis(settings.section.retry_base_ms);
     let wait = backoff::wait(base, row.attempts, after, inner.random.as_ref());
     Next::Requeue(DeliveryRequeue {
         next_attempt_at: Some(inner.now().after(wait)),

@@ -1,7 +1,7 @@
 //! One step of the worker: a transaction that stores ended runs and claims deliveries for the free slots.
 
 use super::attempt::{self, Ended, Start};
-use super::look::Look;
+use super::queue_read::QueueRead;
 use super::settle::{Ending, Settled};
 use super::slots::{Attempt, Occupied, Pool};
 use super::{SHARED_POLL_MS, Worker, complain};
@@ -72,29 +72,29 @@ impl Worker {
         tokio::task::yield_now().await;
         self.take_in_all();
         let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
-        let look = match self.look(&ended).await {
-            Ok(look) => look,
+        let queue = match self.read_queue(&ended).await {
+            Ok(queue) => queue,
             Err(error) => {
                 self.write_ended().await?;
                 return Err(error);
             }
         };
-        if self.settled.is_empty() && look.takes.is_empty() {
-            self.notify_nodes(look.leaves_work).await?;
+        if self.settled.is_empty() && queue.takes.is_empty() {
+            self.notify_nodes(queue.leaves_work).await?;
             return Ok(Stepped {
                 has_more: false,
-                next: look.next,
-                is_idle: look.is_idle,
+                next: queue.next,
+                is_idle: queue.is_idle,
             });
         }
-        let claims = self.write(&look.takes).await?;
+        let claims = self.write(&queue.takes).await?;
         let has_more = claims.more || !claims.claimed.is_empty();
-        let leaves_work = claims.more || look.leaves_work;
-        self.start_all(claims, &look);
+        let leaves_work = claims.more || queue.leaves_work;
+        self.start_all(claims, &queue);
         self.notify_nodes(leaves_work).await?;
         Ok(Stepped {
             has_more,
-            next: look.next,
+            next: queue.next,
             is_idle: false,
         })
     }
@@ -118,11 +118,11 @@ impl Worker {
             .collect();
         match self.write_together(endings, takes.to_vec()).await {
             Ok((written, claims)) => {
-                let told = self.settled.drain(..).zip(written);
+                let reported = self.settled.drain(..).zip(written);
                 let mut must_release = false;
-                for (settled, was_ours) in told {
+                for (settled, was_ours) in reported {
                     must_release |= settled.waits_for_vault();
-                    settled.tell(&self.inner, was_ours);
+                    settled.publish(&self.inner, was_ours);
                 }
                 if must_release {
                     // The vault may have been unlocked between the refusal and the write.
@@ -202,7 +202,7 @@ impl Worker {
                 Err(error) => self.write_reduced(&error).await?,
             };
             if let Some(settled) = self.settled.pop() {
-                settled.tell(&self.inner, was_ours);
+                settled.publish(&self.inner, was_ours);
             }
         }
         Ok(())
@@ -252,7 +252,7 @@ impl Worker {
         Ok(all)
     }
 
-    fn start_all(&mut self, claims: Claims, look: &Look) {
+    fn start_all(&mut self, claims: Claims, queue: &QueueRead) {
         let webhooks = claims
             .claimed
             .iter()
@@ -263,7 +263,7 @@ impl Worker {
         for work in claims.claimed {
             let target = work.row.target.clone().unwrap_or_default();
             self.served.note(&target, &work.row.webhook_id);
-            let account = look.accounts.get(&target).cloned().flatten();
+            let account = queue.accounts.get(&target).cloned().flatten();
             self.start(work, &target, account);
         }
     }

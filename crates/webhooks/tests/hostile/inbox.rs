@@ -2,7 +2,7 @@
 
 use crate::corpus::corpus;
 use crate::senders::{Shape, Target, ample, ended};
-use crate::worker::house::House;
+use crate::worker::harness::Harness;
 use crate::worker::model::FakeModel;
 use futures_util::future::join_all;
 use gatehouse_channels::InboxFilter;
@@ -13,18 +13,18 @@ use serde_json::json;
 #[tokio::test]
 async fn the_inbox_holds_the_very_same_texts() {
     let database = sqlite();
-    let house = House::open_with(&database, &FakeModel::start().await, ample()).await;
+    let harness = Harness::open_with(&database, &FakeModel::start().await, ample()).await;
     let more = json!({ "deliver_only": true, "prompt_template": "{title}" });
-    let target = Target::create(&house, "generic", more).await;
-    house.work();
+    let target = Target::create(&harness, "generic", more).await;
+    harness.work();
     let entries = corpus(80);
-    let deliver = |(number, text)| target.send(&house, Shape::Generic, number, text);
+    let deliver = |(number, text)| target.send(&harness, Shape::Generic, number, text);
     let texts = entries.iter().map(|entry| entry.text.as_str());
     let ids = join_all(texts.enumerate().map(deliver)).await;
-    for delivery in ended(&house, &ids).await {
+    for delivery in ended(&harness, &ids).await {
         assert_eq!(delivery.status, DeliveryStatus::Completed, "{delivery:?}");
     }
-    let page = house
+    let page = harness
         .channels
         .list_inbox(&InboxFilter::default(), 10_000, None)
         .await
@@ -38,5 +38,5 @@ async fn the_inbox_holds_the_very_same_texts() {
     read.sort_unstable();
     sent.sort_unstable();
     assert_eq!(read, sent);
-    house.stop().await;
+    harness.stop().await;
 }

@@ -1,7 +1,7 @@
 //! Vendor payloads with hostile text in every field that an outsider can fill.
 
-use crate::room::{create, headers, sender};
-use crate::worker::house::{House, START, settings};
+use crate::requests::{create, headers, sender};
+use crate::worker::harness::{Harness, START, settings};
 use bytes::Bytes;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_sources::AuthMode;
@@ -34,7 +34,7 @@ pub struct Target {
 impl Target {
     /// Creates a webhook that verifies with its profile's vendor scheme. Generic ones use Standard
     /// Webhooks.
-    pub async fn create(house: &House, profile: &str, extra: Value) -> Self {
+    pub async fn create(harness: &Harness, profile: &str, extra: Value) -> Self {
         let auth = match profile {
             "generic" => AuthMode::STANDARD_WEBHOOKS,
             _ => "github_hmac_sha256".parse().unwrap(),
@@ -45,7 +45,7 @@ impl Target {
         });
         let extra = extra.as_object().unwrap().clone();
         members.as_object_mut().unwrap().extend(extra);
-        let made = create(house, members).await;
+        let made = create(harness, members).await;
         Self {
             secret: made.secret.as_ref().unwrap().expose_secret().to_owned(),
             webhook: made.webhook,
@@ -55,7 +55,13 @@ impl Target {
     }
 
     /// Sends a delivery and returns its id.
-    pub async fn send(&self, house: &House, shape: Shape, number: usize, text: &str) -> DeliveryId {
+    pub async fn send(
+        &self,
+        harness: &Harness,
+        shape: Shape,
+        number: usize,
+        text: &str,
+    ) -> DeliveryId {
         let delivery = format!("guid-{number}");
         let body = body(self.profile, shape, number, text).to_string();
         let public_id = &self.webhook.public_id;
@@ -85,7 +91,7 @@ impl Target {
             id: &delivery,
         }));
         let from = sender("192.0.2.1");
-        let intake = house.webhooks.begin_ingest(public_id, &from, &all).await;
+        let intake = harness.webhooks.begin_ingest(public_id, &from, &all).await;
         let taken = intake.unwrap().accept(&all, &url, &Bytes::from(body)).await;
         match taken {
             Ok(Ingested::Accepted(id)) => id,
@@ -148,20 +154,23 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
 /// Settings that allow the whole corpus within one minute; the clock does not advance.
 pub fn ample() -> WebhooksSettings {
     WebhooksSettings {
-        global_rate_limit_per_minute: 1_000_000,
-        send_workers: 16,
+        section: gatehouse_config::Webhooks {
+            global_rate_limit_per_minute: 1_000_000,
+            send_workers: 16,
+            ..gatehouse_config::Webhooks::default()
+        },
         ..settings()
     }
 }
 
 /// Waits until all of these deliveries have ended.
-pub async fn ended(house: &House, ids: &[DeliveryId]) -> Vec<Delivery> {
-    let mut changes = house.webhooks.subscribe();
+pub async fn ended(harness: &Harness, ids: &[DeliveryId]) -> Vec<Delivery> {
+    let mut changes = harness.webhooks.subscribe();
     let began = Instant::now();
     let mut done = Vec::new();
     while done.len() < ids.len() {
         let id: &DeliveryId = &ids[done.len()];
-        let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+        let delivery = harness.webhooks.delivery(id.as_str()).await.unwrap();
         if matches!(
             delivery.status,
             DeliveryStatus::Completed | DeliveryStatus::Failed

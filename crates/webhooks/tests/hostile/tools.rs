@@ -4,7 +4,7 @@ use crate::attacker::{Attacker, calls};
 use crate::corpus::corpus;
 use crate::letter;
 use crate::senders::{SHAPES, Shape, Target, ample, ended};
-use crate::worker::house::House;
+use crate::worker::harness::Harness;
 use crate::worker::model::{FakeModel, last_text};
 use futures_util::future::{BoxFuture, join_all};
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
@@ -69,31 +69,35 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 }
 
 /// Opens a test node with the real tools and the canaries.
-async fn house(database: &TestDatabase, attacker: &Attacker, canaries: &Arc<AtomicUsize>) -> House {
+async fn harness(
+    database: &TestDatabase,
+    attacker: &Attacker,
+    canaries: &Arc<AtomicUsize>,
+) -> Harness {
     let mut model = FakeModel::start().await;
     model.base_url = attacker.base_url.clone();
-    let house = House::open_with(database, &model, ample()).await;
-    let registry = house.agents.tools();
+    let harness = Harness::open_with(database, &model, ample()).await;
+    let registry = harness.agents.tools();
     for name in TRUSTED {
         registry.register(Arc::new(Canary(name, Arc::clone(canaries))));
     }
-    house.webhooks.register_tools(registry);
+    harness.webhooks.register_tools(registry);
     let shut = OutboundSettings {
         allow_private: false,
     };
     let parts = ToolsParts {
-        secrets: house.secrets.clone(),
+        secrets: harness.secrets.clone(),
         outbound: Outbound::new(shut).unwrap(),
-        store: house.store.clone(),
-        clock: house.clock.clone(),
+        store: harness.store.clone(),
+        clock: harness.clock.clone(),
         random: Arc::new(SystemRandom),
     };
     drop(gatehouse_tools::register(
-        &house.agents,
+        &harness.agents,
         parts,
         ToolsSettings::default(),
     ));
-    house
+    harness
 }
 
 /// The expected status of a call.
@@ -148,11 +152,11 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let canaries = Arc::new(AtomicUsize::new(0));
     let attacker = Attacker::start(port).await;
     let database = sqlite();
-    let house = house(&database, &attacker, &canaries).await;
+    let harness = harness(&database, &attacker, &canaries).await;
     let more = policy.map_or_else(|| json!({}), |policy| json!({ "toolPolicy": policy }));
-    let codehost = Target::create(&house, "codehost_a", more.clone()).await;
-    let generic = Target::create(&house, "generic", more).await;
-    house.work();
+    let codehost = Target::create(&harness, "codehost_a", more.clone()).await;
+    let generic = Target::create(&harness, "generic", more).await;
+    harness.work();
 
     let mut settled = HashMap::new();
     let entries = corpus(port);
@@ -165,12 +169,12 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
             } else {
                 &codehost
             };
-            let id = target.send(&house, shape, *number, &entry.text);
+            let id = target.send(&harness, shape, *number, &entry.text);
             async move { (id.await, target) }
         });
         let taken = join_all(sending).await;
         let ids: Vec<_> = taken.iter().map(|(id, _)| id.clone()).collect();
-        for delivery in ended(&house, &ids).await {
+        for delivery in ended(&harness, &ids).await {
             assert_eq!(delivery.status, DeliveryStatus::Completed, "{delivery:?}");
             let target = taken.iter().find(|(id, _)| *id == delivery.id).unwrap().1;
             settled.insert(delivery.id.to_string(), (delivery, target));
@@ -211,7 +215,13 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
 
     assert_eq!(canaries.load(Ordering::SeqCst), 0, "a trusted tool ran");
     assert_eq!(
-        house.webhooks.list(100, None).await.unwrap().webhooks.len(),
+        harness
+            .webhooks
+            .list(100, None)
+            .await
+            .unwrap()
+            .webhooks
+            .len(),
         2
     );
     assert_eq!(
@@ -219,7 +229,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
         0,
         "a private address was reached"
     );
-    house.stop().await;
+    harness.stop().await;
     // Verify that the trap itself works.
     let _connection = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     while connected.load(Ordering::SeqCst) == 0 {

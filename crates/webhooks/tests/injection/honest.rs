@@ -1,7 +1,7 @@
 //! What owners really ask of an agent with tools and webhooks. A policy that asks at every step is no policy,
 //! so at least 36 of 40 tasks run to the end without an approval.
 
-use crate::world::{World, unattended};
+use crate::scenario::{Scenario, unattended};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -140,8 +140,8 @@ const TASKS: [Task; 40] = [
 ];
 
 /// Puts the names of the world into an input.
-fn named(world: &World, signed: &str, replayable: &str, input: &str) -> Value {
-    let names = &world.names;
+fn named(scenario: &Scenario, signed: &str, replayable: &str, input: &str) -> Value {
+    let names = &scenario.names;
     let input = input
         .replace("{origin}", &names.origin)
         .replace("{webhook}", &names.webhook)
@@ -153,8 +153,8 @@ fn named(world: &World, signed: &str, replayable: &str, input: &str) -> Value {
 
 #[tokio::test]
 async fn what_owners_ask_for_rarely_needs_an_approval() {
-    let world = World::open(unattended()).await;
-    let (signed, replayable) = world.more_records().await;
+    let scenario = Scenario::open(unattended()).await;
+    let (signed, replayable) = scenario.more_records().await;
     let mut without = 0;
     for (number, task) in TASKS.iter().enumerate() {
         let mut session: Option<String> = None;
@@ -162,10 +162,10 @@ async fn what_owners_ask_for_rarely_needs_an_approval() {
         for (said, wanted) in task.turns {
             let mut text = (*said).to_owned();
             for (tool, input) in *wanted {
-                let input = named(&world, &signed, &replayable, input);
+                let input = named(&scenario, &signed, &replayable, input);
                 let _ = write!(text, " ##DO {tool} {input}##");
             }
-            let report = world.say(session.as_deref(), &text).await;
+            let report = scenario.say(session.as_deref(), &text).await;
             assert_eq!(report.text, "done", "{said}");
             for action in &report.actions {
                 let status = action.status.as_str();
@@ -178,7 +178,7 @@ async fn what_owners_ask_for_rarely_needs_an_approval() {
         let wanted: usize = task.turns.iter().map(|(_, wanted)| wanted.len()).sum();
         assert_eq!(calls, wanted, "{number}");
         assert_eq!(denied, task.approvals, "{number} {:?}", task.turns);
-        let asked = world.unapproved(session.as_deref().unwrap()).await;
+        let asked = scenario.unapproved(session.as_deref().unwrap()).await;
         assert_eq!(asked, denied, "every denial is a request for approval");
         without += usize::from(denied == 0);
     }
@@ -190,5 +190,5 @@ async fn what_owners_ask_for_rarely_needs_an_approval() {
     );
     let document = include_str!("../../../../docs/INJECTIONS.md");
     assert!(document.contains(&row), "the row is now:\n{row}");
-    world.close().await;
+    scenario.close().await;
 }

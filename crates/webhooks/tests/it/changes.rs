@@ -1,7 +1,7 @@
 //! The effects of changing or deleting a webhook.
 
-use crate::room::{accepted, code, create, post, rows, secret_of, update};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{accepted, code, create, post, rows, secret_of, update};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
 use gatehouse_webhooks::WebhooksError;
 use serde_json::json;
@@ -9,34 +9,38 @@ use serde_json::json;
 #[tokio::test]
 async fn an_edit_holds_for_the_next_delivery() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let made = create(&house, json!({ "name": "n", "auth_mode": "none" })).await;
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, json!({ "name": "n", "auth_mode": "none" })).await;
         assert!(made.warning.is_some() && made.secret.is_none());
         let webhook = made.webhook;
-        accepted(post(&house, &webhook, &[], r#"{"n":1}"#).await);
+        accepted(post(&harness, &webhook, &[], r#"{"n":1}"#).await);
         let id = webhook.id.as_str();
-        let changed = update(&house, id, json!({ "enabled": false }))
+        let changed = update(&harness, id, json!({ "enabled": false }))
             .await
             .unwrap();
         assert!(!changed.webhook.enabled && changed.warning.is_none());
         assert_eq!(
-            code(post(&house, &webhook, &[], r#"{"n":2}"#).await),
+            code(post(&harness, &webhook, &[], r#"{"n":2}"#).await),
             ErrorCode::NotFound
         );
         drop(
-            update(&house, id, json!({ "enabled": true, "max_body_bytes": 7 }))
-                .await
-                .unwrap(),
+            update(
+                &harness,
+                id,
+                json!({ "enabled": true, "max_body_bytes": 7 }),
+            )
+            .await
+            .unwrap(),
         );
-        accepted(post(&house, &webhook, &[], r#"{"n":3}"#).await);
+        accepted(post(&harness, &webhook, &[], r#"{"n":3}"#).await);
         assert_eq!(
-            code(post(&house, &webhook, &[], r#"{"n":33}"#).await),
+            code(post(&harness, &webhook, &[], r#"{"n":33}"#).await),
             ErrorCode::PayloadTooLarge
         );
-        let shown = house.webhooks.get(id).await.unwrap();
+        let shown = harness.webhooks.get(id).await.unwrap();
         assert_eq!(shown.delivery_count, 2);
-        assert_eq!(shown.last_delivery_at, Some(house.clock.now()));
-        house.stop().await;
+        assert_eq!(shown.last_delivery_at, Some(harness.clock.now()));
+        harness.stop().await;
     })
     .await;
 }
@@ -44,46 +48,50 @@ async fn an_edit_holds_for_the_next_delivery() {
 #[tokio::test]
 async fn a_deleted_webhook_takes_its_deliveries_with_it() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let gone = create(&house, json!({ "name": "gone", "auth_mode": "none" }))
+        let harness = Harness::open(&database, &model).await;
+        let gone = create(&harness, json!({ "name": "gone", "auth_mode": "none" }))
             .await
             .webhook;
-        let stays = create(&house, json!({ "name": "stays", "auth_mode": "none" }))
+        let stays = create(&harness, json!({ "name": "stays", "auth_mode": "none" }))
             .await
             .webhook;
         for number in 0..20 {
-            accepted(post(&house, &gone, &[], &format!("{number}")).await);
+            accepted(post(&harness, &gone, &[], &format!("{number}")).await);
         }
-        let kept = accepted(post(&house, &stays, &[], "1").await);
-        let first = rows(&house).await.pop().unwrap().id;
-        house
+        let kept = accepted(post(&harness, &stays, &[], "1").await);
+        let first = rows(&harness).await.pop().unwrap().id;
+        harness
             .webhooks
             .delete(&Actor::cli(), gone.id.as_str())
             .await
             .unwrap();
         let missing = |error: WebhooksError| Problem::from(error).code;
         for id in [gone.id.as_str(), &gone.public_id] {
-            let deleted = house.webhooks.delete(&Actor::cli(), id).await.unwrap_err();
+            let deleted = harness
+                .webhooks
+                .delete(&Actor::cli(), id)
+                .await
+                .unwrap_err();
             assert_eq!(missing(deleted), ErrorCode::NotFound);
             assert_eq!(
-                missing(house.webhooks.get(id).await.unwrap_err()),
+                missing(harness.webhooks.get(id).await.unwrap_err()),
                 ErrorCode::NotFound
             );
         }
         assert_eq!(
-            code(post(&house, &gone, &[], "1").await),
+            code(post(&harness, &gone, &[], "1").await),
             ErrorCode::NotFound
         );
-        let seen: Vec<_> = rows(&house).await.into_iter().map(|row| row.id).collect();
+        let seen: Vec<_> = rows(&harness).await.into_iter().map(|row| row.id).collect();
         assert_eq!(seen, [kept]);
-        let error = house.webhooks.delivery(first.as_str()).await.unwrap_err();
+        let error = harness.webhooks.delivery(first.as_str()).await.unwrap_err();
         assert_eq!(missing(error), ErrorCode::NotFound);
-        house.webhooks.purge().await.unwrap();
-        let left = house
+        harness.webhooks.purge().await.unwrap();
+        let left = harness
             .store
             .read(|conn| Box::pin(async move { conn.find_delivery_config(first.as_str()).await }));
         assert_eq!(left.await.unwrap(), None, "the row itself is gone");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -91,22 +99,22 @@ async fn a_deleted_webhook_takes_its_deliveries_with_it() {
 #[tokio::test]
 async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
-        let other = house.webhook("b", json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        let other = harness.webhook("b", json!({})).await;
         let sized = |n: u32, body_size: i64| gatehouse_store::NewDelivery {
             body_size,
             next_attempt_at: None,
-            ..house.delivery(n, &webhook, "s")
+            ..harness.delivery(n, &webhook, "s")
         };
         let counts = [100, 5, 5, 1, 4, 4, 3, 0, 0, 0, 0].into_iter().zip(1..);
         let mut new: Vec<_> = counts.map(|(size, n)| sized(n, size)).collect();
-        new.push(house.delivery(12, &other, "t"));
-        house.insert(new).await;
+        new.push(harness.delivery(12, &other, "t"));
+        harness.insert(new).await;
         let mut pieces = Vec::new();
         loop {
             // A batch ends after four rows or ten bytes.
-            let removed = house.write(|conn| {
+            let removed = harness.write(|conn| {
                 Box::pin(async move { conn.delete_removed_deliveries("hook_a", 4, 10).await })
             });
             match removed.await {
@@ -117,8 +125,8 @@ async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
         // One row larger than the limit; ten bytes; nine bytes, because the next row would exceed ten; four
         // rows; the rest.
         assert_eq!(pieces, [1, 2, 3, 4, 1]);
-        assert!(house.find(12).await.is_some(), "another webhook's stays");
-        house.stop().await;
+        assert!(harness.find(12).await.is_some(), "another webhook's stays");
+        harness.stop().await;
     })
     .await;
 }
@@ -126,32 +134,32 @@ async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
 #[tokio::test]
 async fn changes_are_in_the_audit_log_without_secrets() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let made = create(
-            &house,
+            &harness,
             json!({ "name": "n", "secret": "very-secret-indeed" }),
         )
         .await;
         let id = made.webhook.id.as_str();
         let other = json!({ "secret": "another-secret-of-mine", "name": "m" });
-        let changed = update(&house, id, other).await.unwrap();
+        let changed = update(&harness, id, other).await.unwrap();
         assert!(changed.secret.is_none(), "the caller knows it");
         assert_eq!(changed.webhook.auth.secret_hint.as_deref(), Some("…mine"));
         drop(
-            house
+            harness
                 .webhooks
                 .rotate_secret(&Actor::cli(), id, None, None)
                 .await
                 .unwrap(),
         );
-        house.webhooks.delete(&Actor::cli(), id).await.unwrap();
+        harness.webhooks.delete(&Actor::cli(), id).await.unwrap();
         let page = gatehouse_store::AuditPage {
             before_seq: i64::MAX,
             kind: None,
             limit: 100,
             ..gatehouse_store::AuditPage::default()
         };
-        let read = house
+        let read = harness
             .store
             .read(|conn| Box::pin(async move { conn.list_audit(&page).await }));
         let rows = read.await.unwrap();
@@ -173,7 +181,7 @@ async fn changes_are_in_the_audit_log_without_secrets() {
                 row.detail
             );
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -181,39 +189,39 @@ async fn changes_are_in_the_audit_log_without_secrets() {
 #[tokio::test]
 async fn another_mode_brings_a_secret_when_it_needs_another() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let made = create(
-            &house,
+            &harness,
             json!({ "name": "n", "secret": "kept-secret-0123456" }),
         )
         .await;
         let id = made.webhook.id.as_str();
-        let bearer = update(&house, id, json!({ "auth_mode": "bearer" }))
+        let bearer = update(&harness, id, json!({ "auth_mode": "bearer" }))
             .await
             .unwrap();
         assert!(bearer.secret.is_none(), "the old one can stay");
         let headers = [("authorization", "Bearer kept-secret-0123456")];
-        accepted(post(&house, &bearer.webhook, &headers, "1").await);
+        accepted(post(&harness, &bearer.webhook, &headers, "1").await);
         let standard = json!({ "auth_mode": "standard_webhooks" });
-        let standard = update(&house, id, standard).await.unwrap();
+        let standard = update(&harness, id, standard).await.unwrap();
         assert!(secret_of(&standard).starts_with("whsec_"));
         let lost = json!({ "auth_mode": "none", "secret": "abc" });
-        let lost = update(&house, id, lost).await.unwrap_err();
+        let lost = update(&harness, id, lost).await.unwrap_err();
         assert_eq!(Problem::from(lost).details["field"], "secret");
-        let none = update(&house, id, json!({ "auth_mode": "none" }))
+        let none = update(&harness, id, json!({ "auth_mode": "none" }))
             .await
             .unwrap();
         assert!(none.warning.is_some() && none.secret.is_none());
         assert_eq!(none.webhook.auth.secret_hint, None);
-        let back = update(&house, id, json!({ "auth_mode": "bearer" }))
+        let back = update(&harness, id, json!({ "auth_mode": "bearer" }))
             .await
             .unwrap();
         assert!(back.secret.is_some(), "none of the old ones came back");
-        let cleared = update(&house, id, json!({ "secret": null }))
+        let cleared = update(&harness, id, json!({ "secret": null }))
             .await
             .unwrap_err();
         assert_eq!(Problem::from(cleared).details["field"], "secret");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

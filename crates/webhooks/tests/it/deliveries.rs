@@ -1,7 +1,7 @@
 //! Tests for querying deliveries.
 
-use crate::room::{accepted, create, post, until_rows};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{accepted, create, post, until_rows};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Clock, DeliveryId, DeliveryStatus, ErrorCode, Problem, Timestamp};
 use gatehouse_webhooks::{
     BucketSize, DeliveryPage, DeliveryQuery, StatsQuery, Webhook, WebhooksError,
@@ -9,8 +9,8 @@ use gatehouse_webhooks::{
 use serde_json::json;
 use std::time::Duration;
 
-async fn list(house: &House, query: DeliveryQuery) -> DeliveryPage {
-    house.webhooks.deliveries(query).await.unwrap()
+async fn list(harness: &Harness, query: DeliveryQuery) -> DeliveryPage {
+    harness.webhooks.deliveries(query).await.unwrap()
 }
 
 fn query() -> DeliveryQuery {
@@ -21,10 +21,10 @@ fn query() -> DeliveryQuery {
 }
 
 /// Stores four deliveries to two webhooks; the last one is filtered. Returns their ids, oldest first.
-async fn four(house: &House) -> (Vec<Webhook>, Vec<DeliveryId>) {
+async fn four(harness: &Harness) -> (Vec<Webhook>, Vec<DeliveryId>) {
     let filter = json!({ "name": "n", "auth_mode": "none", "events": ["push", "fork"] });
-    let one = create(house, filter.clone()).await.webhook;
-    let two = create(house, filter).await.webhook;
+    let one = create(harness, filter.clone()).await.webhook;
+    let two = create(harness, filter).await.webhook;
     for (webhook, event, body) in [
         (&one, "push", r#"{"text":"Alpha 100%"}"#),
         (&one, "fork", r#"{"text":"beta"}"#),
@@ -32,12 +32,12 @@ async fn four(house: &House) -> (Vec<Webhook>, Vec<DeliveryId>) {
         (&one, "star", r#"{"text":"DÉLTA"}"#),
     ] {
         drop(
-            post(house, webhook, &[("x-event-type", event)], body)
+            post(harness, webhook, &[("x-event-type", event)], body)
                 .await
                 .unwrap(),
         );
     }
-    let page = list(house, query()).await;
+    let page = list(harness, query()).await;
     let ids = page.deliveries.into_iter().rev();
     (vec![one, two], ids.map(|delivery| delivery.id).collect())
 }
@@ -64,8 +64,8 @@ fn asked(member: &str, value: &str) -> DeliveryQuery {
 #[tokio::test]
 async fn lists_are_filtered_and_searched() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let (hooks, all) = four(&house).await;
+        let harness = Harness::open(&database, &model).await;
+        let (hooks, all) = four(&harness).await;
         let (one, two) = (hooks[0].id.as_str(), hooks[1].public_id.as_str());
         for (member, value, found) in [
             ("q", "", &[3, 2, 1, 0][..]),
@@ -81,10 +81,10 @@ async fn lists_are_filtered_and_searched() {
             ("q", "nothing", &[]),
             ("q", "\\", &[]),
         ] {
-            let page = list(&house, asked(member, value)).await;
+            let page = list(&harness, asked(member, value)).await;
             assert_eq!(places(&all, &page), found, "{member} {value}");
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -92,10 +92,10 @@ async fn lists_are_filtered_and_searched() {
 #[tokio::test]
 async fn lists_are_paged_and_refuse_what_they_cannot_read() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let (_, all) = four(&house).await;
+        let harness = Harness::open(&database, &model).await;
+        let (_, all) = four(&harness).await;
         let first = list(
-            &house,
+            &harness,
             DeliveryQuery {
                 limit: 3,
                 ..query()
@@ -105,7 +105,7 @@ async fn lists_are_paged_and_refuse_what_they_cannot_read() {
         assert_eq!(places(&all, &first), [3, 2, 1]);
         let cursor = first.next_cursor;
         let second = list(
-            &house,
+            &harness,
             DeliveryQuery {
                 limit: 3,
                 cursor,
@@ -118,7 +118,7 @@ async fn lists_are_paged_and_refuse_what_they_cannot_read() {
             (vec![0], &None)
         );
         let refused = async |query| -> (ErrorCode, serde_json::Value) {
-            let problem = Problem::from(house.webhooks.deliveries(query).await.unwrap_err());
+            let problem = Problem::from(harness.webhooks.deliveries(query).await.unwrap_err());
             (
                 problem.code,
                 problem.details.get("field").cloned().unwrap_or_default(),
@@ -140,13 +140,13 @@ async fn lists_are_paged_and_refuse_what_they_cannot_read() {
             refused(long(201)).await,
             (ErrorCode::InvalidParams, json!("q"))
         );
-        assert!(list(&house, long(200)).await.deliveries.is_empty());
+        assert!(list(&harness, long(200)).await.deliveries.is_empty());
         let nobody = DeliveryQuery {
             webhook: Some("hook_none".to_owned()),
             ..query()
         };
         assert_eq!(refused(nobody).await.0, ErrorCode::NotFound);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -154,20 +154,20 @@ async fn lists_are_paged_and_refuse_what_they_cannot_read() {
 #[tokio::test]
 async fn counts_are_by_the_hour_and_status() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let made = create(&house, json!({ "name": "n", "auth_mode": "none" }))
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, json!({ "name": "n", "auth_mode": "none" }))
             .await
             .webhook;
-        let other = create(&house, json!({ "name": "o", "auth_mode": "none" }))
+        let other = create(&harness, json!({ "name": "o", "auth_mode": "none" }))
             .await
             .webhook;
-        accepted(post(&house, &made, &[], "1").await);
-        drop(post(&house, &made, &[], "1").await.unwrap());
-        house.advance(Duration::from_hours(1));
-        accepted(post(&house, &made, &[], "2").await);
-        accepted(post(&house, &other, &[], "2").await);
-        drop(until_rows(&house, 4).await);
-        let stats = house
+        accepted(post(&harness, &made, &[], "1").await);
+        drop(post(&harness, &made, &[], "1").await.unwrap());
+        harness.advance(Duration::from_hours(1));
+        accepted(post(&harness, &made, &[], "2").await);
+        accepted(post(&harness, &other, &[], "2").await);
+        drop(until_rows(&harness, 4).await);
+        let stats = harness
             .webhooks
             .stats(StatsQuery {
                 webhook: Some(made.id.to_string()),
@@ -189,7 +189,7 @@ async fn counts_are_by_the_hour_and_status() {
             (&json!(0), &json!(0))
         );
         assert!(buckets[2]["at"].as_str().unwrap().ends_with(":00:00.000Z"));
-        let all = house.webhooks.stats(StatsQuery::default()).await.unwrap();
+        let all = harness.webhooks.stats(StatsQuery::default()).await.unwrap();
         assert_eq!(all.buckets.len(), 24);
         assert_eq!(all.buckets[23].counts[&DeliveryStatus::Queued], 2);
         for (hours, good) in [(0, false), (1, true), (720, true), (721, false)] {
@@ -197,10 +197,10 @@ async fn counts_are_by_the_hour_and_status() {
                 hours: Some(hours),
                 ..StatsQuery::default()
             };
-            let stats: Result<_, WebhooksError> = house.webhooks.stats(query).await;
+            let stats: Result<_, WebhooksError> = harness.webhooks.stats(query).await;
             assert_eq!(stats.is_ok(), good, "{hours}");
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -208,8 +208,8 @@ async fn counts_are_by_the_hour_and_status() {
 #[tokio::test]
 async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("big", json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("big", json!({})).await;
         let row = |number: u32| {
             let id = format!("del_{number:032x}");
             let word = if number == 0 { "needle" } else { "hay" };
@@ -217,15 +217,15 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
                 id: gatehouse_domain::DeliveryId::from_text(id),
                 body_preview: word.to_owned(),
                 payload: None,
-                ..house.delivery(number, &webhook, "s")
+                ..harness.delivery(number, &webhook, "s")
             }
         };
         let new: Vec<_> = (0..=20_000).map(row).collect();
-        house.insert(new).await;
+        harness.insert(new).await;
         let search = async |cursor: Option<String>| {
             let text = Some("needle".to_owned());
             list(
-                &house,
+                &harness,
                 DeliveryQuery {
                     text,
                     cursor,
@@ -238,7 +238,7 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
         assert!(first.deliveries.is_empty());
         let second = search(Some(first.next_cursor.unwrap())).await;
         assert_eq!((second.deliveries.len(), second.next_cursor), (1, None));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -247,26 +247,26 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
 #[tokio::test]
 async fn ids_keep_their_order_when_the_clock_is_set_back_and_over_a_restart() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let one = create(&house, json!({ "name": "n", "auth_mode": "none" }))
+        let harness = Harness::open(&database, &model).await;
+        let one = create(&harness, json!({ "name": "n", "auth_mode": "none" }))
             .await
             .webhook;
-        let come = async |house: &House, body: &str| {
-            accepted(post(house, &one, &[], body).await)
+        let come = async |harness: &Harness, body: &str| {
+            accepted(post(harness, &one, &[], body).await)
                 .as_str()
                 .to_owned()
         };
         let mut ids = Vec::new();
         for (days, body) in [(0, "1"), (3, "2"), (-5, "3"), (1, "4")] {
-            house.jump_days(days);
-            ids.push(come(&house, body).await);
+            harness.jump_days(days);
+            ids.push(come(&harness, body).await);
         }
-        house.stop().await;
-        let house = House::open(&database, &model).await;
-        house.jump_days(-10);
-        ids.push(come(&house, "5").await);
+        harness.stop().await;
+        let harness = Harness::open(&database, &model).await;
+        harness.jump_days(-10);
+        ids.push(come(&harness, "5").await);
         assert!(ids.is_sorted(), "{ids:?}");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -274,17 +274,17 @@ async fn ids_keep_their_order_when_the_clock_is_set_back_and_over_a_restart() {
 #[tokio::test]
 async fn a_period_has_its_first_moment_and_not_its_last() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let one = create(&house, json!({ "name": "n", "auth_mode": "none" }))
+        let harness = Harness::open(&database, &model).await;
+        let one = create(&harness, json!({ "name": "n", "auth_mode": "none" }))
             .await
             .webhook;
         let mut came = Vec::new();
         for body in ["1", "2", "3"] {
             came.push((
-                accepted(post(&house, &one, &[], body).await),
-                house.clock.now(),
+                accepted(post(&harness, &one, &[], body).await),
+                harness.clock.now(),
             ));
-            house.advance(Duration::from_hours(30));
+            harness.advance(Duration::from_hours(30));
         }
         let second = came[1].1;
         let later = second.after(Duration::from_millis(1));
@@ -297,7 +297,7 @@ async fn a_period_has_its_first_moment_and_not_its_last() {
             (Some(second), Some(later), &[1]),
         ] {
             let page = list(
-                &house,
+                &harness,
                 DeliveryQuery {
                     from,
                     until,
@@ -308,7 +308,7 @@ async fn a_period_has_its_first_moment_and_not_its_last() {
             let shown: Vec<_> = page.deliveries.into_iter().map(|it| it.id).collect();
             let expected: Vec<_> = found.iter().map(|place| came[*place].0.clone()).collect();
             assert_eq!(shown, expected, "{from:?} {until:?}");
-            let stats = house.webhooks.stats(StatsQuery {
+            let stats = harness.webhooks.stats(StatsQuery {
                 from: from.or(Some(came[0].1)),
                 until,
                 bucket: BucketSize::Day,
@@ -320,7 +320,7 @@ async fn a_period_has_its_first_moment_and_not_its_last() {
             let day = |at: Timestamp| at.as_millis() % 86_400_000;
             assert!(buckets.iter().all(|it| day(it.at) == 0));
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -328,7 +328,7 @@ async fn a_period_has_its_first_moment_and_not_its_last() {
 #[tokio::test]
 async fn periods_of_counts_are_bounded() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let at = |hours: i64| Some(Timestamp::from_millis(hours * 3_600_000));
         let ask = async |from, until, hours, bucket| {
             let query = StatsQuery {
@@ -338,7 +338,7 @@ async fn periods_of_counts_are_bounded() {
                 bucket,
                 ..StatsQuery::default()
             };
-            let stats = house.webhooks.stats(query).await;
+            let stats = harness.webhooks.stats(query).await;
             stats.map(|stats| stats.buckets.len()).map_err(|error| {
                 Problem::from(error).details["field"]
                     .as_str()
@@ -363,7 +363,7 @@ async fn periods_of_counts_are_bounded() {
             ask(at(1), at(2), Some(1), hour).await,
             Err("hours".to_owned())
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

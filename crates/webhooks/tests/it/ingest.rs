@@ -1,9 +1,9 @@
 //! Tests for ingest, from request to stored delivery. Covers each step of the contract's table.
 
-use crate::room::{
+use crate::requests::{
     accepted, code, create, open_webhook, post, post_from, rows, secret_of, until_rows,
 };
-use crate::worker::house::{House, everywhere};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, sign};
@@ -14,9 +14,9 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let made = create(
-            &house,
+            &harness,
             json!({ "name": "Repo", "source_profile": "github", "session_mode": "per_entity",
                     "system_prompt_suffix": "Be kind." }),
         )
@@ -41,8 +41,8 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
             ("authorization", "Basic c2VjcmV0"),
             ("cookie", "a=b"),
         ];
-        let id = accepted(post(&house, &made.webhook, &sent, body).await);
-        let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+        let id = accepted(post(&harness, &made.webhook, &sent, body).await);
+        let delivery = harness.webhooks.delivery(id.as_str()).await.unwrap();
         let shown = serde_json::to_value(&delivery).unwrap();
         let public_id = &made.webhook.public_id;
         assert_eq!(
@@ -58,7 +58,7 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
                 "response_actions": [],
             })
         );
-        let payload = house.webhooks.payload(id.as_str()).await.unwrap();
+        let payload = harness.webhooks.payload(id.as_str()).await.unwrap();
         let payload = serde_json::to_string(&payload).unwrap();
         assert_eq!(
             payload,
@@ -66,7 +66,7 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
             "as it was sent"
         );
         let copied = id.clone();
-        let config = house
+        let config = harness
             .store
             .read(|conn| Box::pin(async move { conn.find_delivery_config(copied.as_str()).await }));
         let config = config.await.unwrap().unwrap();
@@ -74,7 +74,7 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
             config.contains("Be kind.") && !config.contains("auth"),
             "{config}"
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -82,16 +82,16 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
 #[tokio::test]
 async fn unknown_and_disabled_are_the_same() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let off = open_webhook(&house, json!({ "enabled": false })).await;
-        let unknown = post_from(&house, "192.0.2.1", "wh_0", &[], b"{}")
+        let harness = Harness::open(&database, &model).await;
+        let off = open_webhook(&harness, json!({ "enabled": false })).await;
+        let unknown = post_from(&harness, "192.0.2.1", "wh_0", &[], b"{}")
             .await
             .unwrap_err();
-        let disabled = post(&house, &off, &[], "{}").await.unwrap_err();
+        let disabled = post(&harness, &off, &[], "{}").await.unwrap_err();
         assert_eq!(unknown.code, ErrorCode::NotFound);
         assert_eq!(unknown, disabled);
-        assert!(rows(&house).await.is_empty());
-        house.stop().await;
+        assert!(rows(&harness).await.is_empty());
+        harness.stop().await;
     })
     .await;
 }
@@ -99,38 +99,38 @@ async fn unknown_and_disabled_are_the_same() {
 #[tokio::test]
 async fn a_sealed_vault_is_said_after_the_look_up_and_before_all_else() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        house.initialize_vault().await;
-        let made = create(&house, json!({ "name": "n", "secret": "s3cret" }))
+        let harness = Harness::open(&database, &model).await;
+        harness.initialize_vault().await;
+        let made = create(&harness, json!({ "name": "n", "secret": "s3cret" }))
             .await
             .webhook;
-        let none = open_webhook(&house, json!({ "allowed_cidrs": ["198.51.100.1"] })).await;
+        let none = open_webhook(&harness, json!({ "allowed_cidrs": ["198.51.100.1"] })).await;
         let good = [("x-webhook-secret", "s3cret")];
-        accepted(post(&house, &made, &good, "1").await);
-        house.seal().await;
+        accepted(post(&harness, &made, &good, "1").await);
+        harness.seal().await;
         for webhook in [&made, &none] {
-            let problem = post(&house, webhook, &good, "2").await.unwrap_err();
+            let problem = post(&harness, webhook, &good, "2").await.unwrap_err();
             assert_eq!(problem.code, ErrorCode::VaultSealed);
             assert_eq!(problem.details["status"], "sealed");
         }
-        let unknown = post_from(&house, "192.0.2.1", "wh_0", &[], b"{}")
+        let unknown = post_from(&harness, "192.0.2.1", "wh_0", &[], b"{}")
             .await
             .unwrap_err();
         assert_eq!(unknown.code, ErrorCode::NotFound);
         // A process that starts with a sealed vault loads the webhooks without their secrets.
-        house.webhooks.reload().await.unwrap();
+        harness.webhooks.reload().await.unwrap();
         assert_eq!(
-            code(post(&house, &made, &good, "2").await),
+            code(post(&harness, &made, &good, "2").await),
             ErrorCode::VaultSealed
         );
-        house.unseal().await;
-        accepted(post(&house, &made, &good, "2").await);
+        harness.unseal().await;
+        accepted(post(&harness, &made, &good, "2").await);
         assert_eq!(
-            rows(&house).await.len(),
+            rows(&harness).await.len(),
             2,
             "refusals of a sealed vault leave no row"
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -138,29 +138,29 @@ async fn a_sealed_vault_is_said_after_the_look_up_and_before_all_else() {
 #[tokio::test]
 async fn an_address_that_is_not_allowed_is_refused_before_the_body() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "allowed_cidrs": ["192.0.2.0/31", "2001:db8::/64"] });
-        let webhook = open_webhook(&house, members).await;
-        let from = async |ip: &str| post_from(&house, ip, &webhook.public_id, &[], b"{}").await;
+        let webhook = open_webhook(&harness, members).await;
+        let from = async |ip: &str| post_from(&harness, ip, &webhook.public_id, &[], b"{}").await;
         for (number, ip) in ["192.0.2.0", "192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"]
             .into_iter()
             .enumerate()
         {
             let body = number.to_string();
-            let taken = post_from(&house, ip, &webhook.public_id, &[], body.as_bytes()).await;
+            let taken = post_from(&harness, ip, &webhook.public_id, &[], body.as_bytes()).await;
             accepted(taken);
         }
         for ip in ["192.0.2.2", "2001:db8:0:1::1", "::1"] {
             assert_eq!(code(from(ip).await), ErrorCode::Forbidden, "{ip}");
         }
-        let rows = until_rows(&house, 7).await;
+        let rows = until_rows(&harness, 7).await;
         let refused = rows
             .iter()
             .filter(|row| row.status == DeliveryStatus::Rejected);
         for row in refused {
             assert_eq!(row.error.as_deref(), Some("address_not_allowed"));
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -168,22 +168,22 @@ async fn an_address_that_is_not_allowed_is_refused_before_the_body() {
 #[tokio::test]
 async fn a_body_is_taken_at_the_limit_and_not_past_it() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "max_body_bytes": 10 })).await;
-        accepted(post(&house, &webhook, &[], "\"45678901\"").await);
-        let problem = post(&house, &webhook, &[], "\"456789012\"")
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "max_body_bytes": 10 })).await;
+        accepted(post(&harness, &webhook, &[], "\"45678901\"").await);
+        let problem = post(&harness, &webhook, &[], "\"456789012\"")
             .await
             .unwrap_err();
         assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
         assert_eq!(problem.details["max_bytes"], 10);
-        let rows = until_rows(&house, 2).await;
+        let rows = until_rows(&harness, 2).await;
         assert_eq!(rows[0].status, DeliveryStatus::Rejected);
         assert_eq!(
             (rows[0].body_size, rows[0].body_preview.as_str()),
             (11, "\"456789012")
         );
         assert_eq!(rows[0].error.as_deref(), Some("body_too_large"));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -191,8 +191,8 @@ async fn a_body_is_taken_at_the_limit_and_not_past_it() {
 #[tokio::test]
 async fn what_cannot_be_verified_leaves_a_row_without_payload() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let made = create(&house, json!({ "name": "n", "secret": "right" }))
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, json!({ "name": "n", "secret": "right" }))
             .await
             .webhook;
         for (number, sent) in [
@@ -204,12 +204,12 @@ async fn what_cannot_be_verified_leaves_a_row_without_payload() {
         .enumerate()
         {
             // Verification comes first: an unverified body is not parsed.
-            let problem = post(&house, &made, sent, "{").await.unwrap_err();
+            let problem = post(&harness, &made, sent, "{").await.unwrap_err();
             assert_eq!(problem.code, ErrorCode::InvalidCredentials);
-            let rows = until_rows(&house, number + 1).await;
+            let rows = until_rows(&harness, number + 1).await;
             assert_eq!(rows[0].status, DeliveryStatus::Rejected);
             assert_eq!(rows[0].body_preview, "{");
-            let payload = house
+            let payload = harness
                 .webhooks
                 .payload(rows[0].id.as_str())
                 .await
@@ -221,14 +221,14 @@ async fn what_cannot_be_verified_leaves_a_row_without_payload() {
         }
         let good = [("x-webhook-secret", "right")];
         assert_eq!(
-            code(post(&house, &made, &good, "{").await),
+            code(post(&harness, &made, &good, "{").await),
             ErrorCode::ParseError
         );
         assert_eq!(
-            until_rows(&house, 4).await[0].error.as_deref(),
+            until_rows(&harness, 4).await[0].error.as_deref(),
             Some("not_json")
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -236,13 +236,13 @@ async fn what_cannot_be_verified_leaves_a_row_without_payload() {
 #[tokio::test]
 async fn a_filtered_delivery_is_answered_with_its_row() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let filter =
             json!({ "events": { "allow": ["push", "issues.*"], "deny": ["issues.closed"] } });
-        let webhook = open_webhook(&house, filter).await;
+        let webhook = open_webhook(&harness, filter).await;
         let post_event = async |event: Option<&str>, body: &str| {
             let sent: Vec<_> = event.iter().map(|event| ("x-event-type", *event)).collect();
-            post(&house, &webhook, &sent, body).await
+            post(&harness, &webhook, &sent, body).await
         };
         accepted(post_event(Some("push"), "1").await);
         accepted(post_event(Some("issues.opened"), "2").await);
@@ -250,16 +250,16 @@ async fn a_filtered_delivery_is_answered_with_its_row() {
             match post_event(event, "3").await.unwrap() {
                 Ingested::Filtered(id) => {
                     // Already stored when the response is sent.
-                    let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+                    let delivery = harness.webhooks.delivery(id.as_str()).await.unwrap();
                     assert_eq!(delivery.status, DeliveryStatus::Filtered);
                     assert_eq!(delivery.event_type.as_deref(), event);
                     assert_eq!(delivery.session_key, None);
-                    assert!(house.webhooks.payload(id.as_str()).await.is_err());
+                    assert!(harness.webhooks.payload(id.as_str()).await.is_err());
                 }
                 other => panic!("{other:?}"),
             }
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -267,20 +267,20 @@ async fn a_filtered_delivery_is_answered_with_its_row() {
 #[tokio::test]
 async fn a_handshake_is_answered_after_verification_and_leaves_nothing() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "source_profile": "slack" });
-        let webhook = open_webhook(&house, members).await;
+        let webhook = open_webhook(&harness, members).await;
         let body = r#"{"type":"url_verification","challenge":"abc","token":"x"}"#;
-        let answered = post(&house, &webhook, &[], body).await.unwrap();
+        let answered = post(&harness, &webhook, &[], body).await.unwrap();
         assert_eq!(answered, Ingested::Handshake(json!({ "challenge": "abc" })));
-        let strict = create(&house, json!({ "name": "n", "source_profile": "slack" })).await;
-        let refused = post(&house, &strict.webhook, &[], body).await;
+        let strict = create(&harness, json!({ "name": "n", "source_profile": "slack" })).await;
+        let refused = post(&harness, &strict.webhook, &[], body).await;
         assert_eq!(code(refused), ErrorCode::InvalidCredentials);
         assert_eq!(
-            until_rows(&house, 1).await[0].status,
+            until_rows(&harness, 1).await[0].status,
             DeliveryStatus::Rejected
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -288,15 +288,15 @@ async fn a_handshake_is_answered_after_verification_and_leaves_nothing() {
 #[tokio::test]
 async fn the_old_secret_is_good_for_its_time() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let made = create(&house, json!({ "name": "n", "secret": "first" }))
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, json!({ "name": "n", "secret": "first" }))
             .await
             .webhook;
         let rotate = async |secret: &str, overlap| {
             let secret = Some(secrecy::SecretString::from(secret));
             let id = made.id.as_str();
             drop(
-                house
+                harness
                     .webhooks
                     .rotate_secret(&Actor::cli(), id, secret, overlap)
                     .await
@@ -304,21 +304,21 @@ async fn the_old_secret_is_good_for_its_time() {
             );
         };
         let with = async |secret: &str, body: &str| {
-            post(&house, &made, &[("x-webhook-secret", secret)], body).await
+            post(&harness, &made, &[("x-webhook-secret", secret)], body).await
         };
         rotate("second", Some(10)).await;
         accepted(with("first", "1").await);
         accepted(with("second", "2").await);
-        let shown = house.webhooks.get(made.id.as_str()).await.unwrap();
+        let shown = harness.webhooks.get(made.id.as_str()).await.unwrap();
         assert!(shown.auth.previous_secret_expires_at.is_some());
-        house.advance(Duration::from_millis(9_999));
+        harness.advance(Duration::from_millis(9_999));
         accepted(with("first", "3").await);
-        house.advance(Duration::from_millis(1));
+        harness.advance(Duration::from_millis(1));
         assert_eq!(
             code(with("first", "4").await),
             ErrorCode::InvalidCredentials
         );
-        let shown = house.webhooks.get(made.id.as_str()).await.unwrap();
+        let shown = harness.webhooks.get(made.id.as_str()).await.unwrap();
         assert_eq!(shown.auth.previous_secret_expires_at, None);
         rotate("third", Some(0)).await;
         assert_eq!(
@@ -330,7 +330,7 @@ async fn the_old_secret_is_good_for_its_time() {
         accepted(with("third", "6").await);
         accepted(with("fourth", "7").await);
         accepted(with("fifth", "8").await);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -338,17 +338,21 @@ async fn the_old_secret_is_good_for_its_time() {
 #[tokio::test]
 async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let actor = Actor::cli();
         for profile in gatehouse_sources::profile::all() {
-            let made = create(&house, json!({ "name": "n", "source_profile": profile.id })).await;
-            let tested = house
+            let made = create(
+                &harness,
+                json!({ "name": "n", "source_profile": profile.id }),
+            )
+            .await;
+            let tested = harness
                 .webhooks
                 .test(&actor, made.webhook.id.as_str(), None)
                 .await
                 .unwrap();
             assert_eq!(tested.status, DeliveryStatus::Queued, "{profile}");
-            let delivery = house
+            let delivery = harness
                 .webhooks
                 .delivery(tested.delivery_id.as_str())
                 .await
@@ -357,8 +361,8 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
         }
         for mode in AuthMode::all() {
             let members = json!({ "name": "n", "auth_mode": mode, "allowed_cidrs": ["192.0.2.1"] });
-            let made = create(&house, members).await;
-            let tested = house
+            let made = create(&harness, members).await;
+            let tested = harness
                 .webhooks
                 .test(&actor, &made.webhook.public_id, None)
                 .await;
@@ -366,9 +370,9 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
         }
         let picky =
             json!({ "name": "n", "source_profile": "payments", "events": ["invoice.paid"] });
-        let picky = create(&house, picky).await.webhook;
+        let picky = create(&harness, picky).await.webhook;
         let test = async |event| {
-            let tested = house
+            let tested = harness
                 .webhooks
                 .test(&actor, picky.id.as_str(), Some(event))
                 .await;
@@ -379,8 +383,8 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
             test("charge.dispute.created").await,
             DeliveryStatus::Filtered
         );
-        let off = open_webhook(&house, json!({ "enabled": false })).await;
-        let refused = house
+        let off = open_webhook(&harness, json!({ "enabled": false })).await;
+        let refused = harness
             .webhooks
             .test(&actor, off.id.as_str(), None)
             .await
@@ -389,32 +393,32 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
             gatehouse_domain::Problem::from(refused).code,
             ErrorCode::Conflict
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn each_stored_status_is_told() {
+async fn each_stored_status_is_published() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "events": ["push"] })).await;
-        let mut told = house.webhooks.subscribe();
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "events": ["push"] })).await;
+        let mut told = harness.webhooks.subscribe();
         let push = [("x-event-type", "push")];
-        let id = accepted(post(&house, &webhook, &push, "1").await);
+        let id = accepted(post(&harness, &webhook, &push, "1").await);
         let event = told.recv().await.unwrap();
         assert_eq!((&event.id, event.status), (&id, DeliveryStatus::Queued));
-        drop(post(&house, &webhook, &push, "1").await);
+        drop(post(&harness, &webhook, &push, "1").await);
         let event = told.recv().await.unwrap();
         assert_eq!(
             (event.duplicate_of.as_ref(), event.status),
             (Some(&id), DeliveryStatus::Deduplicated)
         );
-        drop(post(&house, &webhook, &[], "2").await);
+        drop(post(&harness, &webhook, &[], "2").await);
         assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Filtered);
-        drop(post(&house, &webhook, &push, "{").await);
+        drop(post(&harness, &webhook, &push, "{").await);
         assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Rejected);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

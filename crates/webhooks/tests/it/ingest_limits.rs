@@ -1,7 +1,7 @@
 //! Limits of ingest: duplicates, rates, floods of refusals, and a database that rejects writes.
 
-use crate::room::{accepted, code, create, open_webhook, post, post_from, rows, until_rows};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{accepted, code, create, open_webhook, post, post_from, rows, until_rows};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
 use gatehouse_webhooks::{Ingested, WebhooksSettings};
 use serde_json::json;
@@ -10,24 +10,24 @@ use std::time::Duration;
 #[tokio::test]
 async fn refusals_of_one_client_are_written_60_times_a_minute() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let made = create(&house, json!({ "name": "n", "secret": "right" }))
+        let harness = Harness::open(&database, &model).await;
+        let made = create(&harness, json!({ "name": "n", "secret": "right" }))
             .await
             .webhook;
         for _ in 0..70 {
-            let refused = post(&house, &made, &[], "{}").await;
+            let refused = post(&harness, &made, &[], "{}").await;
             assert_eq!(code(refused), ErrorCode::InvalidCredentials);
         }
-        let other = post_from(&house, "198.51.100.9", &made.public_id, &[], b"{}").await;
+        let other = post_from(&harness, "198.51.100.9", &made.public_id, &[], b"{}").await;
         assert_eq!(code(other), ErrorCode::InvalidCredentials);
-        drop(until_rows(&house, 61).await);
-        house.advance(Duration::from_mins(1));
+        drop(until_rows(&harness, 61).await);
+        harness.advance(Duration::from_mins(1));
         assert_eq!(
-            code(post(&house, &made, &[], "{}").await),
+            code(post(&harness, &made, &[], "{}").await),
             ErrorCode::InvalidCredentials
         );
-        drop(until_rows(&house, 62).await);
-        house.stop().await;
+        drop(until_rows(&harness, 62).await);
+        harness.stop().await;
     })
     .await;
 }
@@ -35,39 +35,39 @@ async fn refusals_of_one_client_are_written_60_times_a_minute() {
 #[tokio::test]
 async fn refusals_before_verification_and_unreadable_bodies_are_written_60_times_a_minute() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let elsewhere = open_webhook(&house, json!({ "allowed_cidrs": ["203.0.113.9"] })).await;
-        let small = open_webhook(&house, json!({ "max_body_bytes": 2 })).await;
+        let harness = Harness::open(&database, &model).await;
+        let elsewhere = open_webhook(&harness, json!({ "allowed_cidrs": ["203.0.113.9"] })).await;
+        let small = open_webhook(&harness, json!({ "max_body_bytes": 2 })).await;
         for _ in 0..62 {
-            let refused = post(&house, &elsewhere, &[], "{}").await;
+            let refused = post(&harness, &elsewhere, &[], "{}").await;
             assert_eq!(code(refused), ErrorCode::Forbidden);
-            let refused = post(&house, &small, &[], "{} ").await;
+            let refused = post(&harness, &small, &[], "{} ").await;
             assert_eq!(code(refused), ErrorCode::PayloadTooLarge);
-            let refused = post(&house, &small, &[], "{").await;
+            let refused = post(&harness, &small, &[], "{").await;
             assert_eq!(code(refused), ErrorCode::ParseError);
         }
         // Address and size refusals share a limit; unreadable bodies have their own. Another client's rows
         // are still recorded.
-        let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{} ").await;
+        let other = post_from(&harness, "198.51.100.9", &small.public_id, &[], b"{} ").await;
         assert_eq!(code(other), ErrorCode::PayloadTooLarge);
-        let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{").await;
+        let other = post_from(&harness, "198.51.100.9", &small.public_id, &[], b"{").await;
         assert_eq!(code(other), ErrorCode::ParseError);
-        let rows = until_rows(&house, 2 * 60 + 2).await;
+        let rows = until_rows(&harness, 2 * 60 + 2).await;
         let rejected = |row: &gatehouse_store::DeliveryRow| row.status == DeliveryStatus::Rejected;
         assert!(rows.iter().all(rejected));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_body_without_room_counts_as_rate_limited() {
+async fn a_body_without_memory_counts_as_rate_limited() {
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let webhook = open_webhook(&house, json!({})).await;
-    let (from, headers) = (crate::room::sender("192.0.2.1"), http::HeaderMap::new());
-    let intake = house
+    let harness = Harness::open(&database, &model).await;
+    let webhook = open_webhook(&harness, json!({})).await;
+    let (from, headers) = (crate::requests::sender("192.0.2.1"), http::HeaderMap::new());
+    let intake = harness
         .webhooks
         .begin_ingest(&webhook.public_id, &from, &headers)
         .await
@@ -83,16 +83,16 @@ async fn a_body_without_room_counts_as_rate_limited() {
     );
     assert!(text.contains(&line), "{text}");
     assert!(!text.contains("rejected"), "{text}");
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn of_concurrent_duplicates_exactly_one_is_accepted() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 2 })).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "rate_limit_per_minute": 2 })).await;
         let sent = [("x-delivery-id", "same")];
-        let all = (0..50).map(|_| post(&house, &webhook, &sent, "{}"));
+        let all = (0..50).map(|_| post(&harness, &webhook, &sent, "{}"));
         let outcomes = futures_util::future::join_all(all).await;
         let mut first = None;
         let mut duplicates = Vec::new();
@@ -106,7 +106,7 @@ async fn of_concurrent_duplicates_exactly_one_is_accepted() {
         let first = first.unwrap();
         assert_eq!(duplicates.len(), 49);
         assert!(duplicates.iter().all(|id| *id == first));
-        let rows = until_rows(&house, 50).await;
+        let rows = until_rows(&harness, 50).await;
         let duplicates = rows
             .iter()
             .filter(|row| row.duplicate_of.as_ref() == Some(&first));
@@ -117,12 +117,12 @@ async fn of_concurrent_duplicates_exactly_one_is_accepted() {
         );
         assert_eq!(duplicates.count(), 49);
         // Duplicates do not count: exactly one of two permits is left.
-        accepted(post(&house, &webhook, &[], "1").await);
+        accepted(post(&harness, &webhook, &[], "1").await);
         assert_eq!(
-            code(post(&house, &webhook, &[], "2").await),
+            code(post(&harness, &webhook, &[], "2").await),
             ErrorCode::RateLimited
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -130,18 +130,18 @@ async fn of_concurrent_duplicates_exactly_one_is_accepted() {
 #[tokio::test]
 async fn a_key_belongs_to_its_webhook() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let one = open_webhook(&house, json!({})).await;
-        let two = open_webhook(&house, json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        let one = open_webhook(&harness, json!({})).await;
+        let two = open_webhook(&harness, json!({})).await;
         let sent = [("x-delivery-id", "same")];
-        accepted(post(&house, &one, &sent, "1").await);
-        accepted(post(&house, &two, &sent, "1").await);
+        accepted(post(&harness, &one, &sent, "1").await);
+        accepted(post(&harness, &two, &sent, "1").await);
         // Without an id, the body is the key, so a different body is a different delivery.
-        accepted(post(&house, &one, &[], "{\"n\":1}").await);
-        accepted(post(&house, &one, &[], "{\"n\":2}").await);
-        let again = post(&house, &one, &[], "{\"n\":1}").await.unwrap();
+        accepted(post(&harness, &one, &[], "{\"n\":1}").await);
+        accepted(post(&harness, &one, &[], "{\"n\":2}").await);
+        let again = post(&harness, &one, &[], "{\"n\":1}").await.unwrap();
         assert!(matches!(again, Ingested::Deduplicated(_)));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -150,57 +150,62 @@ async fn a_key_belongs_to_its_webhook() {
 async fn limits_hold_for_the_webhook_and_over_all() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            global_rate_limit_per_minute: 5,
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 5,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
-        let house = House::open_with(&database, &model, settings).await;
-        let one = open_webhook(&house, json!({ "rate_limit_per_minute": 3 })).await;
-        let two = open_webhook(&house, json!({})).await;
+        let harness = Harness::open_with(&database, &model, settings).await;
+        let one = open_webhook(&harness, json!({ "rate_limit_per_minute": 3 })).await;
+        let two = open_webhook(&harness, json!({})).await;
         for number in 0..3 {
-            accepted(post(&house, &one, &[], &number.to_string()).await);
+            accepted(post(&harness, &one, &[], &number.to_string()).await);
         }
-        let problem = post(&house, &one, &[], "3").await.unwrap_err();
+        let problem = post(&harness, &one, &[], "3").await.unwrap_err();
         assert_eq!(problem.code, ErrorCode::RateLimited);
         assert_eq!(problem.details["retry_after_seconds"], 60);
         // A duplicate is recognized even when the limit is reached.
-        let again = post(&house, &one, &[], "1").await.unwrap();
+        let again = post(&harness, &one, &[], "1").await.unwrap();
         assert!(matches!(again, Ingested::Deduplicated(_)));
-        accepted(post(&house, &two, &[], "4").await);
-        accepted(post(&house, &two, &[], "5").await);
+        accepted(post(&harness, &two, &[], "4").await);
+        accepted(post(&harness, &two, &[], "5").await);
         assert_eq!(
-            code(post(&house, &two, &[], "6").await),
+            code(post(&harness, &two, &[], "6").await),
             ErrorCode::RateLimited
         );
         let actor = Actor::cli();
-        let wider = crate::room::input(json!({ "rate_limit_per_minute": 4 }));
+        let wider = crate::requests::input(json!({ "rate_limit_per_minute": 4 }));
         drop(
-            house
+            harness
                 .webhooks
                 .update(&actor, one.id.as_str(), wider)
                 .await
                 .unwrap(),
         );
         assert_eq!(
-            code(post(&house, &one, &[], "7").await),
+            code(post(&harness, &one, &[], "7").await),
             ErrorCode::RateLimited,
             "over all"
         );
-        house.webhooks.update_settings(WebhooksSettings::default());
-        accepted(post(&house, &one, &[], "7").await);
+        harness
+            .webhooks
+            .update_settings(WebhooksSettings::default());
+        accepted(post(&harness, &one, &[], "7").await);
         assert_eq!(
-            code(post(&house, &one, &[], "8").await),
+            code(post(&harness, &one, &[], "8").await),
             ErrorCode::RateLimited,
             "its own"
         );
-        house.advance(Duration::from_mins(1));
-        accepted(post(&house, &one, &[], "8").await);
-        let stored = until_rows(&house, 8).await;
+        harness.advance(Duration::from_mins(1));
+        accepted(post(&harness, &one, &[], "8").await);
+        let stored = until_rows(&harness, 8).await;
         assert!(
             stored
                 .iter()
                 .all(|row| row.status != DeliveryStatus::Rejected)
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -208,18 +213,18 @@ async fn limits_hold_for_the_webhook_and_over_all() {
 #[tokio::test]
 async fn filtered_deliveries_do_not_count_against_the_limits() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "rate_limit_per_minute": 1, "events": ["push"] });
-        let webhook = open_webhook(&house, members).await;
+        let webhook = open_webhook(&harness, members).await;
         for number in 0..5 {
             let body = number.to_string();
-            let filtered = post(&house, &webhook, &[("x-event-type", "fork")], &body).await;
+            let filtered = post(&harness, &webhook, &[("x-event-type", "fork")], &body).await;
             assert!(matches!(filtered.unwrap(), Ingested::Filtered(_)));
         }
-        accepted(post(&house, &webhook, &[("x-event-type", "push")], "{}").await);
-        let second = post(&house, &webhook, &[("x-event-type", "push")], "[]").await;
+        accepted(post(&harness, &webhook, &[("x-event-type", "push")], "{}").await);
+        let second = post(&harness, &webhook, &[("x-event-type", "push")], "[]").await;
         assert_eq!(code(second), ErrorCode::RateLimited);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -227,19 +232,19 @@ async fn filtered_deliveries_do_not_count_against_the_limits() {
 #[tokio::test]
 async fn limits_survive_a_restart() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 2 })).await;
-        accepted(post(&house, &webhook, &[], "1").await);
-        accepted(post(&house, &webhook, &[], "2").await);
-        house.stop().await;
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "rate_limit_per_minute": 2 })).await;
+        accepted(post(&harness, &webhook, &[], "1").await);
+        accepted(post(&harness, &webhook, &[], "2").await);
+        harness.stop().await;
+        let harness = Harness::open(&database, &model).await;
         assert_eq!(
-            code(post(&house, &webhook, &[], "3").await),
+            code(post(&harness, &webhook, &[], "3").await),
             ErrorCode::RateLimited
         );
-        house.advance(Duration::from_mins(1));
-        accepted(post(&house, &webhook, &[], "3").await);
-        house.stop().await;
+        harness.advance(Duration::from_mins(1));
+        accepted(post(&harness, &webhook, &[], "3").await);
+        harness.stop().await;
     })
     .await;
 }
@@ -247,19 +252,19 @@ async fn limits_survive_a_restart() {
 #[tokio::test]
 async fn a_clock_that_jumps_changes_no_window() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 1 })).await;
-        accepted(post(&house, &webhook, &[], "1").await);
-        house
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "rate_limit_per_minute": 1 })).await;
+        accepted(post(&harness, &webhook, &[], "1").await);
+        harness
             .clock
             .set_wall(gatehouse_domain::Timestamp::from_millis(0));
         assert_eq!(
-            code(post(&house, &webhook, &[], "2").await),
+            code(post(&harness, &webhook, &[], "2").await),
             ErrorCode::RateLimited
         );
-        house.advance(Duration::from_mins(1));
-        accepted(post(&house, &webhook, &[], "2").await);
-        house.stop().await;
+        harness.advance(Duration::from_mins(1));
+        accepted(post(&harness, &webhook, &[], "2").await);
+        harness.stop().await;
     })
     .await;
 }
@@ -269,44 +274,49 @@ async fn nothing_is_acknowledged_that_is_not_on_disk() {
     // Another process holds the write lock. SQLite only: PostgreSQL locks differently.
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 1 })).await;
-    let filtering = open_webhook(&house, json!({ "events": ["push"] })).await;
+    let harness = Harness::open(&database, &model).await;
+    let webhook = open_webhook(&harness, json!({ "rate_limit_per_minute": 1 })).await;
+    let filtering = open_webhook(&harness, json!({ "events": ["push"] })).await;
     let held = gatehouse_store::testing::hold_write_lock(&database.location).await;
     let (one, two) = tokio::join!(
-        post(&house, &webhook, &[], "1"),
-        post(&house, &filtering, &[], "1")
+        post(&harness, &webhook, &[], "1"),
+        post(&harness, &filtering, &[], "1")
     );
     for outcome in [one, two] {
         assert_eq!(code(outcome), ErrorCode::StorageUnavailable);
     }
     drop(held);
     // The permit was released.
-    accepted(post(&house, &webhook, &[], "1").await);
-    assert_eq!(rows(&house).await.len(), 1);
-    house.stop().await;
+    accepted(post(&harness, &webhook, &[], "1").await);
+    assert_eq!(rows(&harness).await.len(), 1);
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn many_at_once_are_all_stored_and_counted() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            global_rate_limit_per_minute: 100_000,
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 100_000,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
-        let house = House::open_with(&database, &model, settings).await;
+        let harness = Harness::open_with(&database, &model, settings).await;
         let members = json!({ "rate_limit_per_minute": 100_000 });
-        let webhook = open_webhook(&house, members).await;
+        let webhook = open_webhook(&harness, members).await;
         let bodies: Vec<_> = (0..700)
             .map(|number| format!("{{\"n\":{number}}}"))
             .collect();
-        let all = bodies.iter().map(|body| post(&house, &webhook, &[], body));
+        let all = bodies
+            .iter()
+            .map(|body| post(&harness, &webhook, &[], body));
         for outcome in futures_util::future::join_all(all).await {
             accepted(outcome);
         }
-        let shown = house.webhooks.get(webhook.id.as_str()).await.unwrap();
+        let shown = harness.webhooks.get(webhook.id.as_str()).await.unwrap();
         assert_eq!(shown.delivery_count, 700);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

@@ -14,6 +14,6 @@ mod ingest;
 mod ingest_limits;
 mod records;
 mod replay_guard;
-mod room;
+mod requests;
 mod secrets;
 mod worker;

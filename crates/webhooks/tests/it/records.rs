@@ -1,7 +1,7 @@
 //! Tests for creating, listing, changing and deleting webhooks.
 
-use crate::room::{as_json, create, refused, update};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{as_json, create, refused, update};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
             base_url: "https://gate.example/".to_owned(),
             ..WebhooksSettings::default()
         };
-        let house = House::open_with(&database, &model, settings).await;
-        let made = create(&house, json!({ "name": "Builds" })).await;
+        let harness = Harness::open_with(&database, &model, settings).await;
+        let made = create(&harness, json!({ "name": "Builds" })).await;
         let record = as_json(&made);
         let public_id = record["public_id"].as_str().unwrap();
         assert!(
@@ -48,12 +48,12 @@ async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
             "secret": secret,
         });
         assert_eq!(record, expected);
-        let shown = as_json(&house.webhooks.get(public_id).await.unwrap());
+        let shown = as_json(&harness.webhooks.get(public_id).await.unwrap());
         assert_eq!(shown.get("secret"), None);
         assert_eq!(shown["id"], record["id"]);
-        let listed = as_json(&house.webhooks.list(50, None).await.unwrap());
+        let listed = as_json(&harness.webhooks.list(50, None).await.unwrap());
         assert_eq!(listed, json!({ "webhooks": [shown] }));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -61,7 +61,7 @@ async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
 #[tokio::test]
 async fn every_member_is_taken_in_both_spellings() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let camel = json!({
             "name": "All", "sourceProfile": "github", "authMode": "static_header",
             "secret": "a-secret-of-mine-0123", "header": "X-Mine",
@@ -73,7 +73,7 @@ async fn every_member_is_taken_in_both_spellings() {
             "maxBodyBytes": 2048, "allowedCidrs": ["192.0.2.0/24", "2001:db8::1"],
             "eventHeader": "X-Kind", "enabled": false,
         });
-        let record = as_json(&create(&house, camel).await);
+        let record = as_json(&create(&harness, camel).await);
         let expected = json!({
             "id": record["id"], "public_id": record["public_id"], "url": record["url"],
             "name": "All", "source_profile": "codehost_a", "auth_mode": "static_header",
@@ -110,13 +110,13 @@ async fn every_member_is_taken_in_both_spellings() {
         }
         members.insert("tool_policy".to_owned(), members["toolPolicy"].clone());
         members.remove("toolPolicy");
-        let same = as_json(&update(&house, id, again).await.unwrap());
+        let same = as_json(&update(&harness, id, again).await.unwrap());
         for (name, value) in expected.as_object().unwrap() {
             if name != "updated_at" && name != "secret" {
                 assert_eq!(&same[name], value, "{name}");
             }
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -124,7 +124,7 @@ async fn every_member_is_taken_in_both_spellings() {
 #[tokio::test]
 async fn null_goes_back_to_the_default() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let made = json!({
             "name": "n", "header": "X-Mine", "events": ["push"], "agent": "default", "model": "m",
             "system_prompt_suffix": "s", "toolPolicy": {}, "session_mode": "named_session",
@@ -133,7 +133,7 @@ async fn null_goes_back_to_the_default() {
             "max_body_bytes": 5, "allowed_cidrs": ["192.0.2.1"], "event_header": "X-Kind",
             "enabled": false,
         });
-        let made = create(&house, made).await;
+        let made = create(&harness, made).await;
         let id = made.webhook.id.as_str();
         let cleared = json!({
             "events": null, "agent": null, "model": null, "system_prompt_suffix": null,
@@ -142,7 +142,7 @@ async fn null_goes_back_to_the_default() {
             "rate_limit_per_minute": null, "max_body_bytes": null, "allowed_cidrs": null,
             "event_header": null, "enabled": null, "header": null,
         });
-        let record = as_json(&update(&house, id, cleared).await.unwrap());
+        let record = as_json(&update(&harness, id, cleared).await.unwrap());
         for gone in [
             "agent",
             "model",
@@ -164,7 +164,7 @@ async fn null_goes_back_to_the_default() {
             (&json!(true), &json!(false))
         );
         assert_eq!(record["max_body_bytes"], 1_048_576);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -280,26 +280,30 @@ fn spelled_out(text: &str) -> Value {
 #[tokio::test]
 async fn what_is_wrong_is_named() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         for (text, field) in WRONG {
             let expected = (ErrorCode::InvalidParams, (*field).to_owned());
-            assert_eq!(refused(&house, spelled_out(text)).await, expected, "{text}");
+            assert_eq!(
+                refused(&harness, spelled_out(text)).await,
+                expected,
+                "{text}"
+            );
         }
         let many = |count: usize| vec!["a"; count];
         let expected = (ErrorCode::InvalidParams, "events".to_owned());
         let too_many = json!({ "name": "n", "events": many(201) });
-        assert_eq!(refused(&house, too_many).await, expected);
+        assert_eq!(refused(&harness, too_many).await, expected);
         let good = json!({
             "name": "%200", "secret": "%1024", "system_prompt_suffix": "%16384",
             "session_key": "%200", "prompt_template": "%65536", "events": many(200),
             "rate_limit_per_minute": 1_000_000, "max_body_bytes": 26_214_400, "allowed_cidrs": [],
         });
-        let record = as_json(&create(&house, spelled_out(&good.to_string())).await);
+        let record = as_json(&create(&harness, spelled_out(&good.to_string())).await);
         let cidrs = record.get("allowed_cidrs");
         assert_eq!(cidrs, None, "an empty list is from everywhere");
         let least = json!({ "name": "n", "rate_limit_per_minute": 1, "max_body_bytes": 1 });
-        drop(create(&house, least).await);
-        house.stop().await;
+        drop(create(&harness, least).await);
+        harness.stop().await;
     })
     .await;
 }
@@ -308,7 +312,7 @@ async fn what_is_wrong_is_named() {
 async fn a_key_of_somebody_elses_session_is_refused() {
     everywhere(async |database, model| {
         use gatehouse_agents::{Origin, SendRequest, Target};
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let send = |key: &str, origin| SendRequest {
             session: Target::Keyed {
                 key: key.to_owned(),
@@ -322,24 +326,24 @@ async fn a_key_of_somebody_elses_session_is_refused() {
             delivery: gatehouse_domain::DeliveryId::from_text("del_1"),
         };
         drop(
-            house
+            harness
                 .agents
                 .send_sync(send("made-by-webhook", webhook))
                 .await
                 .unwrap(),
         );
-        let mine = house
+        let mine = harness
             .agents
             .send(SendRequest::new("hello", Actor::cli()))
             .await;
         let mine = mine.unwrap().session_key;
         let named =
             |key: &str| json!({ "name": "n", "session_mode": "named_session", "session_key": key });
-        drop(create(&house, named("made-by-webhook")).await);
-        drop(create(&house, named("new")).await);
+        drop(create(&harness, named("made-by-webhook")).await);
+        drop(create(&harness, named("new")).await);
         let expected = (ErrorCode::InvalidParams, "session_key".to_owned());
-        assert_eq!(refused(&house, named(&mine)).await, expected);
-        house.stop().await;
+        assert_eq!(refused(&harness, named(&mine)).await, expected);
+        harness.stop().await;
     })
     .await;
 }
@@ -347,20 +351,20 @@ async fn a_key_of_somebody_elses_session_is_refused() {
 #[tokio::test]
 async fn pages_follow_each_other() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let mut made = Vec::new();
         for number in 0..5 {
             made.push(
-                create(&house, json!({ "name": format!("{number}") }))
+                create(&harness, json!({ "name": format!("{number}") }))
                     .await
                     .webhook
                     .id,
             );
-            house.advance(std::time::Duration::from_millis(1));
+            harness.advance(std::time::Duration::from_millis(1));
         }
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
-            let page = house.webhooks.list(2, cursor.as_deref()).await.unwrap();
+            let page = harness.webhooks.list(2, cursor.as_deref()).await.unwrap();
             seen.extend(page.webhooks.into_iter().map(|webhook| webhook.id));
             cursor = page.next_cursor;
             if cursor.is_none() {
@@ -369,12 +373,12 @@ async fn pages_follow_each_other() {
         }
         assert_eq!(seen, made);
         for cursor in ["zzz", "", "del_0198c0de0198c0de0198c0de0198c0de"] {
-            let error = house.webhooks.list(2, Some(cursor)).await.unwrap_err();
+            let error = harness.webhooks.list(2, Some(cursor)).await.unwrap_err();
             let problem = gatehouse_domain::Problem::from(error);
             assert_eq!(problem.code, ErrorCode::InvalidParams);
             assert_eq!(problem.details["field"], "cursor");
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

@@ -1,8 +1,10 @@
 //! Tests for the replay guard `bytes`, redelivery of failed deliveries, and deliveries that wait for their
 //! webhook's rate.
 
-use crate::room::{accepted, as_json, code, create, open_webhook, post, refused, rows, secret_of};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{
+    accepted, as_json, code, create, open_webhook, post, refused, rows, secret_of,
+};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_webhooks::{Ingested, Webhook, WebhookChanged, WebhooksSettings};
@@ -19,7 +21,7 @@ fn duplicate(outcome: Result<Ingested, Problem>) -> DeliveryId {
 
 /// Posts `body` with the signature of `signed_body` and additional headers.
 async fn post_signed(
-    house: &House,
+    harness: &Harness,
     made: &WebhookChanged,
     signed_body: &str,
     body: &str,
@@ -36,7 +38,7 @@ async fn post_signed(
         secret: &secret_of(made),
         url: &url,
         body: signed_body.as_bytes(),
-        now_ms: house.clock_ms(),
+        now_ms: harness.clock_ms(),
         id: "msg_1",
     });
     let mut headers: Vec<_> = proof
@@ -44,22 +46,22 @@ async fn post_signed(
         .map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
         .collect();
     headers.extend(more);
-    post(house, webhook, &headers, body).await
+    post(harness, webhook, &headers, body).await
 }
 
 #[tokio::test]
 async fn a_form_that_says_the_same_in_other_bytes_is_the_same_capture() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "name": "n", "source_profile": "twilio", "replay_guard": "bytes" });
-        let made = create(&house, members).await;
+        let made = create(&harness, members).await;
         let captured = "Body=hi+there&From=%2B15550100&MessageSid=SM1";
         let with = async |body: &str, id: &str| {
             let more = [
                 ("i-twilio-idempotency-token", id),
                 ("content-type", "application/x-www-form-urlencoded"),
             ];
-            post_signed(&house, &made, captured, body, &more).await
+            post_signed(&harness, &made, captured, body, &more).await
         };
         let first = accepted(with(captured, "1").await);
         // The captured signature verifies all of these.
@@ -75,7 +77,7 @@ async fn a_form_that_says_the_same_in_other_bytes_is_the_same_capture() {
             let id = format!("fresh-{number}");
             assert_eq!(duplicate(with(body, &id).await), first, "{body}");
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -83,13 +85,13 @@ async fn a_form_that_says_the_same_in_other_bytes_is_the_same_capture() {
 #[tokio::test]
 async fn of_concurrent_copies_under_fresh_ids_exactly_one_is_accepted() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "replay_guard": "bytes" })).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "replay_guard": "bytes" })).await;
         let ids: Vec<_> = (0..50).map(|number| format!("id-{number}")).collect();
         let all = ids.iter().map(|id| {
             let webhook = &webhook;
-            let house = &house;
-            async move { post(house, webhook, &[("x-delivery-id", id)], "{\"n\":1}").await }
+            let harness = &harness;
+            async move { post(harness, webhook, &[("x-delivery-id", id)], "{\"n\":1}").await }
         });
         let outcomes = futures_util::future::join_all(all).await;
         let (new, known): (Vec<_>, Vec<_>) = outcomes
@@ -98,9 +100,9 @@ async fn of_concurrent_copies_under_fresh_ids_exactly_one_is_accepted() {
             .partition(|outcome| matches!(outcome, Ingested::Accepted(_)));
         assert_eq!((new.len(), known.len()), (1, 49));
         // The guard is per webhook: another webhook's deliveries are unknown to it.
-        let other = open_webhook(&house, json!({ "replay_guard": "bytes" })).await;
-        accepted(post(&house, &other, &[("x-delivery-id", "id-1")], "{\"n\":1}").await);
-        house.stop().await;
+        let other = open_webhook(&harness, json!({ "replay_guard": "bytes" })).await;
+        accepted(post(&harness, &other, &[("x-delivery-id", "id-1")], "{\"n\":1}").await);
+        harness.stop().await;
     })
     .await;
 }
@@ -108,17 +110,18 @@ async fn of_concurrent_copies_under_fresh_ids_exactly_one_is_accepted() {
 #[tokio::test]
 async fn the_time_that_is_signed_belongs_to_the_bytes() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members =
             json!({ "name": "n", "auth_mode": "slack_signature", "replay_guard": "bytes" });
-        let made = create(&house, members).await;
-        let post =
-            async |id: &str| post_signed(&house, &made, "{}", "{}", &[("x-delivery-id", id)]).await;
+        let made = create(&harness, members).await;
+        let post = async |id: &str| {
+            post_signed(&harness, &made, "{}", "{}", &[("x-delivery-id", id)]).await
+        };
         let first = accepted(post("a").await);
         assert_eq!(duplicate(post("b").await), first);
-        house.advance(Duration::from_secs(1));
+        harness.advance(Duration::from_secs(1));
         accepted(post("c").await);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -126,38 +129,42 @@ async fn the_time_that_is_signed_belongs_to_the_bytes() {
 #[tokio::test]
 async fn what_was_accepted_before_the_guard_is_on_is_not_known_to_it_and_samples_pass() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         for profile in gatehouse_sources::profile::all() {
             let members =
                 json!({ "name": "n", "source_profile": profile.id, "replay_guard": "bytes" });
-            let webhook = create(&house, members).await.webhook;
+            let webhook = create(&harness, members).await.webhook;
             for _ in 0..2 {
                 let id = webhook.id.as_str();
-                let tested = house.webhooks.test(&Actor::cli(), id, None).await.unwrap();
+                let tested = harness
+                    .webhooks
+                    .test(&Actor::cli(), id, None)
+                    .await
+                    .unwrap();
                 assert_eq!(tested.status, DeliveryStatus::Queued, "{profile}");
-                let again = house.webhooks.replay(tested.delivery_id.as_str()).await;
+                let again = harness.webhooks.replay(tested.delivery_id.as_str()).await;
                 assert_eq!(again.unwrap().status, DeliveryStatus::Queued, "{profile}");
             }
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
 
 /// Ends a delivery as failed, as a worker would.
-async fn fail(house: &House, id: &DeliveryId) {
-    house.end_as(id, DeliveryStatus::Failed).await;
+async fn fail(harness: &Harness, id: &DeliveryId) {
+    harness.end_as(id, DeliveryStatus::Failed).await;
 }
 
 #[tokio::test]
 async fn concurrent_redeliveries_of_what_failed_make_one_and_five_are_the_most() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "redeliver_failed": true })).await;
-        let send = async || post(&house, &webhook, &[("x-delivery-id", "same")], "{}").await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "redeliver_failed": true })).await;
+        let send = async || post(&harness, &webhook, &[("x-delivery-id", "same")], "{}").await;
         let first = accepted(send().await);
         assert_eq!(duplicate(send().await), first, "it has not failed yet");
-        fail(&house, &first).await;
+        fail(&harness, &first).await;
         for number in 0..5 {
             let outcomes = futures_util::future::join_all((0..10).map(|_| send())).await;
             let (new, known): (Vec<_>, Vec<_>) = outcomes
@@ -173,12 +180,12 @@ async fn concurrent_redeliveries_of_what_failed_make_one_and_five_are_the_most()
             let Ingested::Accepted(again) = &new[0] else {
                 panic!("{new:?}")
             };
-            let shown = house.webhooks.delivery(again.as_str()).await.unwrap();
+            let shown = harness.webhooks.delivery(again.as_str()).await.unwrap();
             assert_eq!(shown.replay_of.as_ref(), Some(&first));
-            fail(&house, again).await;
+            fail(&harness, again).await;
         }
         assert_eq!(duplicate(send().await), first, "a sixth time");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -186,15 +193,15 @@ async fn concurrent_redeliveries_of_what_failed_make_one_and_five_are_the_most()
 #[tokio::test]
 async fn a_redelivery_that_went_well_ends_it() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let webhook = open_webhook(&house, json!({ "redeliver_failed": true })).await;
-        let send = async || post(&house, &webhook, &[("x-delivery-id", "same")], "{}").await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = open_webhook(&harness, json!({ "redeliver_failed": true })).await;
+        let send = async || post(&harness, &webhook, &[("x-delivery-id", "same")], "{}").await;
         let first = accepted(send().await);
-        fail(&house, &first).await;
+        fail(&harness, &first).await;
         let again = accepted(send().await);
-        house.end_as(&again, DeliveryStatus::Completed).await;
+        harness.end_as(&again, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send().await), first);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -202,22 +209,22 @@ async fn a_redelivery_that_went_well_ends_it() {
 #[tokio::test]
 async fn bytes_of_another_delivery_do_not_pass_as_a_redelivery() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "redeliver_failed": true, "replay_guard": "bytes" });
-        let webhook = open_webhook(&house, members).await;
+        let webhook = open_webhook(&harness, members).await;
         let send = async |id: &str, body: &str| {
-            post(&house, &webhook, &[("x-delivery-id", id)], body).await
+            post(&harness, &webhook, &[("x-delivery-id", id)], body).await
         };
         let failed = accepted(send("one", "1").await);
         let ran = accepted(send("two", "2").await);
-        fail(&house, &failed).await;
-        house.end_as(&ran, DeliveryStatus::Completed).await;
+        fail(&harness, &failed).await;
+        harness.end_as(&ran, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("one", "2").await), ran);
         // The bytes of a redelivery are remembered.
         let again = accepted(send("one", "3").await);
-        house.end_as(&again, DeliveryStatus::Completed).await;
+        harness.end_as(&again, DeliveryStatus::Completed).await;
         assert_eq!(duplicate(send("fresh", "3").await), failed);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -225,25 +232,25 @@ async fn bytes_of_another_delivery_do_not_pass_as_a_redelivery() {
 #[tokio::test]
 async fn a_redelivery_needs_a_place_under_the_limit() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let members = json!({ "redeliver_failed": true, "rate_limit_per_minute": 1 });
-        let webhook = open_webhook(&house, members).await;
-        let send = async || post(&house, &webhook, &[("x-delivery-id", "same")], "{}").await;
+        let webhook = open_webhook(&harness, members).await;
+        let send = async || post(&harness, &webhook, &[("x-delivery-id", "same")], "{}").await;
         let first = accepted(send().await);
         assert_eq!(duplicate(send().await), first);
-        fail(&house, &first).await;
+        fail(&harness, &first).await;
         assert_eq!(code(send().await), ErrorCode::RateLimited);
-        house.advance(Duration::from_mins(1));
+        harness.advance(Duration::from_mins(1));
         accepted(send().await);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
 
 /// How many deliveries of the webhook have started.
-async fn started(house: &House, webhook: &Webhook) -> usize {
-    house.worker_has_looked().await;
-    let rows = rows(house).await;
+async fn started(harness: &Harness, webhook: &Webhook) -> usize {
+    harness.worker_has_looked().await;
+    let rows = rows(harness).await;
     let done =
         |row: &&gatehouse_store::DeliveryRow| row.webhook_id == webhook.id && row.attempts > 0;
     rows.iter().filter(done).count()
@@ -253,32 +260,38 @@ async fn started(house: &House, webhook: &Webhook) -> usize {
 async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            send_workers: 64,
+            section: gatehouse_config::Webhooks {
+                send_workers: 64,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..WebhooksSettings::default()
         };
-        let house = House::open_with(&database, &model, settings).await;
+        let harness = Harness::open_with(&database, &model, settings).await;
         let members =
             json!({ "rate_limit_per_minute": 3, "on_limit": "queue", "deliver_only": true });
-        let webhook = open_webhook(&house, members).await;
+        let webhook = open_webhook(&harness, members).await;
         assert_eq!(as_json(&webhook)["on_limit"], "queue");
         for number in 0..8 {
-            accepted(post(&house, &webhook, &[], &number.to_string()).await);
+            accepted(post(&harness, &webhook, &[], &number.to_string()).await);
         }
-        house.work();
-        assert_eq!(started(&house, &webhook).await, 3);
-        house.advance(Duration::from_millis(59_999));
-        assert_eq!(started(&house, &webhook).await, 3);
-        let waiting = rows(&house).await.into_iter().find(|row| row.attempts == 0);
+        harness.work();
+        assert_eq!(started(&harness, &webhook).await, 3);
+        harness.advance(Duration::from_millis(59_999));
+        assert_eq!(started(&harness, &webhook).await, 3);
+        let waiting = rows(&harness)
+            .await
+            .into_iter()
+            .find(|row| row.attempts == 0);
         assert!(waiting.unwrap().error.unwrap().contains("rate"));
-        house.advance(Duration::from_millis(1));
-        assert_eq!(started(&house, &webhook).await, 6);
-        house.advance(Duration::from_mins(1));
-        assert_eq!(started(&house, &webhook).await, 8);
+        harness.advance(Duration::from_millis(1));
+        assert_eq!(started(&harness, &webhook).await, 6);
+        harness.advance(Duration::from_mins(1));
+        assert_eq!(started(&harness, &webhook).await, 8);
         // Another webhook does not wait for it.
-        let other = open_webhook(&house, json!({ "deliver_only": true })).await;
-        accepted(post(&house, &other, &[], "1").await);
-        assert_eq!(started(&house, &other).await, 1);
-        house.stop().await;
+        let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        accepted(post(&harness, &other, &[], "1").await);
+        assert_eq!(started(&harness, &other).await, 1);
+        harness.stop().await;
     })
     .await;
 }
@@ -287,33 +300,33 @@ async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
 async fn a_queue_has_an_end() {
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
-    let house = House::open(&database, &model).await;
+    let harness = Harness::open(&database, &model).await;
     let members = json!({ "rate_limit_per_minute": 1, "on_limit": "queue" });
-    let webhook = open_webhook(&house, members).await;
+    let webhook = open_webhook(&harness, members).await;
     let bodies: Vec<_> = (0..10_001).map(|number| number.to_string()).collect();
     for some in bodies.chunks(500) {
-        let all = some.iter().map(|body| post(&house, &webhook, &[], body));
+        let all = some.iter().map(|body| post(&harness, &webhook, &[], body));
         for outcome in futures_util::future::join_all(all).await {
             accepted(outcome);
         }
     }
     // One delivery within the limit and 10,000 waiting.
-    let problem = post(&house, &webhook, &[], "10001").await.unwrap_err();
+    let problem = post(&harness, &webhook, &[], "10001").await.unwrap_err();
     assert_eq!(problem.code, ErrorCode::RateLimited);
     assert_eq!(problem.details["retry_after_seconds"], 60);
     // A duplicate does not use a permit.
-    duplicate(post(&house, &webhook, &[], "7").await);
-    house.advance(Duration::from_mins(1));
-    accepted(post(&house, &webhook, &[], "10001").await);
-    house.stop().await;
+    duplicate(post(&harness, &webhook, &[], "7").await);
+    harness.advance(Duration::from_mins(1));
+    accepted(post(&harness, &webhook, &[], "10001").await);
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn fields_of_intake_are_checked_shown_and_cleared() {
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let plain = open_webhook(&house, json!({})).await;
+    let harness = Harness::open(&database, &model).await;
+    let plain = open_webhook(&harness, json!({})).await;
     let shown = as_json(&plain);
     assert_eq!(
         (
@@ -324,7 +337,7 @@ async fn fields_of_intake_are_checked_shown_and_cleared() {
         (&json!("key"), &json!(false), &json!("refuse"))
     );
     let set = json!({ "replayGuard": "bytes", "redeliverFailed": true, "onLimit": "queue" });
-    let changed = crate::room::update(&house, plain.id.as_str(), set)
+    let changed = crate::requests::update(&harness, plain.id.as_str(), set)
         .await
         .unwrap();
     let shown = as_json(&changed.webhook);
@@ -337,7 +350,7 @@ async fn fields_of_intake_are_checked_shown_and_cleared() {
         (&json!("bytes"), &json!(true), &json!("queue"))
     );
     let clear = json!({ "replay_guard": null, "redeliver_failed": null, "on_limit": null });
-    let changed = crate::room::update(&house, plain.id.as_str(), clear)
+    let changed = crate::requests::update(&harness, plain.id.as_str(), clear)
         .await
         .unwrap();
     assert_eq!(as_json(&changed.webhook)["replay_guard"], "key");
@@ -348,60 +361,60 @@ async fn fields_of_intake_are_checked_shown_and_cleared() {
     ] {
         let members = json!({ "name": "n", field: value });
         assert_eq!(
-            refused(&house, members).await.0,
+            refused(&harness, members).await.0,
             ErrorCode::InvalidParams,
             "{field}"
         );
     }
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn a_secret_under_sixteen_bytes_comes_with_a_warning() {
     let database = gatehouse_store::testing::sqlite();
     let model = crate::worker::model::FakeModel::start().await;
-    let house = House::open(&database, &model).await;
+    let harness = Harness::open(&database, &model).await;
     let warned = |answer: serde_json::Value| answer["warning"].is_string();
     let made = |secret: &str| json!({ "name": "n", "auth_mode": "bearer", "secret": secret });
     assert!(warned(as_json(
-        &create(&house, made("fifteen-bytes-x")).await
+        &create(&harness, made("fifteen-bytes-x")).await
     )));
-    let long = create(&house, made("sixteen-bytes-xx")).await;
+    let long = create(&harness, made("sixteen-bytes-xx")).await;
     assert!(!warned(as_json(&long)));
     assert!(!warned(as_json(
-        &create(&house, json!({ "name": "n" })).await
+        &create(&harness, json!({ "name": "n" })).await
     )));
     // For a `whsec_` secret, the length of the decoded key counts.
     let standard =
         json!({ "name": "n", "auth_mode": "standard_webhooks", "secret": "whsec_c2hvcnQta2V5" });
-    assert!(warned(as_json(&create(&house, standard).await)));
+    assert!(warned(as_json(&create(&harness, standard).await)));
     let id = long.webhook.id.as_str();
-    let changed = crate::room::update(&house, id, json!({ "secret": "short" }))
+    let changed = crate::requests::update(&harness, id, json!({ "secret": "short" }))
         .await
         .unwrap();
     assert!(warned(as_json(&changed)));
     for (secret, is_short) in [("fifteen-bytes-y", true), ("sixteen-bytes-yy", false)] {
         let secret = Some(secrecy::SecretString::from(secret));
-        let rotated = house
+        let rotated = harness
             .webhooks
             .rotate_secret(&Actor::cli(), id, secret, None)
             .await;
         assert_eq!(warned(as_json(&rotated.unwrap())), is_short);
     }
-    house.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn each_earlier_secret_is_good_to_its_own_end() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let secret = |number: u32| format!("secret-number-{number:04}");
         let members = json!({ "name": "n", "secret": secret(0) });
-        let made = create(&house, members).await.webhook;
+        let made = create(&harness, members).await.webhook;
         let rotate = async |number: u32, overlap| {
             let secret = Some(secrecy::SecretString::from(secret(number)));
             let id = made.id.as_str();
-            let rotated = house
+            let rotated = harness
                 .webhooks
                 .rotate_secret(&Actor::cli(), id, secret, Some(overlap))
                 .await;
@@ -413,30 +426,30 @@ async fn each_earlier_secret_is_good_to_its_own_end() {
                 .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
                 .to_string();
             let secret = secret(number);
-            let outcome = post(&house, &made, &[("x-webhook-secret", &secret)], &body).await;
+            let outcome = post(&harness, &made, &[("x-webhook-secret", &secret)], &body).await;
             matches!(outcome, Ok(Ingested::Accepted(_)))
         };
         rotate(1, 100).await.unwrap();
         rotate(2, 10).await.unwrap();
         assert!(is_good(0).await && is_good(1).await && is_good(2).await);
-        let shown = house.webhooks.get(made.id.as_str()).await.unwrap();
+        let shown = harness.webhooks.get(made.id.as_str()).await.unwrap();
         let until = shown.auth.previous_secret_expires_at.unwrap();
         assert_eq!(
             until.as_millis(),
-            house.clock_ms() + 100_000,
+            harness.clock_ms() + 100_000,
             "until the last one ends"
         );
-        house.advance(Duration::from_secs(10));
+        harness.advance(Duration::from_secs(10));
         assert!(is_good(0).await && !is_good(1).await && is_good(2).await);
-        house.advance(Duration::from_millis(89_999));
+        harness.advance(Duration::from_millis(89_999));
         assert!(is_good(0).await);
-        house.advance(Duration::from_millis(1));
+        harness.advance(Duration::from_millis(1));
         assert!(!is_good(0).await && is_good(2).await);
         // At most eight previous secrets are valid at a time. Without overlap, all of them expire.
         for number in 3..11 {
             rotate(number, 1000).await.unwrap();
         }
-        house.advance(Duration::from_mins(1));
+        harness.advance(Duration::from_mins(1));
         let refused = rotate(11, 1000).await.unwrap_err();
         assert_eq!(refused.code, ErrorCode::Conflict);
         for number in 2..11 {
@@ -451,12 +464,12 @@ async fn each_earlier_secret_is_good_to_its_own_end() {
         rotate(13, 1000).await.unwrap();
         let replaced = json!({ "secret": secret(14) });
         drop(
-            crate::room::update(&house, made.id.as_str(), replaced)
+            crate::requests::update(&harness, made.id.as_str(), replaced)
                 .await
                 .unwrap(),
         );
         assert!(!is_good(12).await && !is_good(13).await && is_good(14).await);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! Tests for webhook secrets and the vault.
 
-use crate::room::{accepted, code, create, input, post, secret_of};
-use crate::worker::house::{House, everywhere};
+use crate::requests::{accepted, code, create, input, post, secret_of};
+use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, ErrorCode, Problem};
 use gatehouse_store::testing::run_sql;
 use serde_json::json;
@@ -9,12 +9,12 @@ use serde_json::json;
 #[tokio::test]
 async fn while_sealed_nothing_with_a_secret_is_written_and_all_is_shown() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        house.initialize_vault().await;
-        let made = create(&house, json!({ "name": "n" })).await;
+        let harness = Harness::open(&database, &model).await;
+        harness.initialize_vault().await;
+        let made = create(&harness, json!({ "name": "n" })).await;
         let id = made.webhook.id.as_str();
-        house.seal().await;
-        let webhooks = &house.webhooks;
+        harness.seal().await;
+        let webhooks = &harness.webhooks;
         let actor = Actor::cli();
         let sealed = |error| assert_eq!(Problem::from(error).code, ErrorCode::VaultSealed);
         sealed(
@@ -43,11 +43,19 @@ async fn while_sealed_nothing_with_a_secret_is_written_and_all_is_shown() {
         assert_eq!(renamed.webhook.name, "m");
         assert!(renamed.webhook.auth.configured);
         assert_eq!(webhooks.list(50, None).await.unwrap().webhooks.len(), 1);
-        drop(create(&house, json!({ "name": "open", "auth_mode": "none" })).await);
-        house.unseal().await;
+        drop(create(&harness, json!({ "name": "open", "auth_mode": "none" })).await);
+        harness.unseal().await;
         let secret = secret_of(&made);
-        accepted(post(&house, &made.webhook, &[("x-webhook-secret", &secret)], "1").await);
-        house.stop().await;
+        accepted(
+            post(
+                &harness,
+                &made.webhook,
+                &[("x-webhook-secret", &secret)],
+                "1",
+            )
+            .await,
+        );
+        harness.stop().await;
     })
     .await;
 }
@@ -55,22 +63,25 @@ async fn while_sealed_nothing_with_a_secret_is_written_and_all_is_shown() {
 #[tokio::test]
 async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
-        let before = create(&house, json!({ "name": "a", "secret": "before-the-vault" }))
+        let harness = Harness::open(&database, &model).await;
+        let before = create(
+            &harness,
+            json!({ "name": "a", "secret": "before-the-vault" }),
+        )
+        .await
+        .webhook;
+        harness.initialize_vault().await;
+        let after = create(&harness, json!({ "name": "b", "secret": "with-the-vault" }))
             .await
             .webhook;
-        house.initialize_vault().await;
-        let after = create(&house, json!({ "name": "b", "secret": "with-the-vault" }))
-            .await
-            .webhook;
-        let rows = house
+        let rows = harness
             .store
             .read(|conn| Box::pin(async move { conn.list_webhook_secrets().await }));
         for row in rows.await.unwrap() {
             assert!(row.encrypted && !row.value.contains("the-vault"));
         }
         let works = async |secret: &str, webhook, body: &str| {
-            accepted(post(&house, webhook, &[("x-webhook-secret", secret)], body).await);
+            accepted(post(&harness, webhook, &[("x-webhook-secret", secret)], body).await);
         };
         works("before-the-vault", &before, "1").await;
         works("with-the-vault", &after, "1").await;
@@ -81,9 +92,9 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
             before.id, after.id
         );
         run_sql(&database.location, &swap).await;
-        house.webhooks.reload().await.unwrap();
+        harness.webhooks.reload().await.unwrap();
         let fooled = post(
-            &house,
+            &harness,
             &after,
             &[("x-webhook-secret", "before-the-vault")],
             "2",
@@ -93,14 +104,14 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
         // The webhook works again after its secret is rotated.
         let (actor, id) = (Actor::cli(), after.id.as_str());
         drop(
-            house
+            harness
                 .webhooks
                 .rotate_secret(&actor, id, None, None)
                 .await
                 .unwrap(),
         );
         works("before-the-vault", &before, "3").await;
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -108,13 +119,13 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
 #[tokio::test]
 async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
     everywhere(async |database, model| {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let secret = "a-secret-that-nobody-reads";
         for (number, header) in ["X-Event-Type", "X-Delivery-Id", "X-Own"]
             .iter()
             .enumerate()
         {
-            let made = create(&house, json!({ "name": "n", "secret": secret })).await;
+            let made = create(&harness, json!({ "name": "n", "secret": secret })).await;
             // The form in which an earlier version stored it.
             let mut config: serde_json::Value = json!({
                 "auth": { "mode": "static_header", "header": header },
@@ -126,19 +137,19 @@ async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
                 made.webhook.id
             );
             run_sql(&database.location, &change).await;
-            house.webhooks.reload().await.unwrap();
+            harness.webhooks.reload().await.unwrap();
             for body in ["1", "2"] {
-                accepted(post(&house, &made.webhook, &[(header, secret)], body).await);
+                accepted(post(&harness, &made.webhook, &[(header, secret)], body).await);
             }
             let wrong = [(*header, "wrong")];
-            let refused = post(&house, &made.webhook, &wrong, "3").await;
+            let refused = post(&harness, &made.webhook, &wrong, "3").await;
             assert_eq!(code(refused), ErrorCode::InvalidCredentials);
-            for row in crate::room::until_rows(&house, 3 * (number + 1)).await {
+            for row in crate::requests::until_rows(&harness, 3 * (number + 1)).await {
                 assert_eq!(row.event_type, None, "{header}");
                 assert!(!format!("{row:?}").contains(secret), "{header}: {row:?}");
             }
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -146,8 +157,8 @@ async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
 #[tokio::test]
 async fn another_node_sees_a_change_when_it_reloads() {
     everywhere(async |database, model| {
-        let one = House::open(&database, &model).await;
-        let two = House::open(&database, &model).await;
+        let one = Harness::open(&database, &model).await;
+        let two = Harness::open(&database, &model).await;
         let made = create(&one, json!({ "name": "n", "auth_mode": "none" }))
             .await
             .webhook;

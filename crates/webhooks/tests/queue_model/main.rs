@@ -29,9 +29,9 @@
 //!     cargo test -p gatehouse-webhooks --test queue_model -- --nocapture sqlite_one
 //! ```
 //!
-//! `rooms.rs` runs the real worker under the same disturbances, in fewer steps.
+//! `cluster.rs` runs the real worker under the same disturbances, in fewer steps.
 //!
-//! Only `calls.rs` and `room_node.rs` use methods of the store.
+//! Only `calls.rs` and `cluster_node.rs` use methods of the store.
 
 #![expect(
     clippy::unwrap_used,
@@ -41,11 +41,11 @@
 )]
 
 mod calls;
+mod cluster;
+mod cluster_node;
 mod model;
 mod node;
 mod ops;
-mod room_node;
-mod rooms;
 mod run;
 mod upkeep;
 mod whole;

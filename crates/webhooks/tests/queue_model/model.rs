@@ -95,7 +95,7 @@ pub struct Webhook {
 
 /// The complete state of the model.
 #[derive(Clone, Debug)]
-pub struct World {
+pub struct ModelState {
     pub now: i64,
     pub sealed: bool,
     pub next_number: u32,
@@ -113,7 +113,7 @@ pub struct World {
     pub stranded: BTreeSet<String>,
 }
 
-impl World {
+impl ModelState {
     pub fn new() -> Self {
         Self {
             now: 0,

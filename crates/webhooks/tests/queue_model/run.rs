@@ -1,6 +1,6 @@
 //! Draws sequences of operations, runs them in groups, and shrinks failures.
 
-use super::model::{Problem, World};
+use super::model::{ModelState, Problem};
 use super::node;
 use super::ops::{self, Op};
 use super::whole;
@@ -102,44 +102,44 @@ fn runner(seed: u64, number: u64) -> TestRunner {
 
 /// Runs a sequence and then drains the queue. Returns the first failure.
 async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
-    let world = transaction(store, World::new(), |world, conn| {
+    let model_state = transaction(store, ModelState::new(), |model_state, conn| {
         Box::pin(async move {
             super::calls::wipe(conn).await?;
-            node::begin(world, conn).await
+            node::begin(model_state, conn).await
         })
     });
-    let mut world = world.await?.0;
+    let mut model_state = model_state.await?.0;
     for group in ops.chunks(GROUP) {
         let group = group.to_vec();
-        (world, _) = transaction(store, world, move |world, conn| {
+        (model_state, _) = transaction(store, model_state, move |model_state, conn| {
             Box::pin(async move {
                 for op in group {
-                    node::apply(world, conn, op)
+                    node::apply(model_state, conn, op)
                         .await
                         .map_err(|problem| match problem {
                             Problem::Wrong(why) => Problem::Wrong(format!("{op:?}: {why}")),
                             Problem::RollBack => Problem::RollBack,
                         })?;
                 }
-                whole::compare(world, conn).await
+                whole::compare(model_state, conn).await
             })
         })
         .await?;
     }
-    world.sealed = false;
-    for webhook in &mut world.webhooks {
+    model_state.sealed = false;
+    for webhook in &mut model_state.webhooks {
         webhook.enabled = true;
     }
     for _ in 0..ROUNDS {
-        world.now += 3600;
+        model_state.now += 3600;
         let is_open;
-        (world, is_open) = transaction(store, world, |world, conn| {
+        (model_state, is_open) = transaction(store, model_state, |model_state, conn| {
             Box::pin(async move {
-                for webhook in &world.webhooks {
+                for webhook in &model_state.webhooks {
                     super::calls::enable_webhook(conn, &webhook.id, true).await?;
                 }
-                let is_open = whole::settle(world, conn).await?;
-                whole::compare(world, conn).await?;
+                let is_open = whole::settle(model_state, conn).await?;
+                whole::compare(model_state, conn).await?;
                 Ok(is_open || super::calls::depth(conn).await? > 0)
             })
         })
@@ -148,7 +148,7 @@ async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
             return Ok(());
         }
     }
-    let left = world.numbers(super::model::Delivery::is_open);
+    let left = model_state.numbers(super::model::Delivery::is_open);
     Err(format!("parked for ever: {left:?} never run"))
 }
 
@@ -157,17 +157,17 @@ type Boxed<'a, T> = futures_util::future::BoxFuture<'a, T>;
 /// Runs a job in one transaction. If the job requests a rollback, the world is restored as well.
 async fn transaction<T: Send + 'static>(
     store: &Store,
-    world: World,
-    job: impl for<'c> FnOnce(&'c mut World, &'c mut Conn) -> Boxed<'c, Result<T, Problem>>
+    model_state: ModelState,
+    job: impl for<'c> FnOnce(&'c mut ModelState, &'c mut Conn) -> Boxed<'c, Result<T, Problem>>
     + Send
     + 'static,
-) -> Result<(World, Option<T>), String> {
-    let before = world.clone();
+) -> Result<(ModelState, Option<T>), String> {
+    let before = model_state.clone();
     let ran = store.write(move |conn| {
         Box::pin(async move {
-            let mut world = world;
-            let value = job(&mut world, conn).await?;
-            Ok::<_, Problem>((world, Some(value)))
+            let mut model_state = model_state;
+            let value = job(&mut model_state, conn).await?;
+            Ok::<_, Problem>((model_state, Some(value)))
         })
     });
     match ran.await {

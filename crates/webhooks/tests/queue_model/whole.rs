@@ -1,7 +1,7 @@
 //! Operations on the whole queue: comparison with the model, and draining at the end.
 
 use super::calls::{self, Seen};
-use super::model::{Delivery, Problem, State, World, ensure};
+use super::model::{Delivery, ModelState, Problem, State, ensure};
 use super::node::{claim, end};
 use super::ops::{End, NODES};
 use super::upkeep;
@@ -10,9 +10,9 @@ use gatehouse_store::Conn;
 type Done = Result<(), Problem>;
 
 /// Compares every visible delivery with the model.
-pub async fn compare(world: &World, conn: &mut Conn) -> Done {
+pub async fn compare(model_state: &ModelState, conn: &mut Conn) -> Done {
     let seen = calls::everything(conn).await?;
-    let expected: Vec<Seen> = world
+    let expected: Vec<Seen> = model_state
         .deliveries
         .iter()
         .map(|(number, one)| Seen {
@@ -41,23 +41,23 @@ pub async fn compare(world: &World, conn: &mut Conn) -> Done {
 }
 
 /// Restarts the nodes and does all periodic work once. Returns whether anything is still open.
-pub async fn settle(world: &mut World, conn: &mut Conn) -> Result<bool, Problem> {
+pub async fn settle(model_state: &mut ModelState, conn: &mut Conn) -> Result<bool, Problem> {
     for node in 0..NODES {
-        upkeep::crash(world, conn, node).await?;
-        upkeep::see_leases(world, conn, node).await?;
-        upkeep::return_lost(world, conn, node).await?;
-        upkeep::sweep(world, conn, 1000).await?;
+        upkeep::crash(model_state, conn, node).await?;
+        upkeep::see_leases(model_state, conn, node).await?;
+        upkeep::return_lost(model_state, conn, node).await?;
+        upkeep::sweep(model_state, conn, 1000).await?;
         let stranded = calls::stranded(conn).await?;
-        upkeep::give_places(world, conn, &stranded).await?;
-        if world.ghosts.is_empty() {
-            world.stranded.clear();
+        upkeep::give_places(model_state, conn, &stranded).await?;
+        if model_state.ghosts.is_empty() {
+            model_state.stranded.clear();
         }
-        upkeep::see_behind_vault(world, conn, node).await?;
-        upkeep::release(world, conn, node).await?;
-        claim(world, conn, node, 1000, true).await?;
-        while !world.nodes[node].running.is_empty() {
-            end(world, conn, node, 0, End::Completed).await?;
+        upkeep::see_behind_vault(model_state, conn, node).await?;
+        upkeep::release(model_state, conn, node).await?;
+        claim(model_state, conn, node, 1000, true).await?;
+        while !model_state.nodes[node].running.is_empty() {
+            end(model_state, conn, node, 0, End::Completed).await?;
         }
     }
-    Ok(world.deliveries.values().any(Delivery::is_open))
+    Ok(model_state.deliveries.values().any(Delivery::is_open))
 }

@@ -11,7 +11,9 @@ pub(crate) mod tts;
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
 use providers::{Named, id_of};
+use schemars::JsonSchema;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -167,12 +169,14 @@ fn several(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Vec<&'static 
     Ok(ids)
 }
 
-/// Which of the agents' answers are spoken automatically.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which agent answers are spoken automatically.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum AutoSpeak {
-    /// All.
+    /// Every answer.
     Always,
-    /// None.
+    /// No answer.
+    #[default]
     Off,
     /// Answers to spoken messages.
     Inbound,

@@ -333,7 +333,7 @@ fn providers_are_named_either_way_and_stored_by_id() {
 #[case("voice.stt.provider", json!("Deepgram"), "did you mean `deepgram`?")]
 #[case("voice.stt.provider", json!("elevenlabs"), "Expected one of stt_cloud_1 (whisper)")]
 #[case("voice.tts.auto", json!("sometimes"), "expected always or off or inbound or tagged")]
-fn an_unknown_provider_is_told_with_the_nearest(
+fn an_unknown_provider_is_reported_with_the_nearest(
     #[case] key: &str,
     #[case] value: Value,
     #[case] expected: &str,
@@ -356,13 +356,13 @@ fn an_unknown_provider_is_told_with_the_nearest(
 )]
 #[case("[voice]\nlocal_concurency = 1\n", "voice.local_concurrency")]
 #[case("[vocie]\nlocal_concurrency = 1\n", "voice")]
-fn a_mistaken_name_is_told_with_the_nearest(#[case] toml: &str, #[case] nearest: &str) {
+fn a_mistaken_name_is_reported_with_the_nearest(#[case] toml: &str, #[case] nearest: &str) {
     let error = Start::with_toml(toml).error();
     assert_eq!(error.suggestion.as_deref(), Some(nearest), "{error}");
 }
 
 #[test]
-fn a_mistaken_variable_is_told_with_the_nearest() {
+fn a_mistaken_variable_is_reported_with_the_nearest() {
     let error = Start::empty()
         .var("SERVICE_VOICE__TTS__ELEVENLABS__VOICEID", "x")
         .error();

@@ -16,9 +16,9 @@ pub(super) async fn add(
     let Some((guard, note)) = proposed(&answer, params) else {
         return Ok(None);
     };
-    let told = format!("Replay guard: {guard}. {note} To choose another: --replay-guard key.");
+    let reported = format!("Replay guard: {guard}. {note} To choose another: --replay-guard key.");
     params.insert("replay_guard".to_owned(), json!(guard));
-    Ok(Some(told))
+    Ok(Some(reported))
 }
 
 /// The profile's proposal, unless it is the default or the auth mode signs the id.

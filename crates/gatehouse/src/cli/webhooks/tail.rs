@@ -14,9 +14,9 @@ const NEWEST: usize = 200;
 
 /// The last reported status of each delivery.
 #[derive(Default)]
-struct Told(HashMap<String, String>);
+struct ReportedStatuses(HashMap<String, String>);
 
-impl Told {
+impl ReportedStatuses {
     /// The new deliveries and those with a changed status, oldest first.
     fn news<'a>(&mut self, page: &'a [Value]) -> Vec<&'a Value> {
         let mut seen = HashMap::with_capacity(page.len());
@@ -39,11 +39,11 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
     if let (Some(params), Some(id)) = (params.as_object_mut(), webhook) {
         params.insert("id".to_owned(), json!(id));
     }
-    let mut told = Told::default();
+    let mut reported = ReportedStatuses::default();
     // Skip older deliveries, except those that are still open.
     let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
     let open = |item: &&Value| matches!(field(item, "status").as_str(), "queued" | "processing");
-    told.news(items(&page));
+    reported.news(items(&page));
     for item in items(&page).iter().rev().filter(open) {
         show(out, item)?;
     }
@@ -64,7 +64,7 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
             }
             Err(error) => return Err(error.into()),
         }
-        for item in told.news(items(&page)) {
+        for item in reported.news(items(&page)) {
             show(out, item)?;
         }
     }
@@ -105,18 +105,18 @@ mod tests {
     #[test]
     fn news_are_what_is_new_or_has_moved() {
         let item = |id: &str, status: &str| json!({ "id": id, "status": status });
-        let mut told = Told::default();
+        let mut reported = ReportedStatuses::default();
         let first = [item("b", "queued"), item("a", "completed")];
         let ids = |news: Vec<&Value>| -> Vec<String> {
             news.iter().map(|item| field(item, "id")).collect()
         };
-        assert_eq!(ids(told.news(&first)), ["a", "b"]);
-        assert!(told.news(&first).is_empty());
+        assert_eq!(ids(reported.news(&first)), ["a", "b"]);
+        assert!(reported.news(&first).is_empty());
         let second = [
             item("c", "queued"),
             item("b", "processing"),
             item("a", "completed"),
         ];
-        assert_eq!(ids(told.news(&second)), ["b", "c"]);
+        assert_eq!(ids(reported.news(&second)), ["b", "c"]);
     }
 }

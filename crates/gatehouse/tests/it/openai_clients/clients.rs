@@ -1,8 +1,8 @@
 //! `OpenAI`'s own clients for Python and Node: only the base URL and the key are set.
 
-use super::House;
+use super::Gateway;
 use super::vendor::{REFUSAL, REFUSED, TRANSCRIPT, Vendor, audio_of};
-use crate::process::Place;
+use crate::process::Installation;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A status, and the client's error class for it.
-type Told = (u16, &'static str);
+type ClientFailure = (u16, &'static str);
 
 /// A client in its language.
 struct Client {
@@ -50,9 +50,9 @@ fn clients() -> Vec<Client> {
 
 impl Client {
     /// Runs these jobs with this key; returns the result of each.
-    async fn run(&self, house: &House, key: &str, jobs: &[Value]) -> Vec<Value> {
+    async fn run(&self, gateway: &Gateway, key: &str, jobs: &[Value]) -> Vec<Value> {
         let order =
-            json!({ "base_url": format!("{}/v1", house.server.url), "key": key, "jobs": jobs });
+            json!({ "base_url": format!("{}/v1", gateway.server.url), "key": key, "jobs": jobs });
         let mut command = Command::new(&self.program);
         command
             .args(self.arguments)
@@ -79,9 +79,14 @@ impl Client {
     }
 
     /// Runs jobs that must fail. Both clients report equivalent error classes. Returns the messages.
-    async fn refused(&self, house: &House, key: &str, jobs: &[(Value, Told)]) -> Vec<String> {
+    async fn refused(
+        &self,
+        gateway: &Gateway,
+        key: &str,
+        jobs: &[(Value, ClientFailure)],
+    ) -> Vec<String> {
         let orders: Vec<Value> = jobs.iter().map(|(job, _)| job.clone()).collect();
-        let answers = self.run(house, key, &orders).await;
+        let answers = self.run(gateway, key, &orders).await;
         let mut messages = Vec::new();
         for ((job, (status, class)), answer) in jobs.iter().zip(answers) {
             assert_eq!(
@@ -122,11 +127,11 @@ async fn they_speak() {
     if clients.is_empty() {
         return;
     }
-    let house = House::new().await;
-    house.unseal().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
     for client in &clients {
         let language = client.language;
-        let file = house.file("speech.mp3", b"").await;
+        let file = gateway.file("speech.mp3", b"").await;
         let mut jobs: Vec<Value> = ["mp3", "opus", "wav", "pcm"]
             .map(|format| speech("Good morning.", format))
             .into();
@@ -138,8 +143,8 @@ async fn they_speak() {
         to_a_file["do"] = json!("stream");
         to_a_file["to"] = json!(file);
         jobs.push(to_a_file);
-        let answers = client.run(&house, &house.key, &jobs).await;
-        let spoken = house.vendor.spoken();
+        let answers = client.run(&gateway, &gateway.key, &jobs).await;
+        let spoken = gateway.vendor.spoken();
         for (n, format) in ["mp3", "opus", "wav", "pcm"].iter().enumerate() {
             let audio = STANDARD.decode(answers[n]["ok"].as_str().unwrap()).unwrap();
             assert_eq!(
@@ -158,7 +163,7 @@ async fn they_speak() {
         assert_eq!(text, long);
         assert_eq!(streamed, audio_of(text, "mp3"), "{language}");
     }
-    house.check_keys();
+    gateway.check_keys();
 }
 
 #[tokio::test]
@@ -167,9 +172,9 @@ async fn they_transcribe() {
     if clients.is_empty() {
         return;
     }
-    let house = House::new().await;
-    house.unseal().await;
-    let file = house.recording().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
+    let file = gateway.recording().await;
     let words = json!([{ "word": "Hello", "start": 0.125, "end": 0.25 },
         { "word": "there", "start": 0.25, "end": 0.5 }]);
     for client in &clients {
@@ -186,7 +191,7 @@ async fn they_transcribe() {
             json!({ "model": "gpt-4o-mini-transcribe" }),
         ];
         let jobs = wanted.map(|more| transcription(&file, &more));
-        let answers = client.run(&house, &house.key, &jobs).await;
+        let answers = client.run(&gateway, &gateway.key, &jobs).await;
         let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
         for n in [0, 1, 8] {
             assert_eq!(*ok[n], json!({ "text": TRANSCRIPT }), "{language} {n}");
@@ -215,7 +220,7 @@ async fn they_transcribe() {
             (&segment["start"], &segment["end"]),
             (&json!(0.125), &json!(0.5))
         );
-        let heard = house.vendor.heard();
+        let heard = gateway.vendor.heard();
         assert_eq!(heard.len(), jobs.len(), "{language}");
         let first = &heard[0];
         assert_eq!(
@@ -224,7 +229,7 @@ async fn they_transcribe() {
         );
         assert_eq!(heard[8]["model"], ["gpt-4o-mini-transcribe"], "{language}");
     }
-    house.check_keys();
+    gateway.check_keys();
 }
 
 #[tokio::test]
@@ -233,8 +238,8 @@ async fn they_list_models() {
     if clients.is_empty() {
         return;
     }
-    let house = House::new().await;
-    house.unseal().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
     for client in &clients {
         let one = |id: &str| json!({ "do": "model", "with": { "id": id } });
         let jobs = [
@@ -242,7 +247,7 @@ async fn they_list_models() {
             one("whisper-1"),
             one("tts_cloud_2"),
         ];
-        let answers = client.run(&house, &house.reader, &jobs).await;
+        let answers = client.run(&gateway, &gateway.reader, &jobs).await;
         let expected = json!([
             "tts-1",
             "tts-1-hd",
@@ -262,7 +267,7 @@ async fn they_list_models() {
             );
         }
         let missing = [(one("gpt-4o"), (404, "NotFoundError"))];
-        client.refused(&house, &house.reader, &missing).await;
+        client.refused(&gateway, &gateway.reader, &missing).await;
     }
 }
 
@@ -272,8 +277,8 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
     if clients.is_empty() {
         return;
     }
-    let house = House::new().await;
-    let file = house.recording().await;
+    let gateway = Gateway::new().await;
+    let file = gateway.recording().await;
     let everything = || {
         let models = json!({ "do": "models" });
         [
@@ -285,16 +290,16 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
     // Until somebody logs in, the key is known and the vault is sealed.
     for client in &clients {
         let jobs = everything().map(|job| (job, (423, client.any_status())));
-        client.refused(&house, &house.key, &jobs).await;
+        client.refused(&gateway, &gateway.key, &jobs).await;
     }
-    house.unseal().await;
-    let wrong = format!("{}x", house.key);
+    gateway.unseal().await;
+    let wrong = format!("{}x", gateway.key);
     let with = |mut job: Value, key: &str| {
         job["key"] = json!(key);
         job
     };
     let bad = (400, "BadRequestError");
-    let mut jobs: Vec<(Value, Told)> = vec![
+    let mut jobs: Vec<(Value, ClientFailure)> = vec![
         (speech("Good morning.", "ape"), bad),
         (speech("Good morning.", "flac"), bad),
         (
@@ -302,13 +307,13 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
             bad,
         ),
         (
-            with(speech("Good morning.", "mp3"), &house.reader),
+            with(speech("Good morning.", "mp3"), &gateway.reader),
             (403, "PermissionDeniedError"),
         ),
     ];
     jobs.extend(everything().map(|job| (with(job, &wrong), (401, "AuthenticationError"))));
     for client in &clients {
-        let messages = client.refused(&house, &house.key, &jobs).await;
+        let messages = client.refused(&gateway, &gateway.key, &jobs).await;
         for message in &messages[..2] {
             assert!(
                 message.contains("`response_format`"),
@@ -319,19 +324,23 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
         }
         for message in messages {
             assert!(
-                !message.contains(&house.key),
+                !message.contains(&gateway.key),
                 "{} {message}",
                 client.language
             );
         }
     }
-    assert_eq!(house.vendor.requests(), 0, "nobody may ask the vendor this");
+    assert_eq!(
+        gateway.vendor.requests(),
+        0,
+        "nobody may ask the vendor this"
+    );
     for client in &clients {
         let failed = [(speech(REFUSED, "mp3"), (502, "InternalServerError"))];
-        let messages = client.refused(&house, &house.key, &failed).await;
+        let messages = client.refused(&gateway, &gateway.key, &failed).await;
         assert!(!messages[0].contains(REFUSAL), "{}", messages[0]);
     }
-    house.check_keys();
+    gateway.check_keys();
 }
 
 #[tokio::test]
@@ -340,18 +349,18 @@ async fn who_has_no_speaker_and_no_listener_says_so() {
     if clients.is_empty() {
         return;
     }
-    let house = House::with(Place::new(), Vendor::start().await).await;
-    house.unseal().await;
-    let file = house.recording().await;
+    let gateway = Gateway::with(Installation::new(), Vendor::start().await).await;
+    gateway.unseal().await;
+    let file = gateway.recording().await;
     for client in &clients {
         let jobs = [
             speech("Good morning.", "mp3"),
             transcription(&file, &json!({})),
         ];
         let jobs = jobs.map(|job| (job, (503, "InternalServerError")));
-        client.refused(&house, &house.key, &jobs).await;
+        client.refused(&gateway, &gateway.key, &jobs).await;
         let models = [json!({ "do": "models" })];
-        let answers = client.run(&house, &house.key, &models).await;
+        let answers = client.run(&gateway, &gateway.key, &models).await;
         assert_eq!(answers[0]["ok"], json!([]), "{}", client.language);
     }
 }

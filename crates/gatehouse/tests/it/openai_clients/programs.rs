@@ -17,12 +17,12 @@
 //!   same requests.
 
 use super::vendor::{TRANSCRIPT, audio_of, sound};
-use super::{House, wav};
+use super::{Gateway, wav};
 use gatehouse_audio::{Format, encode};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
-impl House {
+impl Gateway {
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         client.request(method, format!("{}/v1{path}", self.server.url))
@@ -99,10 +99,10 @@ fn speeches() -> Vec<(&'static str, &'static str, Value, Value)> {
 
 #[tokio::test]
 async fn what_they_send_is_spoken() {
-    let house = House::new().await;
-    house.unseal().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
     for (who, agent, body, more) in speeches() {
-        let (answer, asked) = house.speak(agent, &body).await;
+        let (answer, asked) = gateway.speak(agent, &body).await;
         let format = body["response_format"].as_str().unwrap_or("mp3");
         assert_eq!(answer.status(), 200, "{who}");
         let media_type = answer.headers()["content-type"].to_str().unwrap();
@@ -125,14 +125,14 @@ async fn what_they_send_is_spoken() {
     }
     // User names, which Open WebUI can add, are not forwarded.
     let body = json!({ "input": "Read this aloud.", "voice": "alloy", "model": "tts-1" });
-    let request = house
+    let request = gateway
         .request(Method::POST, "/audio/speech")
-        .bearer_auth(&house.key);
+        .bearer_auth(&gateway.key);
     let request = request.header("X-OpenWebUI-User-Email", "ada@example.org");
     let answer = request.json(&body).send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    assert_eq!(house.vendor.requests_with("ada@example.org"), 0);
-    house.check_keys();
+    assert_eq!(gateway.vendor.requests_with("ada@example.org"), 0);
+    gateway.check_keys();
 }
 
 /// A form as these programs encode it (RFC 7578): the fields, then the file with its name and media type.
@@ -217,11 +217,13 @@ const RECORDINGS: [Recording; 5] = [
 
 #[tokio::test]
 async fn what_they_send_is_understood() {
-    let house = House::new().await;
-    house.unseal().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
     let post = async |agent: &str, form: Vec<u8>| {
-        let request = house.request(Method::POST, "/audio/transcriptions");
-        let request = request.bearer_auth(&house.key).header("user-agent", agent);
+        let request = gateway.request(Method::POST, "/audio/transcriptions");
+        let request = request
+            .bearer_auth(&gateway.key)
+            .header("user-agent", agent);
         let request = request.header("content-type", "multipart/form-data; boundary=0f1e2d");
         request.body(form).send().await.unwrap()
     };
@@ -232,7 +234,7 @@ async fn what_they_send_is_understood() {
         assert_eq!(answer.status(), 200, "{who}");
         let answer: Value = answer.json().await.unwrap();
         assert_eq!(answer, json!({ "text": TRANSCRIPT }), "{who}");
-        let heard = house.vendor.heard().pop().unwrap();
+        let heard = gateway.vendor.heard().pop().unwrap();
         for (name, value) in fields {
             let asked = heard.get(*name).map(|all| all[0].as_str());
             match *name {
@@ -249,15 +251,15 @@ async fn what_they_send_is_understood() {
     assert_eq!(refused.status(), 400);
     let again = post(REQUESTS, form(&fields[..1], file, &wav())).await;
     assert_eq!(again.status(), 200);
-    house.check_keys();
+    gateway.check_keys();
 }
 
 #[tokio::test]
 async fn what_they_ask_before_is_answered() {
-    let house = House::new().await;
-    house.unseal().await;
+    let gateway = Gateway::new().await;
+    gateway.unseal().await;
     let get = async |path: &str, key: &str| {
-        let mut request = house.request(Method::GET, path);
+        let mut request = gateway.request(Method::GET, path);
         if !key.is_empty() {
             request = request.bearer_auth(key);
         }
@@ -265,7 +267,7 @@ async fn what_they_ask_before_is_answered() {
         (answer.status(), answer.json::<Value>().await.unwrap())
     };
     // openai_whisper_cloud looks for its model in the list, and recognizes a wrong key by 401.
-    let (status, list) = get("/models", &house.reader).await;
+    let (status, list) = get("/models", &gateway.reader).await;
     assert_eq!(status, StatusCode::OK);
     let models = list["data"].as_array().unwrap();
     assert!(
@@ -277,19 +279,19 @@ async fn what_they_ask_before_is_answered() {
     for path in ["/audio/voices", "/audio/models"] {
         assert_eq!(get(path, "").await.0, StatusCode::UNAUTHORIZED, "{path}");
         assert_eq!(
-            get(path, &house.key).await.0,
+            get(path, &gateway.key).await.0,
             StatusCode::NOT_FOUND,
             "{path}"
         );
     }
     // openai_tts distinguishes a wrong key, and one that may not speak, from other errors.
     let (_, _, body, _) = speeches().remove(2);
-    for (key, status) in [("mk_wrong", 401), (&house.reader, 403)] {
-        let request = house
+    for (key, status) in [("mk_wrong", 401), (&gateway.reader, 403)] {
+        let request = gateway
             .request(Method::POST, "/audio/speech")
             .bearer_auth(key);
         let answer = request.json(&body).send().await.unwrap();
         assert_eq!(answer.status(), status);
     }
-    assert_eq!(house.vendor.requests(), 0);
+    assert_eq!(gateway.vendor.requests(), 0);
 }

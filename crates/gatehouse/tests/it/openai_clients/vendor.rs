@@ -26,7 +26,7 @@ pub const REFUSAL: &str = "Rate limit reached for org-secret";
 pub type Form = BTreeMap<String, Vec<String>>;
 
 #[derive(Default)]
-struct Seen {
+struct ReceivedRequest {
     raw: Vec<Vec<u8>>,
     spoken: Vec<Value>,
     heard: Vec<Form>,
@@ -35,7 +35,7 @@ struct Seen {
 #[derive(Clone)]
 pub struct Vendor {
     pub url: String,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ReceivedRequest>>,
 }
 
 impl Vendor {
@@ -56,7 +56,7 @@ impl Vendor {
         vendor
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, ReceivedRequest> {
         self.seen.lock().unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! `webhooks.profiles`: the known senders and the verification modes.
 
-use crate::method::{Call, Method, NoParams, method};
+use crate::method_entry::{Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_sources::profile::{self, Profile};
 use gatehouse_sources::sample::{self, Example};

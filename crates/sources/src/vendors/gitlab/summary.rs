@@ -262,7 +262,7 @@ fn commits(report: &mut Report, root: Node<'_>) {
     let Some(commits) = root.at("commits") else {
         return;
     };
-    let told = commits.items().map(|commit| {
+    let listed = commits.items().map(|commit| {
         let id = at(commit, "id").map(|id| short_id(&id)).unwrap_or_default();
         let message = commit.string("message").unwrap_or_default();
         let title = message.lines().next().unwrap_or_default().to_owned();
@@ -272,7 +272,7 @@ fn commits(report: &mut Report, root: Node<'_>) {
             .unwrap_or_default();
         format!("{id} {title}{author}")
     });
-    report.items("Commits", told, number(root, "total_commits_count"));
+    report.items("Commits", listed, number(root, "total_commits_count"));
 }
 
 /// The failed jobs of a pipeline, and why they failed.

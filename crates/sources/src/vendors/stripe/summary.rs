@@ -168,7 +168,7 @@ fn plans(report: &mut Report, root: Node<'_>) {
     let Some(items) = root.at("data.object.items.data") else {
         return;
     };
-    let told = items.items().map(|item| {
+    let listed = items.items().map(|item| {
         let name = first(
             item,
             &["price.nickname", "price.id", "plan.nickname", "plan.id"],
@@ -188,7 +188,7 @@ fn plans(report: &mut Report, root: Node<'_>) {
             every.unwrap_or_default()
         )
     });
-    report.words("Plan", told);
+    report.words("Plan", listed);
 }
 
 /// The line items of an invoice.
@@ -196,14 +196,14 @@ fn lines(report: &mut Report, root: Node<'_>) {
     let Some(lines) = root.at("data.object.lines.data") else {
         return;
     };
-    let told = lines.items().filter_map(|line| {
+    let listed = lines.items().filter_map(|line| {
         let currency = at(line, "currency").unwrap_or_default();
         let amount = line.at("amount").and_then(Node::as_i64);
         let amount = amount.map(|amount| format!(": {}", money(amount, &currency)));
         let what = at(line, "description")?;
         Some(format!("{what}{}", amount.unwrap_or_default()))
     });
-    report.items("For", told, None);
+    report.items("For", listed, None);
 }
 
 /// Timestamps, which Stripe sends in seconds.

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn workspaces_are_private_and_short_lived() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let work = place.path("work");
     let programs = with_directory(&patient(), &work);
     let directory = made(&programs, "sound").await;
@@ -20,7 +20,7 @@ async fn workspaces_are_private_and_short_lived() {
 
 #[tokio::test]
 async fn what_was_left_behind_is_removed() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let work = place.path("work");
     // The directory does not exist yet.
     empty(&work);
@@ -35,7 +35,7 @@ async fn what_was_left_behind_is_removed() {
 
 #[tokio::test]
 async fn only_files_are_read() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let file = place.file("file", "text", 0o600);
     let (link, fifo) = (place.path("link"), place.path("fifo"));
     std::os::unix::fs::symlink(&file, &link).unwrap();

@@ -1,6 +1,6 @@
 //! Parses Google's responses, and merges those for the pieces of one recording.
 
-use super::super::{Heard, Segment, Word, language, reading};
+use super::super::{Segment, SttResult, Word, language, reading};
 use crate::VoiceError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -106,23 +106,23 @@ impl Answer {
 }
 
 /// Merges the pieces of one recording, in order.
-pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> Heard {
-    let mut heard = Heard::default();
+pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> SttResult {
+    let mut recognized = SttResult::default();
     let mut confidences = Vec::new();
     for part in parts {
-        heard.words.extend(part.words);
-        heard.segments.extend(part.segments);
-        heard.language = heard.language.or(part.language);
+        recognized.words.extend(part.words);
+        recognized.segments.extend(part.segments);
+        recognized.language = recognized.language.or(part.language);
         confidences.extend(part.confidences);
     }
-    let said: Vec<&str> = heard
+    let said: Vec<&str> = recognized
         .segments
         .iter()
         .map(|said| said.text.as_str())
         .collect();
-    heard.text = said.join(between(heard.language.as_deref()));
-    heard.confidence = reading::mean(confidences).and_then(reading::likelihood);
-    heard
+    recognized.text = said.join(between(recognized.language.as_deref()));
+    recognized.confidence = reading::mean(confidences).and_then(reading::likelihood);
+    recognized
 }
 
 /// The separator between sentences in a language.
@@ -155,19 +155,25 @@ mod tests {
         ], "totalBilledTime": "15s", "requestId": "1"});
         let second = json!({"results": [{"alternatives": [{"transcript": "bye", "words": [
             {"startTime": "NaNs", "endTime": "0.5s", "word": "bye"}]}]}]});
-        let heard = together([part(&first, 0.0), part(&second, 50.0)]);
-        assert_eq!(heard.text, "hello there general bye");
-        assert_eq!(heard.language.as_deref(), Some("en"));
-        assert_eq!((heard.words[0].start, heard.words[0].end), (1.3, 1.7));
-        assert_eq!((heard.words[2].start, heard.words[2].end), (50.0, 50.5));
-        let times: Vec<_> = heard
+        let recognized = together([part(&first, 0.0), part(&second, 50.0)]);
+        assert_eq!(recognized.text, "hello there general bye");
+        assert_eq!(recognized.language.as_deref(), Some("en"));
+        assert_eq!(
+            (recognized.words[0].start, recognized.words[0].end),
+            (1.3, 1.7)
+        );
+        assert_eq!(
+            (recognized.words[2].start, recognized.words[2].end),
+            (50.0, 50.5)
+        );
+        let times: Vec<_> = recognized
             .segments
             .iter()
             .map(|said| (said.start, said.end))
             .collect();
         assert_eq!(times, [(1.3, 2.1), (2.1, 3.5), (50.0, 50.5)]);
         let expected = (0.9 * 11.0 + 0.6 * 7.0) / 18.0;
-        assert!((heard.confidence.unwrap() - expected).abs() < 1e-12);
+        assert!((recognized.confidence.unwrap() - expected).abs() < 1e-12);
     }
 
     #[test]
@@ -176,7 +182,7 @@ mod tests {
             json!({}),
             json!({"totalBilledTime": "0s", "requestId": "7"}),
         ] {
-            assert_eq!(together([part(&silence, 0.0)]), Heard::default());
+            assert_eq!(together([part(&silence, 0.0)]), SttResult::default());
         }
         for bad in ["", "[]", "{\"detail\": \"no\"}", "{\"results\": 1}", "<p>"] {
             assert!(Answer::read("x", bad.as_bytes()).is_err(), "{bad}");

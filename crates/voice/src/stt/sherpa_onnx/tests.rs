@@ -18,32 +18,35 @@ fn shown(words: &[Word]) -> Vec<(&str, f64, f64)> {
 
 #[test]
 fn the_result_is_found_among_other_lines() {
-    let heard = heard(SAID.as_bytes(), 3.5).unwrap();
-    assert_eq!(heard.text, "hello real");
-    assert_eq!(heard.language.as_deref(), Some("en"));
+    let recognized = recognized(SAID.as_bytes(), 3.5).unwrap();
+    assert_eq!(recognized.text, "hello real");
+    assert_eq!(recognized.language.as_deref(), Some("en"));
     // A word does not extend through the silence after it, nor beyond the audio.
     let words = [("hello", 0.2, 0.8), ("real", 3.0, 3.5)];
-    assert_eq!(shown(&heard.words), words);
+    assert_eq!(shown(&recognized.words), words);
 }
 
 #[test]
 fn durations_and_other_joints_count() {
     let said = br#"{"text":"hello world","timestamps":[0.0,0.5,1.0],"durations":[0.1,0.2,0.3],"tokens":["hel@@","lo","world"]}"#;
-    let heard = heard(said, 9.0).unwrap();
+    let recognized = recognized(said, 9.0).unwrap();
     let words = [("hello", 0.0, 0.7), ("world", 1.0, 1.3)];
-    assert_eq!(shown(&heard.words), words);
+    assert_eq!(shown(&recognized.words), words);
 }
 
 #[test]
 fn without_times_there_are_no_words() {
     let said = br#"{"lang":"","text":" Hello.","timestamps":[],"tokens":["Hello","."]}"#;
-    let heard = heard(said, 9.0).unwrap();
-    assert_eq!((heard.text.as_str(), heard.words), ("Hello.", vec![]));
+    let recognized = recognized(said, 9.0).unwrap();
+    assert_eq!(
+        (recognized.text.as_str(), recognized.words),
+        ("Hello.", vec![])
+    );
 }
 
 #[test]
 fn silence_is_an_empty_text_and_rubbish_is_none() {
-    assert_eq!(heard(br#"{"text":""}"#, 9.0).unwrap().text, "");
+    assert_eq!(recognized(br#"{"text":""}"#, 9.0).unwrap().text, "");
     for rubbish in [
         "",
         "{}",
@@ -52,7 +55,7 @@ fn silence_is_an_empty_text_and_rubbish_is_none() {
         "Killed",
         "{\"text\":\"a\"",
     ] {
-        assert_eq!(heard(rubbish.as_bytes(), 9.0), None, "{rubbish}");
+        assert_eq!(recognized(rubbish.as_bytes(), 9.0), None, "{rubbish}");
     }
 }
 
@@ -62,13 +65,13 @@ proptest! {
         let mut said = SAID.as_bytes().to_vec();
         said[at] = byte;
         said.truncate(cut);
-        let _ = heard(&said, 9.0);
+        let _ = recognized(&said, 9.0);
     }
 
     #[test]
     fn any_text_and_tokens_are_taken(text: String, tokens: Vec<String>, times: Vec<f64>) {
         let said = serde_json::json!({"text": text, "tokens": tokens, "timestamps": times});
-        let heard = heard(said.to_string().as_bytes(), 9.0);
-        prop_assert_eq!(heard.unwrap().text, text.trim());
+        let recognized = recognized(said.to_string().as_bytes(), 9.0);
+        prop_assert_eq!(recognized.unwrap().text, text.trim());
     }
 }

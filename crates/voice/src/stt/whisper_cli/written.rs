@@ -2,7 +2,7 @@
 
 use crate::stt::language::primary;
 use crate::stt::words::{Piece, words};
-use crate::stt::{Heard, Segment};
+use crate::stt::{Segment, SttResult};
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::time::Duration;
@@ -52,29 +52,29 @@ impl Offsets {
 }
 
 /// The transcription; `None` if the text is not a valid result.
-pub(super) fn heard(mut text: Vec<u8>) -> Option<Heard> {
+pub(super) fn recognized(mut text: Vec<u8>) -> Option<SttResult> {
     // The program escapes quotes and backslashes, but not line breaks.
     for byte in text.iter_mut().filter(|byte| **byte < b' ') {
         *byte = b' ';
     }
     let written: Written = serde_json::from_slice(&text).ok()?;
-    let mut heard = Heard {
+    let mut recognized = SttResult {
         language: written.result.language.as_deref().and_then(primary),
-        ..Heard::default()
+        ..SttResult::default()
     };
     let mut whole = Vec::new();
     for segment in written.transcription {
         whole.extend_from_slice(&segment.text.0);
         let text = segment.text.shown();
         let pieces: Vec<Piece> = segment.tokens.into_iter().filter_map(piece).collect();
-        heard.words.extend(words(&text, &pieces));
+        recognized.words.extend(words(&text, &pieces));
         let (start, end) = segment.offsets.seconds();
         if !text.is_empty() {
-            heard.segments.push(Segment { text, start, end });
+            recognized.segments.push(Segment { text, start, end });
         }
     }
-    heard.text = Raw(whole).shown();
-    Some(heard)
+    recognized.text = Raw(whole).shown();
+    Some(recognized)
 }
 
 fn piece(token: WrittenToken) -> Option<Piece> {

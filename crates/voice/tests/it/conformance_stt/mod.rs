@@ -2,8 +2,8 @@
 //! documentation excludes. Each case is a separate test per provider, named after both. [`crate::lacks`]
 //! has what a provider lacks; [`needs`] lists the cases to skip.
 
+pub mod bench;
 mod cases;
-pub mod desk;
 mod needs;
 
 use crate::lacks::listener_lacks;
@@ -41,9 +41,9 @@ macro_rules! with_cases {
             answers::silence_is_an_empty_text,
             answers::words_have_times_in_order,
             answers::segments_have_times_in_order,
-            answers::how_sure_it_is_is_told,
-            answers::a_language_that_nobody_said_is_told,
-            answers::who_listened_is_told,
+            answers::the_confidence_is_reported,
+            answers::a_detected_language_is_reported,
+            answers::the_provider_is_reported,
             answers::what_is_lacking_does_not_come,
             settings::the_usual_model_arrives,
             settings::the_settings_model_arrives,
@@ -57,9 +57,9 @@ macro_rules! with_cases {
             settings::a_longer_hint_calls_nobody,
             settings::an_unknown_format_calls_nobody,
             keys::the_key_is_in_its_header_only,
-            keys::a_wrong_key_is_told_without_it,
+            keys::a_wrong_key_is_reported_without_its_value,
             keys::without_a_key_nobody_is_called,
-            keys::a_key_that_no_header_may_have_is_told_without_it,
+            keys::a_key_that_no_header_may_contain_is_reported_without_its_value,
             keys::a_key_of_the_vault_arrives,
             trouble::status_400,
             trouble::status_401,
@@ -90,7 +90,7 @@ macro_rules! with_cases {
             calls::no_other_listens_where_none_is_listed,
             calls::switched_off_calls_nobody,
             calls::the_status_names_it,
-            program::an_end_with_1_is_told_without_its_words,
+            program::an_exit_status_of_1_is_reported_without_the_output,
             program::what_it_says_on_standard_error_goes_nowhere,
             program::its_directory_does_not_stay,
             program::it_gets_nothing_of_the_environment,

@@ -2,12 +2,12 @@
 //! both.
 
 use super::facts::{Facts, facts};
-use super::said::Said;
-use crate::harness::{Home, problem, settings};
+use super::sent_request::SentRequest;
+use crate::harness::{Harness, problem, settings};
 use crate::vendor::coqui::Coqui;
 use crate::vendor::elevenlabs::ElevenLabs;
+use crate::vendor::fake_server::{Behavior, ReceivedRequest, SECRET_BODY, Server};
 use crate::vendor::google_tts::GoogleTts;
-use crate::vendor::mood::{Mood, SECRET_BODY, Seen, Server};
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::program::Program;
 use gatehouse_domain::Problem;
@@ -32,7 +32,7 @@ enum Vendor {
 /// A `Voice` and a vendor.
 pub struct Bench {
     pub id: TtsId,
-    pub home: Home,
+    pub harness: Harness,
     pub settings: VoiceSettings,
     vendor: Vendor,
 }
@@ -72,13 +72,13 @@ impl Bench {
             provider.model_path = Some(program.model());
         }
         let mut settings = settings();
-        settings.patience.answer = Duration::from_secs(20);
-        settings.patience.idle = Duration::from_secs(20);
+        settings.timeouts.answer = Duration::from_secs(20);
+        settings.timeouts.idle = Duration::from_secs(20);
         settings.tts.providers.insert(id, provider);
         settings.speaking.max_text_length = 20_000;
         Self {
             id,
-            home: Home::new().await,
+            harness: Harness::new().await,
             settings,
             vendor,
         }
@@ -105,10 +105,10 @@ impl Bench {
         matches!(self.vendor, Vendor::Piper(_))
     }
 
-    pub fn set_mood(&self, mood: Mood) {
+    pub fn set_behavior(&self, behavior: Behavior) {
         match &self.vendor {
-            Vendor::Piper(program) => program.set_mood(&mood),
-            _ => self.server().set_mood(mood),
+            Vendor::Piper(program) => program.set_behavior(&behavior),
+            _ => self.server().set_behavior(behavior),
         }
     }
 
@@ -173,7 +173,7 @@ impl Bench {
     }
 
     pub async fn voice(&self) -> Voice {
-        self.home.voice(self.settings.clone()).await
+        self.harness.voice(self.settings.clone()).await
     }
 
     pub async fn say(&self, request: SpeechRequest) -> Result<Converted, VoiceError> {
@@ -182,38 +182,38 @@ impl Bench {
 
     /// Synthesizes, and returns the single request that the vendor received. Panics if the vendor has
     /// complaints.
-    pub async fn heard(&self, request: SpeechRequest) -> (Converted, Said) {
+    pub async fn heard(&self, request: SpeechRequest) -> (Converted, SentRequest) {
         let result = self.say(request).await;
         assert_eq!(self.complaints(), Vec::<String>::new());
         let converted = result.unwrap();
         assert_eq!(converted.provider, self.id);
-        let mut all = self.all_said();
+        let mut all = self.all_sent();
         assert_eq!(all.len(), 1, "requests");
         (converted, all.pop().unwrap())
     }
 
-    fn said(&self, seen: &Seen) -> Said {
+    fn sent(&self, seen: &ReceivedRequest) -> SentRequest {
         match self.vendor {
-            Vendor::ElevenLabs(_) => Said::to_elevenlabs(seen),
-            Vendor::OpenAi(_) => Said::to_openai(seen),
-            Vendor::Google(_) => Said::to_google(seen),
-            Vendor::Coqui(_) => Said::to_coqui(seen),
+            Vendor::ElevenLabs(_) => SentRequest::to_elevenlabs(seen),
+            Vendor::OpenAi(_) => SentRequest::to_openai(seen),
+            Vendor::Google(_) => SentRequest::to_google(seen),
+            Vendor::Coqui(_) => SentRequest::to_coqui(seen),
             Vendor::Piper(_) => panic!("a program"),
         }
     }
 
     /// All requests that the vendor received, in order.
-    pub fn all_said(&self) -> Vec<Said> {
+    pub fn all_sent(&self) -> Vec<SentRequest> {
         if let Vendor::Piper(program) = &self.vendor {
-            return program.runs().iter().map(Said::to_piper).collect();
+            return program.runs().iter().map(SentRequest::to_piper).collect();
         }
         let requests = self.server().requests();
-        requests.iter().map(|seen| self.said(seen)).collect()
+        requests.iter().map(|seen| self.sent(seen)).collect()
     }
 
     /// The error reported to the caller. Asserts that it contains nothing of the vendor's response, the key
     /// or the text.
-    pub fn told(&self, error: VoiceError) -> Problem {
+    pub fn problem_of(&self, error: VoiceError) -> Problem {
         let shown = format!("{error} {error:?}");
         let problem = problem(error);
         let details = serde_json::Value::Object(problem.details.clone());

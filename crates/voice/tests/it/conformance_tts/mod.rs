@@ -6,7 +6,7 @@ mod bench;
 mod cases;
 mod facts;
 mod needs;
-mod said;
+mod sent_request;
 
 use crate::lacks::speaker_lacks;
 use bench::Bench;
@@ -49,14 +49,14 @@ macro_rules! with_cases {
             voice::the_settings_model_arrives,
             voice::the_requests_speed_arrives,
             voice::the_settings_speed_arrives,
-            voice::a_speed_beyond_the_vendors_is_moved_and_told,
+            voice::a_speed_beyond_the_vendors_is_clamped_and_reported,
             voice::a_speed_beyond_all_is_refused,
             voice::stability_and_similarity_arrive,
             voice::the_settings_stability_and_similarity_arrive,
             voice::a_stability_beyond_one_is_refused,
             voice::instructions_arrive,
             voice::the_settings_language_arrives,
-            voice::what_it_cannot_do_is_told_and_not_sent,
+            voice::an_unsupported_option_is_reported_and_not_sent,
             voice::the_table_is_the_vendors,
             personas::a_bindings_voice_arrives,
             personas::a_bindings_numbers_arrive,
@@ -69,9 +69,9 @@ macro_rules! with_cases {
             personas::fail_calls_nobody,
             personas::none_is_nobody,
             keys::the_key_is_in_its_header_only,
-            keys::a_wrong_key_is_told_without_it,
+            keys::a_wrong_key_is_reported_without_its_value,
             keys::without_a_key_nobody_is_called,
-            keys::a_key_that_no_header_may_have_is_told_without_it,
+            keys::a_key_that_no_header_may_contain_is_reported_without_its_value,
             keys::a_key_of_the_vault_arrives,
             trouble::status_400,
             trouble::status_401,
@@ -104,7 +104,7 @@ macro_rules! with_cases {
             calls::what_was_said_is_kept,
             calls::switched_off_calls_nobody,
             calls::the_status_names_it,
-            program::an_end_with_1_is_told_without_its_words,
+            program::an_exit_status_of_1_is_reported_without_the_output,
             program::what_it_says_on_standard_error_goes_nowhere,
             program::the_text_is_in_no_argument,
             program::it_gets_nothing_of_the_environment,

@@ -6,7 +6,7 @@
 )]
 
 use super::openai;
-use crate::harness::{Home, tts_at};
+use crate::harness::{Harness, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;
 use gatehouse_domain::Actor;
 use gatehouse_voice::{SpeechRequest, TtsId, VoiceSettings};
@@ -20,23 +20,24 @@ fn kept(directory: &Path) -> Vec<PathBuf> {
     files.collect()
 }
 
-async fn with_vault() -> (Home, OpenAiTts, VoiceSettings) {
+async fn with_vault() -> (Harness, OpenAiTts, VoiceSettings) {
     let (_, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 1 << 20;
-    let home = Home::with_vault(true).await;
+    let harness = Harness::with_vault(true).await;
     let password = SecretString::from("a password of some length");
-    home.secrets
+    harness
+        .secrets
         .initialize(&Actor::cli(), password)
         .await
         .unwrap();
-    (home, vendor, settings)
+    (harness, vendor, settings)
 }
 
 #[tokio::test]
 async fn the_same_again_costs_nothing() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 1 << 20;
-    let voice = home.voice(settings.clone()).await;
+    let voice = harness.voice(settings.clone()).await;
     let hello = || SpeechRequest::new("Hello there.");
     let first = voice.convert(hello()).await.unwrap();
     let again = voice.convert(hello()).await.unwrap();
@@ -45,7 +46,7 @@ async fn the_same_again_costs_nothing() {
         (&first.audio, first.duration_ms),
         (&again.audio, again.duration_ms)
     );
-    let after_restart = home.voice(settings).await;
+    let after_restart = harness.voice(settings).await;
     assert!(after_restart.convert(hello()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 1);
     for change in [
@@ -64,27 +65,28 @@ async fn the_same_again_costs_nothing() {
 
 #[tokio::test]
 async fn an_open_vault_encrypts_and_a_sealed_one_keeps_nothing() {
-    let (home, vendor, settings) = with_vault().await;
-    let voice = home.voice(settings).await;
+    let (harness, vendor, settings) = with_vault().await;
+    let voice = harness.voice(settings).await;
     let wav = || SpeechRequest {
         format: Some("wav".to_owned()),
         ..SpeechRequest::new("Hello there.")
     };
     let spoken = voice.convert(wav()).await.unwrap();
-    let files = kept(home.database.directory());
+    let files = kept(harness.database.directory());
     assert_eq!(files.len(), 1);
     let bytes = fs::read(&files[0]).unwrap();
     let needle = &spoken.audio[44..76];
     assert!(!bytes.windows(needle.len()).any(|window| window == needle));
     assert!(!bytes.starts_with(b"{"));
     assert!(voice.convert(wav()).await.unwrap().cached);
-    home.secrets.seal(&Actor::cli()).await.unwrap();
+    harness.secrets.seal(&Actor::cli()).await.unwrap();
     assert!(!voice.convert(wav()).await.unwrap().cached);
     let other = SpeechRequest::new("Something else.");
     voice.convert(other).await.unwrap();
-    assert_eq!(kept(home.database.directory()), files);
+    assert_eq!(kept(harness.database.directory()), files);
     let password = SecretString::from("a password of some length");
-    home.secrets
+    harness
+        .secrets
         .unseal_with_password(&Actor::cli(), &password)
         .await
         .unwrap();
@@ -94,11 +96,11 @@ async fn an_open_vault_encrypts_and_a_sealed_one_keeps_nothing() {
 
 #[tokio::test]
 async fn what_lies_there_in_clear_goes_when_there_is_a_vault() {
-    let (home, _vendor, mut settings) = openai().await;
+    let (harness, _vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 1 << 20;
-    let voice = home.voice(settings.clone()).await;
+    let voice = harness.voice(settings.clone()).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
-    let directory = home.database.directory().to_owned();
+    let directory = harness.database.directory().to_owned();
     assert_eq!(kept(&directory).len(), 1);
     let (sealed, vendor, _) = with_vault().await;
     let there = sealed.database.directory().join("voice-cache");
@@ -116,11 +118,11 @@ async fn what_lies_there_in_clear_goes_when_there_is_a_vault() {
 
 #[tokio::test]
 async fn a_damaged_file_is_spoken_again() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 1 << 20;
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
-    fs::write(&kept(home.database.directory())[0], b"{").unwrap();
+    fs::write(&kept(harness.database.directory())[0], b"{").unwrap();
     for cached in [false, true] {
         let spoken = voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
         assert_eq!(spoken.cached, cached);
@@ -130,16 +132,16 @@ async fn a_damaged_file_is_spoken_again() {
 
 #[tokio::test]
 async fn it_never_grows_beyond_its_size() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 400_000;
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let wav = |number: usize| SpeechRequest {
         format: Some("wav".to_owned()),
         ..SpeechRequest::new(format!("This is number {number}, spoken."))
     };
     for number in 0..10 {
         voice.convert(wav(number)).await.unwrap();
-        let sizes = kept(home.database.directory());
+        let sizes = kept(harness.database.directory());
         let total: u64 = sizes
             .iter()
             .map(|file| file.metadata().unwrap().len())

@@ -1,14 +1,14 @@
 //! Tests that fallbacks are used only if configured, and that they are reported.
 
-use crate::harness::{Home, problem, tts_at};
+use crate::harness::{Harness, problem, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use crate::vendor::openai_tts::OpenAiTts;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 use serde_json::json;
 
-async fn two() -> (Home, ElevenLabs, OpenAiTts, VoiceSettings) {
+async fn two() -> (Harness, ElevenLabs, OpenAiTts, VoiceSettings) {
     let (first, second) = (ElevenLabs::start().await, OpenAiTts::start().await);
     let mut settings = tts_at(
         TtsId::ElevenLabs,
@@ -17,7 +17,7 @@ async fn two() -> (Home, ElevenLabs, OpenAiTts, VoiceSettings) {
     );
     let other = tts_at(TtsId::OpenAi, second.base_url().as_str(), OpenAiTts::KEY);
     settings.tts.providers.extend(other.tts.providers);
-    (Home::new().await, first, second, settings)
+    (Harness::new().await, first, second, settings)
 }
 
 fn hello() -> SpeechRequest {
@@ -33,9 +33,9 @@ async fn failed(voice: &Voice) -> gatehouse_domain::Problem {
 
 #[tokio::test]
 async fn without_a_list_nobody_else_is_asked() {
-    let (home, first, second, settings) = two().await;
-    let voice = home.voice(settings).await;
-    first.set_mood(Mood::Status(503, None));
+    let (harness, first, second, settings) = two().await;
+    let voice = harness.voice(settings).await;
+    first.set_behavior(Behavior::Status(503, None));
     let problem = failed(&voice).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["provider"], "tts_cloud_1");
@@ -45,11 +45,11 @@ async fn without_a_list_nobody_else_is_asked() {
 
 #[tokio::test]
 async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
-    let (home, first, second, mut settings) = two().await;
+    let (harness, first, second, mut settings) = two().await;
     settings.tts.fallback = vec![TtsId::ElevenLabs, TtsId::OpenAi];
     settings.cache_max_bytes = 1 << 20;
-    let voice = home.voice(settings).await;
-    first.set_mood(Mood::Status(503, None));
+    let voice = harness.voice(settings).await;
+    first.set_behavior(Behavior::Status(503, None));
     for _ in 0..2 {
         let spoken = voice.convert(hello()).await.unwrap();
         assert_eq!(spoken.provider, TtsId::OpenAi);
@@ -64,7 +64,7 @@ async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
     let asked = second.requests();
     assert_eq!(asked.len(), 2);
     assert_ne!(asked[0].json()["voice"], ElevenLabs::VOICE);
-    first.set_mood(Mood::Fine);
+    first.set_behavior(Behavior::Fine);
     let spoken = voice.convert(hello()).await.unwrap();
     assert_eq!(
         (spoken.provider, spoken.attempts.len()),
@@ -73,12 +73,12 @@ async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
 }
 
 #[tokio::test]
-async fn when_all_fail_the_first_ones_reason_is_told() {
-    let (home, first, second, mut settings) = two().await;
+async fn when_all_fail_the_first_reason_is_reported() {
+    let (harness, first, second, mut settings) = two().await;
     settings.tts.fallback = vec![TtsId::OpenAi];
-    let voice = home.voice(settings).await;
-    first.set_mood(Mood::Status(429, Some("7")));
-    second.set_mood(Mood::Status(500, None));
+    let voice = harness.voice(settings).await;
+    first.set_behavior(Behavior::Status(429, Some("7")));
+    second.set_behavior(Behavior::Status(500, None));
     let problem = failed(&voice).await;
     assert_eq!(problem.details["provider"], "tts_cloud_1");
     assert_eq!(problem.details["retry_after_seconds"], 7);
@@ -92,9 +92,9 @@ async fn when_all_fail_the_first_ones_reason_is_told() {
 
 #[tokio::test]
 async fn wrong_input_is_nobodys_failure() {
-    let (home, first, second, mut settings) = two().await;
+    let (harness, first, second, mut settings) = two().await;
     settings.tts.fallback = vec![TtsId::OpenAi];
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let request = SpeechRequest {
         speed: Some(9.0),
         ..hello()
@@ -106,9 +106,9 @@ async fn wrong_input_is_nobodys_failure() {
 
 #[tokio::test]
 async fn a_persona_that_speaks_only_by_its_bindings_goes_to_nobody_else() {
-    let (home, first, second, mut settings) = two().await;
+    let (harness, first, second, mut settings) = two().await;
     settings.tts.fallback = vec![TtsId::OpenAi];
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let strict = json!({
         "label": "Strict", "id": "strict", "fallbackPolicy": "fail",
         "providerBindings": [{"provider": "openai", "voice": "nova"}],
@@ -132,11 +132,11 @@ async fn a_persona_that_speaks_only_by_its_bindings_goes_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_voice_that_the_fallback_does_not_have_is_told_of() {
-    let (home, first, _second, mut settings) = two().await;
+async fn a_voice_that_the_fallback_lacks_is_reported() {
+    let (harness, first, _second, mut settings) = two().await;
     settings.tts.fallback = vec![TtsId::OpenAi];
-    let voice = home.voice(settings).await;
-    first.set_mood(Mood::Status(500, None));
+    let voice = harness.voice(settings).await;
+    first.set_behavior(Behavior::Status(500, None));
     let warning = voice.convert(hello()).await.unwrap().warning.unwrap();
     assert!(warning.contains("voiceId"), "{warning}");
 }

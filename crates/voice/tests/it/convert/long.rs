@@ -1,10 +1,10 @@
 //! Tests that texts longer than the provider's limit are synthesized in pieces and joined.
 
 use super::about;
-use crate::harness::{Home, tts_at};
+use crate::harness::{Harness, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
+use crate::vendor::fake_server::ReceivedRequest;
 use crate::vendor::google_tts::GoogleTts;
-use crate::vendor::mood::Seen;
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use gatehouse_voice::{SpeechRequest, TtsId};
@@ -26,22 +26,22 @@ async fn a_hundred_thousand_characters_without_loss() {
     let vendor = OpenAiTts::start().await;
     let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
     settings.speaking.max_text_length = 100_000;
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let text = prose(100_000);
     let request = SpeechRequest {
         format: Some("opus".to_owned()),
         ..SpeechRequest::new(text.as_str())
     };
     let spoken = voice.convert(request).await.unwrap();
-    let said: Vec<String> = vendor
+    let sent: Vec<String> = vendor
         .requests()
         .iter()
         .map(|request| request.json()["input"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(said.concat(), text);
-    assert!(said.len() > 20 && said.iter().all(|piece| piece.chars().count() <= 4096));
-    let wanted: usize = said.iter().map(|piece| tone::duration_ms(piece)).sum();
+    assert_eq!(sent.concat(), text);
+    assert!(sent.len() > 20 && sent.iter().all(|piece| piece.chars().count() <= 4096));
+    let wanted: usize = sent.iter().map(|piece| tone::duration_ms(piece)).sum();
     assert!(about(spoken.duration_ms, wanted), "{}", spoken.duration_ms);
     let measured = gatehouse_audio::duration_ms(&spoken.audio, spoken.format.kind()).unwrap();
     assert!(about(measured, wanted), "{measured}");
@@ -54,20 +54,20 @@ async fn pieces_are_joined_to_the_sample() {
     let url = vendor.base_url();
     let mut settings = tts_at(TtsId::ElevenLabs, url.as_str(), ElevenLabs::KEY);
     settings.speaking.max_text_length = 20_000;
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let request = SpeechRequest {
         format: Some("wav".to_owned()),
         ..SpeechRequest::new(prose(12_000))
     };
     let spoken = voice.convert(request).await.unwrap();
-    let said = vendor.requests();
-    let text = |seen: &Seen| seen.json()["text"].as_str().unwrap().to_owned();
-    let lasts = said
+    let sent = vendor.requests();
+    let text = |seen: &ReceivedRequest| seen.json()["text"].as_str().unwrap().to_owned();
+    let lasts = sent
         .iter()
         .map(|seen| tone::duration_ms(&text(seen)) as u64);
     assert_eq!(spoken.duration_ms, lasts.sum::<u64>());
-    assert!(said.len() >= 3);
+    assert!(sent.len() >= 3);
     assert_eq!(vendor.complaints(), Vec::<String>::new());
 }
 
@@ -77,8 +77,8 @@ async fn a_limit_in_bytes_is_one_too() {
     let url = vendor.base_url();
     let mut settings = tts_at(TtsId::Google, url.as_str(), GoogleTts::KEY);
     settings.speaking.max_text_length = 20_000;
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let text = "Schöne Grüße über Äcker. ".repeat(500);
     voice
         .convert(SpeechRequest::new(text.trim()))

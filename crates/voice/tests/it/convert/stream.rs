@@ -2,7 +2,7 @@
 
 use super::openai;
 use crate::harness::problem;
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use crate::vendor::tone;
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -29,8 +29,8 @@ async fn all(mut streamed: Streamed) -> Result<Bytes, VoiceError> {
 
 #[tokio::test]
 async fn every_format_comes_whole() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
     for format in [Format::Mp3, Format::Opus, Format::Pcm, Format::Wav] {
         let streamed = voice.stream(asked(format.as_str())).await.unwrap();
         let audio = all(streamed).await.unwrap();
@@ -43,9 +43,9 @@ async fn every_format_comes_whole() {
 
 #[tokio::test]
 async fn the_first_bytes_do_not_wait_for_the_last() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
-    vendor.set_mood(Mood::Stall(4096));
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::Stall(4096));
     let mut streamed = voice.stream(asked("mp3")).await.unwrap();
     let first = streamed.body.next().await.unwrap().unwrap();
     assert!(!first.is_empty());
@@ -59,9 +59,9 @@ async fn the_first_bytes_do_not_wait_for_the_last() {
 
 #[tokio::test]
 async fn a_break_in_the_middle_is_no_end() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
-    vendor.set_mood(Mood::BreakOff(3000));
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::BreakOff(3000));
     for format in ["mp3", "pcm"] {
         let streamed = voice.stream(asked(format)).await.unwrap();
         let problem = problem(all(streamed).await.unwrap_err());
@@ -71,24 +71,24 @@ async fn a_break_in_the_middle_is_no_end() {
 
 #[tokio::test]
 async fn an_error_before_the_first_byte_is_an_error() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
-    for (mood, code) in [
-        (Mood::Status(401, None), ErrorCode::ProviderFailed),
-        (Mood::Empty, ErrorCode::ProviderFailed),
-        (Mood::Slow, ErrorCode::Timeout),
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    for (behavior, code) in [
+        (Behavior::Status(401, None), ErrorCode::ProviderFailed),
+        (Behavior::Empty, ErrorCode::ProviderFailed),
+        (Behavior::Slow, ErrorCode::Timeout),
     ] {
-        vendor.set_mood(mood.clone());
+        vendor.set_behavior(behavior.clone());
         let problem = problem(voice.stream(asked("mp3")).await.unwrap_err());
-        assert_eq!(problem.code, code, "{mood:?}");
+        assert_eq!(problem.code, code, "{behavior:?}");
     }
 }
 
 #[tokio::test]
 async fn who_goes_away_ends_the_vendors_call() {
-    let (home, vendor, settings) = openai().await;
-    let voice = home.voice(settings).await;
-    vendor.set_mood(Mood::Stall(2048));
+    let (harness, vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::Stall(2048));
     let mut streamed = voice.stream(asked("mp3")).await.unwrap();
     streamed.body.next().await.unwrap().unwrap();
     drop(streamed);
@@ -97,9 +97,9 @@ async fn who_goes_away_ends_the_vendors_call() {
 
 #[tokio::test]
 async fn what_is_kept_is_streamed_too() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 1 << 20;
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let whole = voice.convert(asked("mp3")).await.unwrap();
     let streamed = voice.stream(asked("mp3")).await.unwrap();
     assert!(streamed.cached);
@@ -109,14 +109,14 @@ async fn what_is_kept_is_streamed_too() {
 
 #[tokio::test]
 async fn a_stream_is_kept_for_the_next_time_if_it_came_whole() {
-    let (home, vendor, mut settings) = openai().await;
+    let (harness, vendor, mut settings) = openai().await;
     settings.cache_max_bytes = 4 << 20;
-    let voice = home.voice(settings).await;
-    vendor.set_mood(Mood::BreakOff(3000));
+    let voice = harness.voice(settings).await;
+    vendor.set_behavior(Behavior::BreakOff(3000));
     all(voice.stream(asked("mp3")).await.unwrap())
         .await
         .unwrap_err();
-    vendor.set_mood(Mood::Fine);
+    vendor.set_behavior(Behavior::Fine);
     let first = all(voice.stream(asked("mp3")).await.unwrap())
         .await
         .unwrap();

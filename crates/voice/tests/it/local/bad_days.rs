@@ -1,7 +1,7 @@
 //! Tests with programs that are missing, fail, hang or are abandoned.
 
-use super::{Place, assert_gone, assert_removed, silence};
-use crate::harness::{Home, problem};
+use super::{ProgramDir, assert_gone, assert_removed, silence};
+use crate::harness::{Harness, problem};
 use bytes::Bytes;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
@@ -10,8 +10,8 @@ use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSetti
 use std::time::Duration;
 
 async fn speak(settings: VoiceSettings) -> Problem {
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     problem(
         voice
             .convert(SpeechRequest::new("hello"))
@@ -21,8 +21,8 @@ async fn speak(settings: VoiceSettings) -> Problem {
 }
 
 async fn listen(settings: VoiceSettings) -> Problem {
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let request = TranscribeRequest::new(silence().into());
     problem(voice.transcribe(request).await.unwrap_err())
 }
@@ -35,7 +35,7 @@ fn assert_not_configured(problem: &Problem, what: &str) {
 
 #[tokio::test]
 async fn what_piper_lacks_is_named() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let good = place.piper("exit 0");
     let with = |change: &dyn Fn(&mut gatehouse_voice::ProviderSettings)| {
         let mut settings = good.clone();
@@ -69,7 +69,7 @@ async fn what_piper_lacks_is_named() {
 
 #[tokio::test]
 async fn what_listeners_lack_is_named() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     for (id, key, model) in [
         (SttId::WhisperCli, "model_path", "none.bin"),
         (SttId::SherpaOnnx, "model_dir", "none"),
@@ -93,7 +93,7 @@ async fn what_listeners_lack_is_named() {
 
 #[tokio::test]
 async fn a_program_that_fails_is_a_failure_without_its_words() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let flood = "head -c 20000000 /dev/zero >&2; ";
     for (script, reason) in [
         ("echo a secret >&2; exit 7", "exited with an error"),
@@ -115,15 +115,15 @@ async fn a_program_that_fails_is_a_failure_without_its_words() {
 
 #[tokio::test]
 async fn a_program_that_hangs_is_a_time_out() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "trap '' TERM HUP INT; echo $$ >\"$place/pid\"; pwd >\"$place/directory\"
         while :; do sleep 1; done";
     let mut settings = place.piper(script);
-    settings.patience.program = Duration::from_millis(400);
+    settings.timeouts.program = Duration::from_millis(400);
     assert_eq!(speak(settings).await.code, ErrorCode::Timeout);
     assert_gone(place.pid().await).await;
     let mut settings = place.listener(SttId::WhisperCli, script);
-    settings.patience.program = Duration::from_millis(400);
+    settings.timeouts.program = Duration::from_millis(400);
     assert_eq!(listen(settings).await.code, ErrorCode::Timeout);
     assert_gone(place.pid().await).await;
     assert_removed(place.read("directory").unwrap().trim_end()).await;
@@ -131,10 +131,10 @@ async fn a_program_that_hangs_is_a_time_out() {
 
 #[tokio::test]
 async fn who_leaves_takes_the_program_along() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "echo $$ >\"$place/pid\"; pwd >\"$place/directory\"; head -c 64000 /dev/zero; exec sleep 1000";
-    let home = Home::new().await;
-    let voice = home.voice(place.piper(script)).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(place.piper(script)).await;
     tokio::select! {
         _ = voice.convert(SpeechRequest::new("hello")) => panic!("it should be speaking"),
         _ = place.pid() => {}
@@ -151,7 +151,7 @@ async fn who_leaves_takes_the_program_along() {
 
     for id in [SttId::WhisperCli, SttId::SherpaOnnx] {
         std::fs::remove_file(place.path("pid")).unwrap();
-        let voice = home.voice(place.listener(id, script)).await;
+        let voice = harness.voice(place.listener(id, script)).await;
         tokio::select! {
             _ = voice.transcribe(TranscribeRequest::new(silence().into())) => panic!("it should be listening"),
             _ = place.pid() => {}
@@ -163,10 +163,10 @@ async fn who_leaves_takes_the_program_along() {
 
 #[tokio::test]
 async fn a_stream_that_breaks_off_says_so_at_its_end() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "head -c 64000 /dev/zero; kill -KILL $$";
-    let home = Home::new().await;
-    let voice = home.voice(place.piper(script)).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(place.piper(script)).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("pcm".to_owned());
     let mut stream = voice.stream(request).await.unwrap();
@@ -187,10 +187,12 @@ async fn a_stream_that_breaks_off_says_so_at_its_end() {
 
 #[tokio::test]
 async fn the_largest_audio_goes_through() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = "stat -c %s \"$4\" >\"$place/size\"; echo '{\"transcription\":[]}' >\"$9.json\"";
-    let home = Home::new().await;
-    let voice = home.voice(place.listener(SttId::WhisperCli, script)).await;
+    let harness = Harness::new().await;
+    let voice = harness
+        .voice(place.listener(SttId::WhisperCli, script))
+        .await;
     // 25 MiB at 24 kHz; the program gets two thirds of it.
     let samples = vec![0_i16; (25 << 19) - 22];
     let audio = Bytes::from(super::wav(24_000, 1, &samples));
@@ -214,12 +216,12 @@ async fn the_largest_audio_goes_through() {
 
 #[tokio::test]
 async fn without_ffmpeg_there_is_no_aac_and_it_is_said() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let mut settings = place.piper("head -c 64000 /dev/zero");
     std::os::unix::fs::symlink("/usr/bin/head", place.path("head")).unwrap();
     settings.child_variables = vec![("PATH".to_owned(), place.path("").into())];
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("aac".to_owned());
     let refused = problem(voice.convert(request.clone()).await.unwrap_err());
@@ -231,7 +233,7 @@ async fn without_ffmpeg_there_is_no_aac_and_it_is_said() {
 
 #[tokio::test]
 async fn a_result_that_is_no_file_is_none() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     place.file("other.json", br#"{"transcription":[]}"#);
     for script in [
         "mkfifo \"$9.json\"",
@@ -254,19 +256,19 @@ async fn who_waits_has_nothing_on_the_disk_and_only_eight_may() {
         (SttId::SherpaOnnx, "echo '{\"text\":\"\"}'"),
     ];
     for (id, answer) in answers {
-        let place = Place::new();
+        let place = ProgramDir::new();
         let script = format!("while [ ! -e \"$place/go\" ]; do sleep 0.01; done; {answer}");
         let mut settings = place.listener(id, &script);
         settings.local_concurrency = 1;
-        let home = Home::new().await;
-        let voice = home.voice(settings).await;
+        let harness = Harness::new().await;
+        let voice = harness.voice(settings).await;
         let listen = |_| voice.transcribe(TranscribeRequest::new(silence().into()));
         let mut all: FuturesUnordered<_> = (0..10).map(listen).collect();
         // One runs, eight wait, and one is rejected at once.
         let refused = problem(all.next().await.unwrap().unwrap_err());
         assert_eq!(refused.code, ErrorCode::RateLimited, "{refused:?}");
         assert!(refused.details["retry_after_seconds"].as_u64().unwrap() > 0);
-        let work = home.database.directory().join("voice-work");
+        let work = harness.database.directory().join("voice-work");
         assert_eq!(std::fs::read_dir(&work).unwrap().count(), 1);
         place.file("go", b"");
         while let Some(heard) = all.next().await {
@@ -278,12 +280,12 @@ async fn who_waits_has_nothing_on_the_disk_and_only_eight_may() {
 
 #[tokio::test]
 async fn what_a_killed_server_left_is_removed_at_the_start() {
-    let place = Place::new();
-    let home = Home::new().await;
-    let left = home.database.directory().join("voice-work/.tmpleft");
+    let place = ProgramDir::new();
+    let harness = Harness::new().await;
+    let left = harness.database.directory().join("voice-work/.tmpleft");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::File::create(left.join("audio.wav")).unwrap();
-    let _voice = home
+    let _voice = harness
         .voice(place.listener(SttId::WhisperCli, "exit 0"))
         .await;
     assert!(!left.exists());

@@ -1,7 +1,7 @@
 //! Tests of each real program.
 
-use super::{Kit, Place, silence, wav};
-use crate::harness::{Home, problem};
+use super::{ProgramDir, RealPrograms, silence, wav};
+use crate::harness::{Harness, problem};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSettings};
 use std::process::Command;
@@ -10,8 +10,8 @@ use std::process::Command;
 const SENTENCE: &str = "this sentence is said by a small model that was made without any training.";
 
 async fn lasts(settings: VoiceSettings, speed: Option<f64>) -> u64 {
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let mut request = SpeechRequest::new("abc");
     (request.format, request.speed) = (Some("wav".to_owned()), speed);
     voice.convert(request).await.unwrap().duration_ms
@@ -19,7 +19,9 @@ async fn lasts(settings: VoiceSettings, speed: Option<f64>) -> u64 {
 
 #[tokio::test]
 async fn piper_speaks_as_fast_as_it_should() {
-    let Some(kit) = Kit::find() else { return };
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
     // Nine tones of 80 ms.
     assert_eq!(lasts(kit.settings(), None).await, 720);
     assert_eq!(lasts(kit.settings(), Some(2.0)).await, 360);
@@ -33,9 +35,11 @@ async fn piper_speaks_as_fast_as_it_should() {
 
 #[tokio::test]
 async fn whisper_tells_text_words_and_segments() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("whisper-cli".to_owned());
     let heard = voice.transcribe(request.clone()).await.unwrap();
@@ -62,9 +66,11 @@ async fn whisper_tells_text_words_and_segments() {
 
 #[tokio::test]
 async fn programs_get_the_samples_that_they_can_read() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     // The program accepts only 16 kHz mono.
     let stereo = wav(44_100, 2, &vec![100; 88_200]);
     let mut request = TranscribeRequest::new(stereo.into());
@@ -83,9 +89,11 @@ async fn programs_get_the_samples_that_they_can_read() {
 
 #[tokio::test]
 async fn silence_is_no_text() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("stt_local_3".to_owned());
     let heard = voice.transcribe(request).await.unwrap();
@@ -95,9 +103,11 @@ async fn silence_is_no_text() {
 
 #[tokio::test]
 async fn a_language_that_whisper_does_not_know_is_its_failure() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("stt_local_2".to_owned());
     request.language = Some("de-AT".to_owned());
@@ -112,8 +122,10 @@ async fn a_language_that_whisper_does_not_know_is_its_failure() {
 
 #[tokio::test]
 async fn models_that_are_none_are_failures() {
-    let Some(kit) = Kit::find() else { return };
-    let place = Place::new();
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let place = ProgramDir::new();
     let rubbish = place.file("model.onnx", b"rubbish");
     place.file("model.onnx.json", br#"{"audio":{"sample_rate":16000}}"#);
     place.file("tokens.txt", b"<blk> 0\n");
@@ -131,8 +143,8 @@ async fn models_that_are_none_are_failures() {
     whisper.model_path = Some(rubbish);
     let sherpa = settings.stt.providers.get_mut(&SttId::SherpaOnnx).unwrap();
     sherpa.model_path = Some(place.path(""));
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let spoken = problem(
         voice
             .convert(SpeechRequest::new("hello"))

@@ -1,7 +1,7 @@
 //! Tests that one real program transcribes what another one speaks.
 
-use super::Kit;
-use crate::harness::Home;
+use super::RealPrograms;
+use crate::harness::Harness;
 use futures_util::StreamExt;
 use gatehouse_voice::{SpeechRequest, TranscribeRequest, Voice};
 
@@ -34,9 +34,11 @@ async fn hear(voice: &Voice, audio: impl Into<bytes::Bytes>, format: &str) -> St
 
 #[tokio::test]
 async fn the_same_text_comes_back_in_every_format() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     for format in ["wav", "mp3", "opus", "ogg", "pcm", "aac"] {
         let mut request = SpeechRequest::new(TEXT);
         request.format = Some(format.to_owned());
@@ -54,9 +56,11 @@ async fn the_same_text_comes_back_in_every_format() {
 
 #[tokio::test]
 async fn a_stream_is_the_same_speech() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     let mut request = SpeechRequest::new(TEXT);
     request.format = Some("opus".to_owned());
     let mut stream = voice.stream(request).await.unwrap();
@@ -69,9 +73,11 @@ async fn a_stream_is_the_same_speech() {
 
 #[tokio::test]
 async fn lines_and_paragraphs_are_one_speech() {
-    let Some(kit) = Kit::find() else { return };
-    let home = Home::new().await;
-    let voice = home.voice(kit.settings()).await;
+    let Some(kit) = RealPrograms::find() else {
+        return;
+    };
+    let harness = Harness::new().await;
+    let voice = harness.voice(kit.settings()).await;
     let mut request = SpeechRequest::new("hello\nreal\n\n\nworld");
     request.format = Some("wav".to_owned());
     let spoken = voice.convert(request).await.unwrap();

@@ -1,6 +1,6 @@
 //! Tests of the results.
 
-use super::{ALL, Desk, speech};
+use super::{ALL, Bench, speech};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn text_language_words_segments_and_confidence_of_each() {
         (SttId::Mistral, 0, 1, None, "en"),
         (SttId::Voxtral, 0, 0, None, "und"),
     ] {
-        let heard = Desk::new(id).await.heard(speech()).await;
+        let heard = Bench::new(id).await.heard(speech()).await;
         let text = if id == SttId::Google {
             "hello real world"
         } else {
@@ -57,23 +57,24 @@ async fn text_language_words_segments_and_confidence_of_each() {
 
 #[tokio::test]
 async fn the_language_that_was_heard_counts_more_than_the_one_asked_for() {
-    let desk = Desk::new(SttId::OpenAi).await;
-    desk.listener()
+    let bench = Bench::new(SttId::OpenAi).await;
+    bench
+        .listener()
         .answer_with(json!({"text": "Hallo", "language": "german"}));
     let request = TranscribeRequest {
         language: Some("en".to_owned()),
         ..speech()
     };
-    assert_eq!(desk.heard(request).await.language, "de");
+    assert_eq!(bench.heard(request).await.language, "de");
 }
 
 #[tokio::test]
 async fn gpt_4o_says_how_likely_its_words_were() {
-    let desk = Desk::with(SttId::OpenAi, |settings| {
+    let bench = Bench::with(SttId::OpenAi, |settings| {
         settings.model = Some("gpt-4o-transcribe".into());
     })
     .await;
-    let heard = desk.heard(speech()).await;
+    let heard = bench.heard(speech()).await;
     assert!(close(heard.confidence, Some((-0.25_f64).exp())));
     assert!(heard.words.is_empty() && heard.segments.is_empty());
 }
@@ -81,8 +82,8 @@ async fn gpt_4o_says_how_likely_its_words_were() {
 #[tokio::test]
 async fn the_model_that_tells_speakers_apart_gives_segments() {
     let model = Some("gpt-4o-transcribe-diarize".to_owned());
-    let desk = Desk::with(SttId::OpenAi, |settings| settings.model = model).await;
-    let heard = desk.heard(speech()).await;
+    let bench = Bench::with(SttId::OpenAi, |settings| settings.model = model).await;
+    let heard = bench.heard(speech()).await;
     assert_eq!(heard.segments.len(), 1);
     assert_eq!(heard.segments[0].text, "Hello real world.");
 }
@@ -90,14 +91,14 @@ async fn the_model_that_tells_speakers_apart_gives_segments() {
 #[tokio::test]
 async fn a_compatible_server_may_answer_plainly() {
     for id in [SttId::OpenAi, SttId::Groq, SttId::Mistral, SttId::Voxtral] {
-        let desk = Desk::with(id, |settings| {
+        let bench = Bench::with(id, |settings| {
             if id == SttId::Voxtral {
                 settings.model = Some("another".to_owned());
             }
         })
         .await;
-        desk.listener().answer_with(json!({"text": "Plain."}));
-        let heard = desk.heard(speech()).await;
+        bench.listener().answer_with(json!({"text": "Plain."}));
+        let heard = bench.heard(speech()).await;
         assert_eq!(heard.text, "Plain.");
         assert!(heard.words.is_empty() && heard.segments.is_empty());
         assert_eq!((heard.confidence, heard.language.as_str()), (None, "und"));
@@ -121,14 +122,14 @@ fn silence(id: SttId) -> Value {
 #[tokio::test]
 async fn silence_is_an_empty_text_and_no_error() {
     for id in ALL {
-        let desk = Desk::with(id, |settings| {
+        let bench = Bench::with(id, |settings| {
             if id == SttId::Voxtral {
                 settings.model = Some("another".to_owned());
             }
         })
         .await;
-        desk.listener().answer_with(silence(id));
-        let heard = desk.heard(speech()).await;
+        bench.listener().answer_with(silence(id));
+        let heard = bench.heard(speech()).await;
         assert_eq!(heard.text, "", "{id}");
         assert_eq!(heard.confidence, None, "{id}");
         assert!(heard.words.is_empty() && heard.segments.is_empty(), "{id}");
@@ -137,14 +138,15 @@ async fn silence_is_an_empty_text_and_no_error() {
 
 #[tokio::test]
 async fn times_that_make_no_sense_are_made_sane() {
-    let desk = Desk::new(SttId::OpenAi).await;
-    desk.listener()
+    let bench = Bench::new(SttId::OpenAi).await;
+    bench
+        .listener()
         .answer_with(json!({"text": "a b c", "duration": -3.0, "words": [
         {"word": "a", "start": -0.25, "end": -0.5},
         {"word": "b", "start": "NaN", "end": null},
         {"word": "c", "start": 2.0, "end": 1.0},
     ], "segments": [{"text": "a b c", "start": -1.0, "avg_logprob": 7.0}]}));
-    let heard = desk.heard(speech()).await;
+    let heard = bench.heard(speech()).await;
     let times: Vec<_> = heard
         .words
         .iter()
@@ -154,7 +156,7 @@ async fn times_that_make_no_sense_are_made_sane() {
     assert_eq!((heard.segments[0].start, heard.segments[0].end), (0.0, 0.0));
     assert_eq!(heard.confidence, Some(1.0));
     assert!(heard.duration_seconds >= 0.0);
-    let google = Desk::new(SttId::Google).await;
+    let google = Bench::new(SttId::Google).await;
     google.listener().answer_with(
         json!({"results": [{"alternatives": [{"transcript": "a", "words": [
         {"word": "a", "startTime": "-1s", "endTime": "NaNs"}]}], "resultEndTime": "infs"}]}),
@@ -178,9 +180,9 @@ async fn an_answer_that_lacks_what_the_documents_promise_is_a_failure() {
         (SttId::Google, json!({"name": "operations/SECRET"})),
         (SttId::Google, json!({"results": {"alternatives": []}})),
     ] {
-        let desk = Desk::new(id).await;
-        desk.listener().answer_with(answer.clone());
-        let problem = desk.refused(speech()).await;
+        let bench = Bench::new(id).await;
+        bench.listener().answer_with(answer.clone());
+        let problem = bench.refused(speech()).await;
         assert_eq!(problem.code, ErrorCode::ProviderFailed, "{id} {answer}");
         assert!(
             problem.message.contains("returned an invalid response"),

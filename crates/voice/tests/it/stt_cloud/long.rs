@@ -1,6 +1,6 @@
 //! Tests that audio longer than Google's limit of a minute is split, transcribed in pieces and merged.
 
-use super::{Desk, wav};
+use super::{Bench, wav};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
@@ -20,11 +20,11 @@ fn recording(parts: &[(usize, i16)]) -> TranscribeRequest {
 
 #[tokio::test]
 async fn a_long_recording_is_heard_in_pieces_and_in_order() {
-    let desk = Desk::new(SttId::Google).await;
-    let heard = desk
+    let bench = Bench::new(SttId::Google).await;
+    let heard = bench
         .heard(recording(&[(50, 1000), (52, 2000), (20, 3000)]))
         .await;
-    assert_eq!(desk.listener().server.requests().len(), 3);
+    assert_eq!(bench.listener().server.requests().len(), 3);
     assert_eq!(
         heard.text,
         "hello one world hello two world hello three world"
@@ -43,54 +43,54 @@ async fn a_long_recording_is_heard_in_pieces_and_in_order() {
 
 #[tokio::test]
 async fn fifty_five_seconds_are_one_request() {
-    let desk = Desk::new(SttId::Google).await;
-    desk.heard(recording(&[(55, 1000)])).await;
-    assert_eq!(desk.listener().server.requests().len(), 1);
+    let bench = Bench::new(SttId::Google).await;
+    bench.heard(recording(&[(55, 1000)])).await;
+    assert_eq!(bench.listener().server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn a_silent_recording_is_an_empty_text() {
-    let desk = Desk::new(SttId::Google).await;
-    let heard = desk.heard(recording(&[(1, 0)])).await;
+    let bench = Bench::new(SttId::Google).await;
+    let heard = bench.heard(recording(&[(1, 0)])).await;
     assert_eq!((heard.text.as_str(), heard.confidence), ("", None));
 }
 
 #[tokio::test]
 async fn one_piece_that_fails_fails_the_whole() {
-    let desk = Desk::with(SttId::Google, |settings| {
+    let bench = Bench::with(SttId::Google, |settings| {
         settings.model = Some("none".into());
     })
     .await;
-    let problem = desk.refused(recording(&[(50, 1000), (20, 2000)])).await;
+    let problem = bench.refused(recording(&[(50, 1000), (20, 2000)])).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
 }
 
 #[tokio::test]
 async fn what_cannot_be_read_here_and_has_no_encoding_there_is_the_callers_fault() {
-    let desk = Desk::new(SttId::Google).await;
+    let bench = Bench::new(SttId::Google).await;
     let request = TranscribeRequest {
         format: Some("m4a".to_owned()),
         ..TranscribeRequest::new(vec![0xA5; 600].into())
     };
-    let problem = desk.refused(request).await;
+    let problem = bench.refused(request).await;
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "audio");
-    assert!(desk.listener().server.requests().is_empty());
+    assert!(bench.listener().server.requests().is_empty());
 }
 
 #[tokio::test]
 async fn what_cannot_be_cut_has_googles_size() {
-    let desk = Desk::new(SttId::Google).await;
+    let bench = Bench::new(SttId::Google).await;
     let request = |size| TranscribeRequest {
         format: Some("flac".to_owned()),
         ..TranscribeRequest::new(vec![0xA5; size].into())
     };
-    let problem = desk.refused(request(7_400_001)).await;
+    let problem = bench.refused(request(7_400_001)).await;
     assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
-    assert!(desk.listener().server.requests().is_empty());
-    let problem = desk.refused(request(7_400_000)).await;
+    assert!(bench.listener().server.requests().is_empty());
+    let problem = bench.refused(request(7_400_000)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    let complaints = desk.listener().server.complaints();
+    let complaints = bench.listener().server.complaints();
     assert!(
         complaints[0].contains("bad encoding"),
         "not its size: {complaints:?}"

@@ -1,6 +1,6 @@
 //! Tests that settings and request fields reach the vendor under the vendor's names.
 
-use super::{ALL, Desk, speech};
+use super::{ALL, Bench, speech};
 use crate::vendor::openai_stt::{self, SERVED};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
@@ -16,30 +16,30 @@ fn language_field(id: SttId) -> &'static str {
 async fn a_language_of_the_settings_or_of_the_request() {
     for id in ALL {
         let field = language_field(id);
-        let desk = Desk::with(id, |settings| settings.language = Some("de".to_owned())).await;
-        desk.heard(speech()).await;
+        let bench = Bench::with(id, |settings| settings.language = Some("de".to_owned())).await;
+        bench.heard(speech()).await;
         let german = if id == SttId::Google { "de-DE" } else { "de" };
-        assert_eq!(desk.sent(field).await, [german], "{id}");
+        assert_eq!(bench.sent(field).await, [german], "{id}");
         let request = TranscribeRequest {
             language: Some("fr".to_owned()),
             ..speech()
         };
-        desk.heard(request).await;
+        bench.heard(request).await;
         let french = if id == SttId::Google { "fr-FR" } else { "fr" };
-        assert_eq!(desk.sent(field).await, [french], "{id}");
-        let desk = Desk::new(id).await;
-        desk.heard(speech()).await;
+        assert_eq!(bench.sent(field).await, [french], "{id}");
+        let bench = Bench::new(id).await;
+        bench.heard(speech()).await;
         let nobody_said: &[&str] = if id == SttId::Google { &["en-US"] } else { &[] };
-        assert_eq!(desk.sent(field).await, nobody_said, "{id}");
+        assert_eq!(bench.sent(field).await, nobody_said, "{id}");
     }
 }
 
 #[tokio::test]
 async fn a_locale_loses_its_region_for_those_who_take_none() {
     for id in ALL {
-        let desk = Desk::with(id, |settings| settings.language = Some("en-US".to_owned())).await;
-        desk.heard(speech()).await;
-        let sent = desk.sent(language_field(id)).await;
+        let bench = Bench::with(id, |settings| settings.language = Some("en-US".to_owned())).await;
+        bench.heard(speech()).await;
+        let sent = bench.sent(language_field(id)).await;
         let takes_region = matches!(id, SttId::Google | SttId::Deepgram);
         assert_eq!(sent, [if takes_region { "en-US" } else { "en" }], "{id}");
     }
@@ -47,21 +47,21 @@ async fn a_locale_loses_its_region_for_those_who_take_none() {
 
 #[tokio::test]
 async fn deepgram_detects_a_language_only_when_nobody_says_one() {
-    let desk = Desk::new(SttId::Deepgram).await;
-    desk.heard(speech()).await;
-    assert_eq!(desk.sent("detect_language").await, ["true"]);
-    let desk = Desk::with(SttId::Deepgram, |s| s.language = Some("de".to_owned())).await;
-    desk.heard(speech()).await;
-    assert!(desk.sent("detect_language").await.is_empty());
+    let bench = Bench::new(SttId::Deepgram).await;
+    bench.heard(speech()).await;
+    assert_eq!(bench.sent("detect_language").await, ["true"]);
+    let bench = Bench::with(SttId::Deepgram, |s| s.language = Some("de".to_owned())).await;
+    bench.heard(speech()).await;
+    assert!(bench.sent("detect_language").await.is_empty());
 }
 
 #[tokio::test]
 async fn deepgrams_smart_format_is_a_setting() {
     for (setting, expected) in [(None, "true"), (Some(true), "true"), (Some(false), "false")] {
-        let desk = Desk::with(SttId::Deepgram, |settings| settings.smart_format = setting).await;
-        desk.heard(speech()).await;
-        assert_eq!(desk.sent("smart_format").await, [expected]);
-        assert_eq!(desk.sent("punctuate").await, ["true"]);
+        let bench = Bench::with(SttId::Deepgram, |settings| settings.smart_format = setting).await;
+        bench.heard(speech()).await;
+        assert_eq!(bench.sent("smart_format").await, [expected]);
+        assert_eq!(bench.sent("punctuate").await, ["true"]);
     }
 }
 
@@ -110,14 +110,14 @@ async fn a_hint_goes_out_as_each_vendor_takes_it() {
             vec![r#"[{"phrases":["Gatehouse","Anna Müller"]}]"#],
         ),
     ] {
-        let desk = Desk::new(id).await;
+        let bench = Bench::new(id).await;
         let request = TranscribeRequest {
             prompt: Some(hint.to_owned()),
             model: model.map(str::to_owned),
             ..speech()
         };
-        desk.heard(request).await;
-        assert_eq!(desk.sent(field).await, expected, "{id} {model:?}");
+        bench.heard(request).await;
+        assert_eq!(bench.sent(field).await, expected, "{id} {model:?}");
     }
 }
 
@@ -142,19 +142,19 @@ async fn times_are_asked_for_where_the_model_has_them() {
         ),
         (SttId::Voxtral, None, &["json"], &[]),
     ] {
-        let desk = Desk::new(id).await;
+        let bench = Bench::new(id).await;
         let request = TranscribeRequest {
             model: model.map(str::to_owned),
             ..speech()
         };
-        desk.heard(request).await;
+        bench.heard(request).await;
         assert_eq!(
-            desk.sent("response_format").await,
+            bench.sent("response_format").await,
             formats,
             "{id} {model:?}"
         );
         assert_eq!(
-            desk.sent("timestamp_granularities[]").await,
+            bench.sent("timestamp_granularities[]").await,
             times,
             "{id} {model:?}"
         );
@@ -164,60 +164,61 @@ async fn times_are_asked_for_where_the_model_has_them() {
 #[tokio::test]
 async fn who_needs_no_times_does_not_wait_for_those_of_words() {
     for id in [SttId::OpenAi, SttId::Groq] {
-        let desk = Desk::new(id).await;
+        let bench = Bench::new(id).await;
         let request = TranscribeRequest {
             timestamps: false,
             ..speech()
         };
-        let heard = desk.heard(request).await;
-        assert_eq!(desk.sent("timestamp_granularities[]").await, ["segment"]);
+        let heard = bench.heard(request).await;
+        assert_eq!(bench.sent("timestamp_granularities[]").await, ["segment"]);
         assert_eq!((heard.words.len(), heard.segments.len()), (0, 1));
     }
 }
 
 #[tokio::test]
 async fn with_mistral_a_language_excludes_times() {
-    let desk = Desk::new(SttId::Mistral).await;
-    let heard = desk.heard(speech()).await;
-    assert_eq!(desk.sent("timestamp_granularities").await, ["segment"]);
+    let bench = Bench::new(SttId::Mistral).await;
+    let heard = bench.heard(speech()).await;
+    assert_eq!(bench.sent("timestamp_granularities").await, ["segment"]);
     assert_eq!(heard.segments.len(), 1);
     let request = TranscribeRequest {
         language: Some("de".to_owned()),
         ..speech()
     };
-    let heard = desk.heard(request).await;
-    assert!(desk.sent("timestamp_granularities").await.is_empty());
+    let heard = bench.heard(request).await;
+    assert!(bench.sent("timestamp_granularities").await.is_empty());
     assert_eq!((heard.segments.len(), heard.language.as_str()), (0, "de"));
 }
 
 #[tokio::test]
 async fn voxtral_is_asked_for_its_model_only_when_nobody_says_one() {
-    let desk = Desk::new(SttId::Voxtral).await;
-    desk.heard(speech()).await;
-    let paths = |desk: &Desk| -> Vec<String> {
-        let seen = desk.listener().server.requests();
+    let bench = Bench::new(SttId::Voxtral).await;
+    bench.heard(speech()).await;
+    let paths = |bench: &Bench| -> Vec<String> {
+        let seen = bench.listener().server.requests();
         seen.iter()
             .map(|seen| format!("{} {}", seen.method, seen.path))
             .collect()
     };
     assert_eq!(
-        paths(&desk),
+        paths(&bench),
         ["GET /v1/models", "POST /v1/audio/transcriptions"]
     );
-    let desk = Desk::with(SttId::Voxtral, |settings| {
+    let bench = Bench::with(SttId::Voxtral, |settings| {
         settings.model = Some(SERVED.to_owned());
     })
     .await;
-    desk.heard(speech()).await;
-    assert_eq!(paths(&desk), ["POST /v1/audio/transcriptions"]);
+    bench.heard(speech()).await;
+    assert_eq!(paths(&bench), ["POST /v1/audio/transcriptions"]);
 }
 
 #[tokio::test]
 async fn a_server_without_a_model_is_the_servers_fault() {
-    let desk = Desk::new(SttId::Voxtral).await;
-    desk.listener()
+    let bench = Bench::new(SttId::Voxtral).await;
+    bench
+        .listener()
         .answer_with(serde_json::json!({"object": "list", "data": []}));
-    let problem = desk.refused(speech()).await;
+    let problem = bench.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], false);
 }
@@ -225,10 +226,10 @@ async fn a_server_without_a_model_is_the_servers_fault() {
 #[tokio::test]
 async fn the_file_has_a_name_and_a_type_and_all_its_bytes() {
     for id in [SttId::OpenAi, SttId::Groq, SttId::Mistral, SttId::Voxtral] {
-        let desk = Desk::new(id).await;
+        let bench = Bench::new(id).await;
         let request = speech();
-        desk.heard(request.clone()).await;
-        let seen = desk.listener().server.requests();
+        bench.heard(request.clone()).await;
+        let seen = bench.listener().server.requests();
         let form = openai_stt::form(seen.last().unwrap()).await.unwrap();
         assert_eq!(form.file_name, "audio.wav");
         assert_eq!(form.media_type, "audio/wav");

@@ -1,7 +1,7 @@
 //! Tests that `tts_cloud_2` uses the key of the model provider `openai` if it has none, and sends it only to
 //! its own address.
 
-use crate::harness::{Home, problem, settings, tts_with};
+use crate::harness::{Harness, problem, settings, tts_with};
 use crate::vendor::openai_tts::OpenAiTts;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{Borrowed, ProviderSettings, SpeechRequest, TtsId, VoiceSettings};
@@ -19,8 +19,8 @@ fn at(vendor: &OpenAiTts) -> ProviderSettings {
 }
 
 /// Speaks, and returns the Authorization header that arrived.
-async fn speaks(home: &Home, vendor: &OpenAiTts, settings: VoiceSettings) -> String {
-    let voice = home.voice(settings).await;
+async fn speaks(harness: &Harness, vendor: &OpenAiTts, settings: VoiceSettings) -> String {
+    let voice = harness.voice(settings).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
     let seen = vendor.requests().pop().unwrap();
     seen.header("authorization").unwrap().to_owned()
@@ -28,7 +28,7 @@ async fn speaks(home: &Home, vendor: &OpenAiTts, settings: VoiceSettings) -> Str
 
 #[tokio::test]
 async fn the_model_providers_key_and_address_are_borrowed() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     let settings = VoiceSettings {
         openai: Borrowed {
             base_url: Some(vendor.base_url()),
@@ -37,42 +37,43 @@ async fn the_model_providers_key_and_address_are_borrowed() {
         },
         ..settings()
     };
-    let authorization = speaks(&home, &vendor, settings).await;
+    let authorization = speaks(&harness, &vendor, settings).await;
     assert_eq!(authorization, format!("Bearer {}", OpenAiTts::KEY));
 }
 
 #[tokio::test]
 async fn the_environments_key_is_borrowed_last() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
     settings.openai.environment = Some(key(OpenAiTts::KEY));
-    speaks(&home, &vendor, settings).await;
+    speaks(&harness, &vendor, settings).await;
 }
 
 #[tokio::test]
 async fn the_vaults_key_of_the_model_provider_is_borrowed() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
-    home.store_key("openai", OpenAiTts::KEY, vendor.base_url().as_str())
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
+    harness
+        .store_key("openai", OpenAiTts::KEY, vendor.base_url().as_str())
         .await;
     let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
     settings.openai.base_url = Some(vendor.base_url());
-    speaks(&home, &vendor, settings).await;
+    speaks(&harness, &vendor, settings).await;
 }
 
 #[tokio::test]
 async fn its_own_key_comes_first() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);
     provider.api_key = Some(key(OpenAiTts::KEY));
     let mut settings = tts_with(TtsId::OpenAi, provider);
     settings.openai.api_key = Some(key("sk-of-the-models"));
     settings.openai.environment = Some(key("sk-of-the-environment"));
-    speaks(&home, &vendor, settings).await;
+    speaks(&harness, &vendor, settings).await;
 }
 
 #[tokio::test]
 async fn no_key_follows_an_address_that_was_moved_at_run_time() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);
     provider.api_key = Some(key(OpenAiTts::KEY));
     let mut settings = tts_with(TtsId::OpenAi, provider);
@@ -80,7 +81,7 @@ async fn no_key_follows_an_address_that_was_moved_at_run_time() {
     settings.tts.provider = Some(TtsId::OpenAi);
     settings.openai.api_key = Some(key(OpenAiTts::KEY));
     settings.openai.environment = Some(key(OpenAiTts::KEY));
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let error = voice
         .convert(SpeechRequest::new("Hello."))
         .await
@@ -91,13 +92,13 @@ async fn no_key_follows_an_address_that_was_moved_at_run_time() {
 
 #[tokio::test]
 async fn nobody_else_borrows() {
-    let home = Home::new().await;
+    let harness = Harness::new().await;
     for id in [TtsId::ElevenLabs, TtsId::Google] {
         let mut settings = settings();
         settings.tts.provider = Some(id);
         settings.openai.api_key = Some(key(OpenAiTts::KEY));
         settings.openai.environment = Some(key(OpenAiTts::KEY));
-        let voice = home.voice(settings).await;
+        let voice = harness.voice(settings).await;
         let error = voice
             .convert(SpeechRequest::new("Hello."))
             .await

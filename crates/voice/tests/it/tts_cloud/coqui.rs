@@ -1,6 +1,6 @@
 //! Tests of Coqui's server.
 
-use crate::harness::{Home, tts_with};
+use crate::harness::{Harness, tts_with};
 use crate::vendor::coqui::Coqui;
 use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId};
 use url::Url;
@@ -11,8 +11,8 @@ async fn ask(endpoint: Url, model: Option<&str>) {
         model: model.map(str::to_owned),
         ..ProviderSettings::default()
     };
-    let home = Home::new().await;
-    let voice = home.voice(tts_with(TtsId::Coqui, provider)).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(tts_with(TtsId::Coqui, provider)).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
 }
 

@@ -1,18 +1,18 @@
 //! Tests of `ElevenLabs`.
 
-use crate::harness::{Home, tts_at};
+use crate::harness::{Harness, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
 use gatehouse_voice::{SpeechRequest, TtsId};
 
 #[tokio::test]
 async fn each_format_is_asked_for_by_the_vendors_name() {
-    let (home, vendor) = (Home::new().await, ElevenLabs::start().await);
+    let (harness, vendor) = (Harness::new().await, ElevenLabs::start().await);
     let settings = tts_at(
         TtsId::ElevenLabs,
         vendor.base_url().as_str(),
         ElevenLabs::KEY,
     );
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     for format in ["mp3", "opus", "ogg", "pcm", "wav"] {
         let request = SpeechRequest {
             format: Some(format.to_owned()),
@@ -38,13 +38,13 @@ async fn each_format_is_asked_for_by_the_vendors_name() {
 
 #[tokio::test]
 async fn the_third_model_gets_a_stability_that_it_has() {
-    let (home, vendor) = (Home::new().await, ElevenLabs::start().await);
+    let (harness, vendor) = (Harness::new().await, ElevenLabs::start().await);
     let settings = tts_at(
         TtsId::ElevenLabs,
         vendor.base_url().as_str(),
         ElevenLabs::KEY,
     );
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     for (given, sent) in [(0.2, 0.0), (0.4, 0.5), (0.9, 1.0)] {
         let request = SpeechRequest {
             model: Some("eleven_v3".to_owned()),
@@ -60,13 +60,13 @@ async fn the_third_model_gets_a_stability_that_it_has() {
 /// Absent settings keep the values stored with the voice.
 #[tokio::test]
 async fn nothing_is_said_of_settings_that_are_not_set() {
-    let (home, vendor) = (Home::new().await, ElevenLabs::start().await);
+    let (harness, vendor) = (Harness::new().await, ElevenLabs::start().await);
     let settings = tts_at(
         TtsId::ElevenLabs,
         vendor.base_url().as_str(),
         ElevenLabs::KEY,
     );
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
     let body = vendor.requests().pop().unwrap().json();
     let expected = serde_json::json!({ "text": "Hello.", "model_id": "eleven_multilingual_v2" });

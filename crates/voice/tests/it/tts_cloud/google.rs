@@ -1,24 +1,24 @@
 //! Tests of Google Cloud.
 
-use crate::harness::{Home, tts_at};
+use crate::harness::{Harness, tts_at};
 use crate::vendor::google_tts::GoogleTts;
 use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId, Voice};
 use serde_json::json;
 
-async fn room(
-    home: &Home,
+async fn voice_with(
+    harness: &Harness,
     vendor: &GoogleTts,
     change: impl FnOnce(&mut ProviderSettings),
 ) -> Voice {
     let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
     change(settings.tts.providers.get_mut(&TtsId::Google).unwrap());
-    home.voice(settings).await
+    harness.voice(settings).await
 }
 
 #[tokio::test]
 async fn the_three_keys_of_the_settings_arrive() {
-    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
-    let voice = room(&home, &vendor, |settings| {
+    let (harness, vendor) = (Harness::new().await, GoogleTts::start().await);
+    let voice = voice_with(&harness, &vendor, |settings| {
         settings.voice = Some(GoogleTts::GERMAN_VOICE.to_owned());
         settings.language = Some("de-DE".to_owned());
         settings.speed = Some(0.5);
@@ -38,8 +38,8 @@ async fn the_three_keys_of_the_settings_arrive() {
 
 #[tokio::test]
 async fn a_voice_brings_its_language() {
-    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
-    let voice = room(&home, &vendor, |settings| {
+    let (harness, vendor) = (Harness::new().await, GoogleTts::start().await);
+    let voice = voice_with(&harness, &vendor, |settings| {
         settings.voice = Some(GoogleTts::GERMAN_VOICE.to_owned());
     });
     voice
@@ -54,8 +54,8 @@ async fn a_voice_brings_its_language() {
 /// Chirp voices reject even neutral values.
 #[tokio::test]
 async fn neutral_numbers_are_not_sent() {
-    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
-    let voice = room(&home, &vendor, |settings| {
+    let (harness, vendor) = (Harness::new().await, GoogleTts::start().await);
+    let voice = voice_with(&harness, &vendor, |settings| {
         settings.voice = Some(GoogleTts::CHIRP_VOICE.to_owned());
         settings.speed = Some(1.0);
     });
@@ -80,8 +80,8 @@ async fn neutral_numbers_are_not_sent() {
 
 #[tokio::test]
 async fn samples_have_one_rate() {
-    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
-    let voice = room(&home, &vendor, |_| {}).await;
+    let (harness, vendor) = (Harness::new().await, GoogleTts::start().await);
+    let voice = voice_with(&harness, &vendor, |_| {}).await;
     let request = SpeechRequest {
         format: Some("pcm".to_owned()),
         ..SpeechRequest::new("Hello.")
@@ -95,10 +95,10 @@ async fn samples_have_one_rate() {
 /// The limit is in bytes, so only half as many two-byte letters fit.
 #[tokio::test]
 async fn the_limit_is_in_bytes() {
-    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let (harness, vendor) = (Harness::new().await, GoogleTts::start().await);
     let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
     settings.speaking.max_text_length = 20_000;
-    let voice = home.voice(settings).await;
+    let voice = harness.voice(settings).await;
     let text = "ж".repeat(2501);
     let request = SpeechRequest {
         format: Some("wav".to_owned()),
@@ -107,9 +107,9 @@ async fn the_limit_is_in_bytes() {
     voice.convert(request).await.unwrap();
     assert_eq!(vendor.complaints(), Vec::<String>::new());
     let bodies = vendor.requests().into_iter().map(|seen| seen.json());
-    let said: Vec<String> = bodies
+    let sent: Vec<String> = bodies
         .map(|body| body["input"]["text"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(said.len(), 2);
-    assert_eq!(said.concat(), text);
+    assert_eq!(sent.len(), 2);
+    assert_eq!(sent.concat(), text);
 }

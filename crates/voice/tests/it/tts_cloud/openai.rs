@@ -1,23 +1,24 @@
 //! Tests of `OpenAI` and compatible servers.
 
-use crate::harness::{Home, tts_at};
+use crate::harness::{Harness, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice};
 use serde_json::json;
 
-async fn room(home: &Home, vendor: &OpenAiTts) -> Voice {
-    home.voice(tts_at(
-        TtsId::OpenAi,
-        vendor.base_url().as_str(),
-        OpenAiTts::KEY,
-    ))
-    .await
+async fn voice_with(harness: &Harness, vendor: &OpenAiTts) -> Voice {
+    harness
+        .voice(tts_at(
+            TtsId::OpenAi,
+            vendor.base_url().as_str(),
+            OpenAiTts::KEY,
+        ))
+        .await
 }
 
 #[tokio::test]
 async fn every_voice_of_the_specification_speaks_with_every_model() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
-    let voice = room(&home, &vendor).await;
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
+    let voice = voice_with(&harness, &vendor).await;
     for model in ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"] {
         for name in ["alloy", "echo", "fable", "onyx", "nova", "shimmer"] {
             let request = SpeechRequest {
@@ -39,8 +40,8 @@ async fn every_voice_of_the_specification_speaks_with_every_model() {
 /// The vendor rejects instructions for these models.
 #[tokio::test]
 async fn the_first_models_get_no_instructions() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
-    let voice = room(&home, &vendor).await;
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
+    let voice = voice_with(&harness, &vendor).await;
     for (model, follows) in [
         ("tts-1", false),
         ("tts-1-hd", false),
@@ -60,10 +61,10 @@ async fn the_first_models_get_no_instructions() {
 
 #[tokio::test]
 async fn a_base_url_keeps_its_path() {
-    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let (harness, vendor) = (Harness::new().await, OpenAiTts::start().await);
     for base in ["/v1", "/v1/", "/proxy/openai/v1"] {
         let settings = tts_at(TtsId::OpenAi, vendor.url(base).as_str(), OpenAiTts::KEY);
-        let voice = home.voice(settings).await;
+        let voice = harness.voice(settings).await;
         // The fake vendor serves only its own path; this test checks only which path was requested.
         let _ = voice.convert(SpeechRequest::new("Hi.")).await;
     }

@@ -2,7 +2,7 @@
 //! `docs/source/server.md` and `TTS/server/server.py` in <https://github.com/idiap/coqui-ai-TTS>. It has no
 //! keys, so a key in a request is a leak and yields 400.
 
-use super::mood::{Seen, Server, Verdict, judge};
+use super::fake_server::{ReceivedRequest, Server, Verdict, judge};
 use super::strict::{self, Look, no};
 use super::tone;
 use std::ops::Deref;
@@ -37,7 +37,7 @@ impl Coqui {
     }
 }
 
-fn look(seen: &Seen) -> Look<Verdict> {
+fn look(seen: &ReceivedRequest) -> Look<Verdict> {
     strict::route(seen, "GET", "/api/tts")?;
     for name in ["authorization", "xi-api-key", "x-goog-api-key"] {
         if seen.header(name).is_some() {

@@ -1,8 +1,8 @@
 //! A fake of Deepgram's transcription of recorded audio. The provider's own file names the sources; statuses
 //! follow <https://developers.deepgram.com/docs/errors>.
 
+use super::fake_server::ReceivedRequest;
 use super::listener::{KEY, Listener, Refusal, ending, looks_like, must};
-use super::mood::Seen;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 
@@ -28,12 +28,12 @@ const SWITCHES: &[&str] = &[
     "numerals",
 ];
 
-fn all<'a>(seen: &'a Seen, name: &str) -> Vec<&'a str> {
+fn all<'a>(seen: &'a ReceivedRequest, name: &str) -> Vec<&'a str> {
     let of_name = seen.query.iter().filter(|(field, _)| field == name);
     of_name.map(|(_, value)| value.as_str()).collect()
 }
 
-fn rules(seen: &Seen) -> Result<Value, Refusal> {
+fn rules(seen: &ReceivedRequest) -> Result<Value, Refusal> {
     must(seen.path == "/v1/listen", 404, "no such address")?;
     must(seen.method == "POST", 405, "not this way")?;
     let key = format!("Token {KEY}");
@@ -90,7 +90,7 @@ fn rules(seen: &Seen) -> Result<Value, Refusal> {
     Ok(answer(is_on, language))
 }
 
-fn hints(seen: &Seen, model: &str) -> Result<(), Refusal> {
+fn hints(seen: &ReceivedRequest, model: &str) -> Result<(), Refusal> {
     let is_nova_3 = model.starts_with("nova-3");
     let terms = all(seen, "keyterm");
     must(

@@ -3,7 +3,7 @@
 //! <https://help.elevenlabs.io/hc/en-us/articles/19572237925521> (statuses), and
 //! <https://elevenlabs.io/docs/overview/models> (characters per request).
 
-use super::mood::{Seen, Server, Verdict, judge};
+use super::fake_server::{ReceivedRequest, Server, Verdict, judge};
 use super::strict::{self, Look, no};
 use super::tone;
 use std::ops::Deref;
@@ -81,7 +81,7 @@ impl ElevenLabs {
     }
 }
 
-fn look(seen: &Seen) -> Look<Verdict> {
+fn look(seen: &ReceivedRequest) -> Look<Verdict> {
     let voice = seen
         .path
         .strip_prefix("/v1/text-to-speech/")

@@ -2,8 +2,8 @@
 //! <https://cloud.google.com/apis/design/errors>: a wrong key is `INVALID_ARGUMENT`, 400, and a missing key
 //! is `PERMISSION_DENIED`, 403.
 
+use super::fake_server::ReceivedRequest;
 use super::listener::{KEY, Listener, Refusal, looks_like, must};
-use super::mood::Seen;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::FutureExt;
@@ -52,7 +52,7 @@ fn object<'a>(value: &'a Value, known: &[&str]) -> Result<&'a Map<String, Value>
     Ok(object)
 }
 
-fn rules(seen: &Seen) -> Result<Value, Refusal> {
+fn rules(seen: &ReceivedRequest) -> Result<Value, Refusal> {
     must(seen.path == "/v1/speech:recognize", 404, "no such method")?;
     must(seen.method == "POST", 405, "not this way")?;
     must(

@@ -4,7 +4,7 @@
 //! <https://cloud.google.com/apis/design/errors>. An unknown key yields 400 and a missing one 403 according
 //! to <https://cloud.google.com/docs/authentication/api-keys-use>.
 
-use super::mood::{Seen, Server, Verdict, judge};
+use super::fake_server::{ReceivedRequest, Server, Verdict, judge};
 use super::strict::{self, Look, Object, no};
 use super::tone;
 use base64::Engine;
@@ -45,7 +45,7 @@ impl GoogleTts {
     }
 }
 
-fn look(seen: &Seen) -> Look<Verdict> {
+fn look(seen: &ReceivedRequest) -> Look<Verdict> {
     strict::route(seen, "POST", "/v1/text:synthesize")?;
     if seen.header("x-goog-api-key").is_none() {
         return no(403, "no key");

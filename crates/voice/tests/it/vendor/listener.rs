@@ -1,7 +1,7 @@
 //! Shared code of the fake speech-to-text vendors: rules, a response that a test may override, and the
 //! detection of audio formats.
 
-use super::mood::{Judge, Seen, Server, Verdict};
+use super::fake_server::{Judge, ReceivedRequest, Server, Verdict};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -13,26 +13,26 @@ pub const KEY: &str = "sk-SECRET-KEY-0123456789";
 /// A rejection: the documented status, and the reason.
 pub type Refusal = (u16, String);
 /// A vendor's rules: the response, or the reason for a rejection.
-pub type Rules = fn(Seen) -> BoxFuture<'static, Result<Value, Refusal>>;
+pub type Rules = fn(ReceivedRequest) -> BoxFuture<'static, Result<Value, Refusal>>;
 
 /// A fake vendor.
 pub struct Listener {
     pub server: Server,
-    said: Arc<Mutex<Option<Value>>>,
+    sent: Arc<Mutex<Option<Value>>>,
 }
 
 impl Listener {
     pub async fn start(rules: Rules) -> Self {
-        let said: Arc<Mutex<Option<Value>>> = Arc::default();
-        let instead = said.clone();
-        let judge: Judge = Arc::new(move |seen: Seen| {
+        let sent: Arc<Mutex<Option<Value>>> = Arc::default();
+        let instead = sent.clone();
+        let judge: Judge = Arc::new(move |seen: ReceivedRequest| {
             let instead = instead.clone();
             async move {
                 match rules(seen).await {
                     Err((status, why)) => Verdict::refused(status, why),
                     Ok(usual) => {
-                        let said = instead.lock().unwrap().clone().unwrap_or(usual);
-                        Verdict::Fine("application/json", said.to_string().into())
+                        let sent = instead.lock().unwrap().clone().unwrap_or(usual);
+                        Verdict::Fine("application/json", sent.to_string().into())
                     }
                 }
             }
@@ -40,13 +40,13 @@ impl Listener {
         });
         Self {
             server: Server::start(judge).await,
-            said,
+            sent,
         }
     }
 
     /// Sets the response to all requests that are not rejected.
-    pub fn answer_with(&self, said: Value) {
-        *self.said.lock().unwrap() = Some(said);
+    pub fn answer_with(&self, sent: Value) {
+        *self.sent.lock().unwrap() = Some(sent);
     }
 }
 

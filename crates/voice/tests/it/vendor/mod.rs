@@ -4,10 +4,10 @@
 pub mod coqui;
 pub mod deepgram;
 pub mod elevenlabs;
+pub mod fake_server;
 pub mod google_stt;
 pub mod google_tts;
 pub mod listener;
-pub mod mood;
 pub mod openai_stt;
 pub mod openai_tts;
 pub mod program;

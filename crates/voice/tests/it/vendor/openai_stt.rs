@@ -1,8 +1,8 @@
 //! Fakes of `OpenAI`'s transcription and of compatible vendors: Groq, Mistral, vLLM. The providers' own files
 //! name the sources; statuses follow the vendors' pages on errors.
 
+use super::fake_server::ReceivedRequest;
 use super::listener::{Listener, Refusal, ending, looks_like, must};
-use super::mood::Seen;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart};
 use axum::http::Request;
@@ -63,7 +63,7 @@ impl Form {
 }
 
 /// Parses a form strictly.
-pub async fn form(seen: &Seen) -> Result<Form, Refusal> {
+pub async fn form(seen: &ReceivedRequest) -> Result<Form, Refusal> {
     let bad = |why: String| (400, why);
     let media_type = seen.header("content-type").unwrap_or_default();
     let request = Request::builder()
@@ -96,7 +96,7 @@ pub async fn form(seen: &Seen) -> Result<Form, Refusal> {
     Ok(form)
 }
 
-async fn rules(vendor: Vendor, seen: Seen) -> Result<Value, Refusal> {
+async fn rules(vendor: Vendor, seen: ReceivedRequest) -> Result<Value, Refusal> {
     let base = if vendor == Vendor::Groq {
         "/openai/v1"
     } else {
@@ -332,9 +332,9 @@ fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
                     .map_or(json!("en"), |l| json!(l)),
             );
             let has_times = !form.all("timestamp_granularities").is_empty();
-            let said = json!([{"type": "transcription_segment", "text": " Hello real world.",
+            let sent = json!([{"type": "transcription_segment", "text": " Hello real world.",
                 "start": 0.0, "end": 1.5}]);
-            put("segments", if has_times { said } else { json!([]) });
+            put("segments", if has_times { sent } else { json!([]) });
             put(
                 "usage",
                 json!({"prompt_audio_seconds": 2, "prompt_tokens": 4,

@@ -2,7 +2,7 @@
 //! (fields, ranges, voices), <https://platform.openai.com/docs/guides/text-to-speech> (voices of the first
 //! models) and <https://platform.openai.com/docs/guides/error-codes> (statuses).
 
-use super::mood::{Seen, Server, Verdict, judge};
+use super::fake_server::{ReceivedRequest, Server, Verdict, judge};
 use super::strict::{self, Look, no};
 use super::tone;
 use std::ops::Deref;
@@ -51,7 +51,7 @@ impl OpenAiTts {
     }
 }
 
-fn look(seen: &Seen) -> Look<Verdict> {
+fn look(seen: &ReceivedRequest) -> Look<Verdict> {
     strict::route(seen, "POST", "/v1/audio/speech")?;
     let bearer = format!("Bearer {}", OpenAiTts::KEY);
     strict::header(seen, "authorization", &bearer, 401)?;

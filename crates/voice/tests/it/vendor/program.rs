@@ -4,7 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests may wait for the disk")]
 
-use super::mood::Mood;
+use super::fake_server::Behavior;
 use super::tone;
 use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Program {
         program.file("program", script.as_bytes());
         fs::set_permissions(program.binary(), Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(program.path("calls")).unwrap();
-        program.set_mood(&Mood::Fine);
+        program.set_behavior(&Behavior::Fine);
         program
     }
 
@@ -146,25 +146,25 @@ impl Program {
     }
 
     /// Sets the response to all runs that are not rejected.
-    pub fn answer_with(&self, said: &Value) {
-        self.file("answer.json", said.to_string().as_bytes());
+    pub fn answer_with(&self, sent: &Value) {
+        self.file("answer.json", sent.to_string().as_bytes());
     }
 
     /// Any status becomes exit code 1. The program then repeats its input on stderr.
-    pub fn set_mood(&self, mood: &Mood) {
-        let mood = match mood {
-            Mood::Fine => "fine".to_owned(),
-            Mood::Loud => "loud".to_owned(),
-            Mood::Status(..) => "error".to_owned(),
-            Mood::Slow => "hang".to_owned(),
-            Mood::Stall(bytes) => format!("stall {bytes}"),
-            Mood::BreakOff(bytes) => format!("break {bytes}"),
-            Mood::Empty => "empty".to_owned(),
-            Mood::NotAudio => "page".to_owned(),
-            Mood::OtherJson => "other".to_owned(),
-            Mood::Redirect => panic!("a program does not redirect"),
+    pub fn set_behavior(&self, behavior: &Behavior) {
+        let behavior = match behavior {
+            Behavior::Fine => "fine".to_owned(),
+            Behavior::Loud => "loud".to_owned(),
+            Behavior::Status(..) => "error".to_owned(),
+            Behavior::Slow => "hang".to_owned(),
+            Behavior::Stall(bytes) => format!("stall {bytes}"),
+            Behavior::BreakOff(bytes) => format!("break {bytes}"),
+            Behavior::Empty => "empty".to_owned(),
+            Behavior::NotAudio => "page".to_owned(),
+            Behavior::OtherJson => "other".to_owned(),
+            Behavior::Redirect => panic!("a program does not redirect"),
         };
-        self.file("mood", format!("{mood}\n").as_bytes());
+        self.file("mood", format!("{behavior}\n").as_bytes());
     }
 
     /// The runs, in order.

@@ -1,6 +1,6 @@
 //! Strict checks of requests: method, path, headers, and JSON without unknown fields.
 
-use super::mood::{Seen, Verdict};
+use super::fake_server::{ReceivedRequest, Verdict};
 use serde_json::{Map, Value};
 
 /// The result of a check; the error is the rejection.
@@ -17,7 +17,7 @@ pub fn verdict(look: Look<Verdict>) -> Verdict {
 }
 
 /// Checks method and path.
-pub fn route(seen: &Seen, method: &str, path: &str) -> Look<()> {
+pub fn route(seen: &ReceivedRequest, method: &str, path: &str) -> Look<()> {
     if seen.path != path {
         return no(404, format!("there is no {}", seen.path));
     }
@@ -28,7 +28,7 @@ pub fn route(seen: &Seen, method: &str, path: &str) -> Look<()> {
 }
 
 /// Checks the value of a header; rejects with `status`.
-pub fn header(seen: &Seen, name: &str, value: &str, status: u16) -> Look<()> {
+pub fn header(seen: &ReceivedRequest, name: &str, value: &str, status: u16) -> Look<()> {
     match seen.header(name) {
         Some(it) if it == value => Ok(()),
         Some(_) => no(status, format!("the header {name} is another")),
@@ -37,7 +37,7 @@ pub fn header(seen: &Seen, name: &str, value: &str, status: u16) -> Look<()> {
 }
 
 /// Checks that the query contains only these parameters, each at most once.
-pub fn query(seen: &Seen, names: &[&str], status: u16) -> Look<()> {
+pub fn query(seen: &ReceivedRequest, names: &[&str], status: u16) -> Look<()> {
     for (index, (name, _)) in seen.query.iter().enumerate() {
         let is_again = seen.query.iter().take(index).any(|(it, _)| it == name);
         if is_again || !names.contains(&name.as_str()) {
@@ -51,7 +51,7 @@ pub fn query(seen: &Seen, names: &[&str], status: u16) -> Look<()> {
 }
 
 /// A query parameter.
-pub fn parameter<'a>(seen: &'a Seen, name: &str) -> Option<&'a str> {
+pub fn parameter<'a>(seen: &'a ReceivedRequest, name: &str) -> Option<&'a str> {
     let found = seen.query.iter().find(|(it, _)| it == name);
     found.map(|(_, value)| value.as_str())
 }
@@ -63,7 +63,7 @@ pub struct Object<'a> {
 }
 
 /// Checks that the body is declared as JSON and is an object.
-pub fn body<'a>(seen: &Seen, value: &'a Value, status: u16) -> Look<Object<'a>> {
+pub fn body<'a>(seen: &ReceivedRequest, value: &'a Value, status: u16) -> Look<Object<'a>> {
     header(seen, "content-type", "application/json", status)?;
     match value.as_object() {
         Some(fields) => Ok(Object { fields, status }),

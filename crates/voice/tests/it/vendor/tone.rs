@@ -1,6 +1,6 @@
 //! Audio for the responses of fake vendors: a tone whose duration depends on the length of the text.
 
-use super::mood::Verdict;
+use super::fake_server::Verdict;
 use gatehouse_audio::{Format, Sound, encode};
 
 /// The default sample rate.

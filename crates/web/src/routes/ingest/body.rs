@@ -6,7 +6,7 @@ use crate::respond::request_timeout;
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::budget::Share;
+use gatehouse_rpc::memory_budget::Share;
 use http_body_util::BodyExt;
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use futures_util::stream;
     use gatehouse_domain::ClientKey;
-    use gatehouse_rpc::budget::{ByteBudget, Holder, Limits};
+    use gatehouse_rpc::memory_budget::{ByteBudget, Holder, Limits};
 
     fn budget(bytes: usize) -> ByteBudget {
         ByteBudget::new(Limits::flat(bytes))
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_without_room_is_told_from_one_that_did_not_come() {
+    async fn a_body_without_memory_differs_from_one_that_did_not_arrive() {
         let budget = budget(5);
         let outcome = read(chunks(&[6]), 10, share(&budget)).await;
         assert!(matches!(outcome, Err(Unread::NoRoom)), "{outcome:?}");

@@ -5,7 +5,7 @@
 mod markdown;
 
 use crate::app::App;
-use crate::body::{self, Charged, Visitor};
+use crate::body::{self, Charged, Requester};
 use crate::pages::escape_attribute as escape;
 use crate::respond::Refusal;
 use axum::body::{Body, Bytes};
@@ -54,7 +54,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// Every id costs one lookup. Unknown and revoked ids get the same response.
 pub(super) async fn get(
     State(app): State<App>,
-    visitor: Visitor,
+    requester: Requester,
     headers: HeaderMap,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
@@ -71,7 +71,7 @@ pub(super) async fn get(
     };
     let page = page(&shared);
     drop(shared);
-    let mut share = app.share(&visitor.visit);
+    let mut share = app.share(&requester.context);
     if !share.grow(page.capacity()) {
         return Err(body::no_room().into());
     }

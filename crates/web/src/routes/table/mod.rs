@@ -1,8 +1,8 @@
 //! Assembles the route table from one file per subject.
 
 mod auth;
-mod house;
 mod passkeys;
+mod server;
 #[cfg(feature = "vault")]
 mod vault;
 #[cfg(feature = "voice")]
@@ -93,7 +93,7 @@ const ADMIN: Access = Access::Scope(Admin);
 /// Every endpoint.
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let groups = [
-        house::ROWS,
+        server::ROWS,
         auth::ROWS,
         passkeys::ROWS,
         #[cfg(feature = "vault")]

@@ -7,7 +7,7 @@ use axum::extract::multipart::{Field, Multipart};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use futures_util::stream;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::budget::Share;
+use gatehouse_rpc::memory_budget::Share;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;

@@ -57,8 +57,8 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
 
 /// The providers tried and their results, such as `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
 fn attempts(attempts: &[Attempt]) -> String {
-    let told = attempts
+    let reported = attempts
         .iter()
         .map(|attempt| format!("{}={}", attempt.provider, attempt.code.unwrap_or("ok")));
-    told.collect::<Vec<_>>().join(", ")
+    reported.collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,5 @@
 use super::*;
-use gatehouse_rpc::budget::Limits;
+use gatehouse_rpc::memory_budget::Limits;
 use proptest::prelude::*;
 
 const MASK: [u8; 4] = [0x37, 0xFA, 0x21, 0x3D];

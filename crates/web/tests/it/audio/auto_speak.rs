@@ -1,24 +1,24 @@
 //! Answers that are spoken automatically: every mode, hidden markup, and failures.
 
-use super::House;
+use super::Harness;
 use super::vendor::audio_of;
 use super::wav;
 use serde_json::{Value, json};
 
 /// Checks that the stored audio is what the vendor returned for this text.
-async fn check_audio(house: &House, answer: &Value, text: &str) {
+async fn check_audio(harness: &Harness, answer: &Value, text: &str) {
     let (session, audio) = (
         answer["session"].as_str().unwrap(),
         answer["audio"].as_str().unwrap(),
     );
-    let got = house.fetch(session, audio).await;
+    let got = harness.fetch(session, audio).await;
     assert_eq!(
         (got.status, got.header("content-type")),
         (200, "audio/mpeg")
     );
     assert_eq!(got.body, audio_of(text, "mp3"));
-    assert_eq!(house.vendor.texts().last().unwrap(), text);
-    let messages = house.messages(session).await;
+    assert_eq!(harness.vendor.texts().last().unwrap(), text);
+    let messages = harness.messages(session).await;
     let last = messages.last().unwrap();
     assert_eq!(
         (&last["role"], &last["audio"]),
@@ -27,68 +27,68 @@ async fn check_audio(house: &House, answer: &Value, text: &str) {
 }
 
 /// Uploads a recording of "Hello there." to the session and sends its text, with the audio id or without.
-async fn say_aloud(house: &House, session: &str, by_id: bool) -> Value {
+async fn say_aloud(harness: &Harness, session: &str, by_id: bool) -> Value {
     let path = format!("/api/sessions/{session}/audio");
-    let posted = house
+    let posted = harness
         .owner
         .send_bytes("POST", &path, Some("audio/wav"), wav());
     let heard = posted.await.expect(200);
     let id = by_id.then(|| heard["audio_id"].clone());
     let params = json!({ "session": session, "text": heard["text"], "audio_id": id });
-    let answer = house.owner.rpc("chat.send_sync", params).await.unwrap();
-    let messages = house.messages(session).await;
+    let answer = harness.owner.rpc("chat.send_sync", params).await.unwrap();
+    let messages = harness.messages(session).await;
     assert_eq!(messages[messages.len() - 2]["audio"], heard["audio_id"]);
     answer
 }
 
 #[tokio::test]
 async fn each_mode_speaks_what_it_says() {
-    let house = House::new().await;
-    let session = house.session().await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
     for (mode, typed, spoken, tagged) in [
         ("always", true, true, true),
         ("off", false, false, false),
         ("inbound", false, true, false),
         ("tagged", false, false, true),
     ] {
-        house.set("voice.tts.auto", json!(mode)).await;
-        house.model.will_say(&["I am ", "fine."]);
-        let answer = house.say(Some(&session), "How are you?").await;
+        harness.set("voice.tts.auto", json!(mode)).await;
+        harness.model.will_say(&["I am ", "fine."]);
+        let answer = harness.say(Some(&session), "How are you?").await;
         assert_eq!(answer["text"], "I am fine.");
         assert_eq!(answer.get("audio").is_some(), typed, "{mode}: {answer}");
         assert_eq!(answer.get("audio_error"), None, "{mode}");
-        let prompt = house.model.prompt();
+        let prompt = harness.model.prompt();
         assert_eq!(
             prompt.contains("[[tts]]"),
             mode == "tagged",
             "{mode}: {prompt}"
         );
         if typed {
-            check_audio(&house, &answer, "I am fine.").await;
+            check_audio(&harness, &answer, "I am fine.").await;
         }
         for by_id in [true, false] {
-            let answer = say_aloud(&house, &session, by_id).await;
+            let answer = say_aloud(&harness, &session, by_id).await;
             assert_eq!(answer.get("audio").is_some(), spoken, "{mode}: {answer}");
             if spoken {
-                check_audio(&house, &answer, "pong").await;
+                check_audio(&harness, &answer, "pong").await;
             }
         }
-        house.model.will_say(&["Well. [[tts]]Listen."]);
-        let answer = house.say(Some(&session), "Speak!").await;
+        harness.model.will_say(&["Well. [[tts]]Listen."]);
+        let answer = harness.say(Some(&session), "Speak!").await;
         assert_eq!(answer.get("audio").is_some(), tagged, "{mode}: {answer}");
         assert_eq!(answer["text"], "Well. Listen.");
         if tagged {
-            check_audio(&house, &answer, "Well. Listen.").await;
+            check_audio(&harness, &answer, "Well. Listen.").await;
         }
     }
 }
 
 #[tokio::test]
 async fn markup_is_never_seen_wherever_the_answer_is_cut() {
-    let house = House::new().await;
-    house.set("voice.tts.auto", json!("tagged")).await;
-    let session = house.session().await;
-    let mut socket = house.server.socket(&house.owner, "/ws/chat").await;
+    let harness = Harness::new().await;
+    harness.set("voice.tts.auto", json!("tagged")).await;
+    let session = harness.session().await;
+    let mut socket = harness.server.socket(&harness.owner, "/ws/chat").await;
     let raw = "So: [[tts:persona=ada]]hear this[[/tts]], not `[[tts]]`.";
     let shown = "So: hear this, not `[[tts]]`.";
     let pieces = |cut: usize| {
@@ -99,7 +99,7 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
     cuts.push(raw.chars().map(String::from).collect());
     for cut in cuts {
         let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
-        house.model.will_say(&cut);
+        harness.model.will_say(&cut);
         let params = json!({ "session": session, "text": "Tell me." });
         let sent = socket.call("chat.send", params).await.unwrap();
         assert!(sent.get("error").is_none(), "{sent}");
@@ -131,35 +131,42 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
             "{cut:?}"
         );
     }
-    let texts = house.vendor.texts();
+    let texts = harness.vendor.texts();
     assert_eq!(texts.len(), raw.len() + 2);
     assert!(texts.iter().all(|text| text == "hear this"), "{texts:?}");
-    for message in house.messages(&session).await {
+    for message in harness.messages(&session).await {
         assert!(!message.to_string().contains("persona="), "{message}");
     }
-    let shared = house
+    let shared = harness
         .owner
         .rpc("sessions.share", json!({ "id": session }))
         .await
         .unwrap();
     let path = format!("/share/{}", shared["share_id"].as_str().unwrap());
-    let page = house.server.remote().get(&path).await;
+    let page = harness.server.remote().get(&path).await;
     assert!(page.text.contains("hear this") && !page.text.contains("persona="));
     // The history sent to the model does not contain the markup either.
-    house.say(Some(&session), "And now?").await;
-    let seen = house.model.seen.lock().unwrap().last().unwrap().to_string();
+    harness.say(Some(&session), "And now?").await;
+    let seen = harness
+        .model
+        .seen
+        .lock()
+        .unwrap()
+        .last()
+        .unwrap()
+        .to_string();
     assert!(!seen.contains("persona="), "{seen}");
 }
 
 #[tokio::test]
-async fn a_failure_is_told_beside_the_answer() {
-    let house = House::new().await;
-    house.set("voice.tts.auto", json!("always")).await;
-    let session = house.session().await;
-    let mut socket = house.server.socket(&house.owner, "/ws/chat").await;
+async fn a_failure_to_speak_is_reported_with_the_answer() {
+    let harness = Harness::new().await;
+    harness.set("voice.tts.auto", json!("always")).await;
+    let session = harness.session().await;
+    let mut socket = harness.server.socket(&harness.owner, "/ws/chat").await;
     let mut fails = async |answer: &str, code: &str| {
-        house.model.will_say(&[answer]);
-        let told = house.say(Some(&session), "Go on.").await;
+        harness.model.will_say(&[answer]);
+        let told = harness.say(Some(&session), "Go on.").await;
         assert_eq!((&told["text"], told.get("audio")), (&json!(answer), None));
         assert_eq!(told["audio_error"]["code"], code);
         let done = socket.event("chat.done").await.unwrap();
@@ -169,30 +176,30 @@ async fn a_failure_is_told_beside_the_answer() {
     };
     fails("refuse", "PROVIDER_FAILED").await;
     fails("break", "PROVIDER_FAILED").await;
-    house.set("voice.tts.max_text_length", json!(10)).await;
+    harness.set("voice.tts.max_text_length", json!(10)).await;
     let told = fails("More than ten characters.", "INVALID_PARAMS").await;
     assert!(told["message"].as_str().unwrap().contains("10"), "{told}");
-    house
+    harness
         .owner
         .rpc("tts.enable", json!({ "provider": "piper" }))
         .await
         .unwrap();
     fails("Nobody.", "NOT_CONFIGURED").await;
     // With speech switched off, missing audio is not an error.
-    house.owner.rpc("tts.disable", json!({})).await.unwrap();
-    house.model.will_say(&["Quiet."]);
-    let told = house.say(Some(&session), "Go on.").await;
+    harness.owner.rpc("tts.disable", json!({})).await.unwrap();
+    harness.model.will_say(&["Quiet."]);
+    let told = harness.say(Some(&session), "Go on.").await;
     assert_eq!((told.get("audio"), told.get("audio_error")), (None, None));
-    assert_eq!(house.vendor.texts().len(), 3);
+    assert_eq!(harness.vendor.texts().len(), 3);
 }
 
 #[tokio::test]
 async fn nothing_to_say_is_no_failure() {
-    let house = House::new().await;
-    house.set("voice.tts.auto", json!("always")).await;
+    let harness = Harness::new().await;
+    harness.set("voice.tts.auto", json!("always")).await;
     for nothing in ["", "[[tts]]", "```\nlet x = 1;\n```"] {
-        house.model.will_say(&[nothing]);
-        let answer = house.say(None, "Go on.").await;
+        harness.model.will_say(&[nothing]);
+        let answer = harness.say(None, "Go on.").await;
         let has = |name: &str| answer.get(name).is_some();
         // Spoken text may mention omitted code.
         assert!(!has("audio_error"), "{answer}");
@@ -202,37 +209,37 @@ async fn nothing_to_say_is_no_failure() {
 
 #[tokio::test]
 async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one() {
-    let house = House::new().await;
-    house.set("voice.tts.auto", json!("always")).await;
+    let harness = Harness::new().await;
+    harness.set("voice.tts.auto", json!("always")).await;
     for (id, voice) in [("ada", "nova"), ("bob", "onyx"), ("cyd", "sage")] {
         let persona = json!({ "id": id, "label": id,
             "providerBindings": [{ "provider": "openai", "voice_id": voice }] });
-        house
+        harness
             .owner
             .rpc("voice.personas.create", persona)
             .await
             .unwrap();
     }
     let voice_of = async |agent: &str, answer: &str| {
-        house.model.will_say(&[answer]);
+        harness.model.will_say(&[answer]);
         let params = json!({ "text": "Hi", "agent": agent });
-        let answer = house.owner.rpc("chat.send_sync", params).await.unwrap();
+        let answer = harness.owner.rpc("chat.send_sync", params).await.unwrap();
         assert!(answer["audio"].is_string(), "{answer}");
-        house.vendor.spoken().pop().unwrap()["voice"].clone()
+        harness.vendor.spoken().pop().unwrap()["voice"].clone()
     };
     assert_eq!(voice_of("default", "Hello.").await, "alloy");
-    let active = house
+    let active = harness
         .owner
         .rpc("voice.personas.set_active", json!({ "id": "cyd" }));
     active.await.unwrap();
     assert_eq!(voice_of("default", "Hello.").await, "sage");
     let agent = json!({ "id": "b", "name": "B", "voice_persona_id": "bob" });
-    house.owner.rpc("agents.create", agent).await.unwrap();
+    harness.owner.rpc("agents.create", agent).await.unwrap();
     assert_eq!(voice_of("b", "Hello.").await, "onyx");
     assert_eq!(voice_of("b", "[[tts:persona=ada]]Hello.").await, "nova");
     // An unknown persona named by the model is ignored.
     assert_eq!(voice_of("b", "[[tts:persona=zoe]]Hello.").await, "onyx");
-    house
+    harness
         .owner
         .rpc("voice.personas.delete", json!({ "id": "bob" }))
         .await
@@ -242,25 +249,25 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
 
 #[tokio::test]
 async fn markup_moves_no_text_to_a_vendor_that_the_owner_did_not_choose() {
-    let house = House::new().await;
-    house.set("voice.tts.auto", json!("always")).await;
+    let harness = Harness::new().await;
+    harness.set("voice.tts.auto", json!("always")).await;
     let eve = json!({ "id": "eve", "label": "Eve", "provider": "elevenlabs",
         "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
-    let create = house.owner.rpc("voice.personas.create", eve);
+    let create = harness.owner.rpc("voice.personas.create", eve);
     create.await.unwrap();
     let ask = async || {
-        house.model.will_say(&["[[tts:persona=eve]]Hello."]);
+        harness.model.will_say(&["[[tts:persona=eve]]Hello."]);
         let params = json!({ "text": "Hi" });
-        house.owner.rpc("chat.send_sync", params).await.unwrap()
+        harness.owner.rpc("chat.send_sync", params).await.unwrap()
     };
     let answer = ask().await;
     assert!(answer["audio"].is_string(), "{answer}");
-    let spoken = house.vendor.spoken().pop().unwrap();
+    let spoken = harness.vendor.spoken().pop().unwrap();
     assert_eq!(spoken["voice"], "alloy", "the persona is ignored too");
 
     // The owner may allow it. The vendor is not configured here, so nothing is spoken.
     let allow = json!({ "id": "eve", "allowMarkup": true });
-    let shown = house.owner.rpc("voice.personas.update", allow).await;
+    let shown = harness.owner.rpc("voice.personas.update", allow).await;
     assert_eq!(shown.unwrap()["allow_markup"], true);
     let answer = ask().await;
     assert_eq!(answer["audio_error"]["code"], "NOT_CONFIGURED", "{answer}");

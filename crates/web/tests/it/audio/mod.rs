@@ -59,14 +59,14 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl Int
     ([("content-type", "text/event-stream")], text)
 }
 
-struct House {
+struct Harness {
     server: TestServer,
     owner: Actor,
     model: Model,
     vendor: Vendor,
 }
 
-impl House {
+impl Harness {
     async fn new() -> Self {
         Self::with(Options::default()).await
     }

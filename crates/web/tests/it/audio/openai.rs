@@ -1,20 +1,20 @@
 //! `/v1/audio/*` and `/v1/models`, called like `OpenAI`'s API.
 
 use super::vendor::audio_of;
-use super::{House, bytes, form, wav};
+use super::{Harness, bytes, form, wav};
 use gatehouse_testkit::{Actor, Options, Reply};
 use serde_json::{Value, json};
 
 /// A client with an API key.
-async fn client(house: &House) -> Actor {
+async fn client(harness: &Harness) -> Actor {
     let scopes = ["operator.read", "operator.write"];
-    house.server.api_key(&house.owner, &scopes).await
+    harness.server.api_key(&harness.owner, &scopes).await
 }
 
 #[tokio::test]
 async fn a_text_is_spoken() {
-    let house = House::new().await;
-    let client = client(&house).await;
+    let harness = Harness::new().await;
+    let client = client(&harness).await;
     let request = client.request("POST", "/v1/audio/speech");
     let body = json!({ "model": "gpt-4o-mini-tts", "input": "Hello.", "voice": "coral",
         "instructions": "Cheerful.", "response_format": "opus", "speed": 1.5, "stream_format": "audio" });
@@ -22,7 +22,7 @@ async fn a_text_is_spoken() {
     assert_eq!((got.status, got.header("content-type")), (200, "audio/ogg"));
     assert_eq!(got.body, audio_of("Hello.", "opus"));
     assert_eq!(
-        house.vendor.spoken(),
+        harness.vendor.spoken(),
         [
             json!({ "model": "gpt-4o-mini-tts", "input": "Hello.", "voice": "coral",
             "instructions": "Cheerful.", "response_format": "opus", "speed": 1.5 })
@@ -44,7 +44,7 @@ async fn a_text_is_spoken() {
     ] {
         let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
         assert_eq!(got.body, audio_of("Hi.", "mp3"), "{body}");
-        let asked = house.vendor.spoken().pop().unwrap();
+        let asked = harness.vendor.spoken().pop().unwrap();
         assert_eq!(
             (&asked["model"], &asked["voice"]),
             (&json!(model), &json!(voice))
@@ -54,8 +54,8 @@ async fn a_text_is_spoken() {
 
 #[tokio::test]
 async fn what_cannot_be_spoken_is_refused_with_the_clients_own_names() {
-    let house = House::new().await;
-    let client = client(&house).await;
+    let harness = Harness::new().await;
+    let client = client(&harness).await;
     for (body, field) in [
         (json!({}), "input"),
         (json!({ "input": "" }), "input"),
@@ -91,13 +91,16 @@ async fn what_cannot_be_spoken_is_refused_with_the_clients_own_names() {
         )
         .await;
     piper.refused(503, "NOT_CONFIGURED");
-    let nobody = house.server.local().remote();
+    let nobody = harness.server.local().remote();
     let body = json!({ "input": "x" });
     nobody
         .post("/v1/audio/speech", body.clone())
         .await
         .refused(401, "AUTH_NOT_AUTHENTICATED");
-    let reader = house.server.api_key(&house.owner, &["operator.read"]).await;
+    let reader = harness
+        .server
+        .api_key(&harness.owner, &["operator.read"])
+        .await;
     reader
         .post("/v1/audio/speech", body)
         .await
@@ -110,8 +113,8 @@ async fn openais_names_say_nothing_to_others() {
     let options = Options::default()
         .env("SERVICE_VOICE__TTS__COQUI__ENDPOINT", &coqui.url)
         .env("SERVICE_VOICE__TTS__PROVIDER", "coqui");
-    let house = House::with(options).await;
-    let client = client(&house).await;
+    let harness = Harness::with(options).await;
+    let client = client(&harness).await;
     for (voice, model) in [
         ("alloy", "tts-1"),
         ("p225", "coqui"),
@@ -132,22 +135,22 @@ async fn openais_names_say_nothing_to_others() {
     let body = json!({ "input": "Hi.", "voice": "nova", "model": "openai/tts-1" });
     let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
     assert_eq!(got.header("x-provider"), "tts_cloud_2");
-    assert_eq!(house.vendor.spoken()[0]["voice"], "nova");
+    assert_eq!(harness.vendor.spoken()[0]["voice"], "nova");
     // So does a request with a persona of that vendor.
     let persona = json!({ "id": "ada", "label": "Ada", "provider": "openai" });
-    house
+    harness
         .owner
         .rpc("voice.personas.create", persona)
         .await
         .unwrap();
-    let active = house
+    let active = harness
         .owner
         .rpc("voice.personas.set_active", json!({ "id": "ada" }));
     active.await.unwrap();
     let body = json!({ "input": "Hi.", "voice": "onyx", "model": "tts-1-hd" });
     let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
     assert_eq!(got.header("x-persona"), "ada");
-    let asked = house.vendor.spoken().pop().unwrap();
+    let asked = harness.vendor.spoken().pop().unwrap();
     assert_eq!(
         (&asked["voice"], &asked["model"]),
         (&json!("onyx"), &json!("tts-1-hd"))
@@ -206,8 +209,8 @@ async fn transcribe(client: &Actor, fields: &[(&str, &str)]) -> Reply {
 
 #[tokio::test]
 async fn a_recording_is_understood_in_each_format() {
-    let house = House::new().await;
-    let client = client(&house).await;
+    let harness = Harness::new().await;
+    let client = client(&harness).await;
     let format = async |format: &str| {
         let fields = [
             ("model", "whisper-1"),
@@ -283,8 +286,8 @@ async fn a_recording_is_understood_in_each_format() {
 
 #[tokio::test]
 async fn what_is_said_of_a_recording_is_passed_on() {
-    let house = House::new().await;
-    let client = client(&house).await;
+    let harness = Harness::new().await;
+    let client = client(&harness).await;
     let fields = [
         ("model", "gpt-4o-transcribe"),
         ("language", "de"),
@@ -292,7 +295,7 @@ async fn what_is_said_of_a_recording_is_passed_on() {
         ("stream", "false"),
     ];
     transcribe(&client, &fields).await.expect(200);
-    let heard = house.vendor.heard().pop().unwrap();
+    let heard = harness.vendor.heard().pop().unwrap();
     assert_eq!(heard["model"], ["gpt-4o-transcribe"]);
     assert_eq!(
         (&heard["language"][0], &heard["prompt"][0]),
@@ -336,7 +339,7 @@ async fn what_is_said_of_a_recording_is_passed_on() {
     transcribe(&client, &[("model", "groq")])
         .await
         .refused(503, "NOT_CONFIGURED");
-    assert_eq!(house.vendor.heard().len(), 1);
+    assert_eq!(harness.vendor.heard().len(), 1);
 }
 
 #[tokio::test]
@@ -345,8 +348,8 @@ async fn models_are_those_that_can_be_used() {
     let options = Options::default()
         .env("SERVICE_VOICE__TTS__PROVIDERS", "piper")
         .env("SERVICE_VOICE__STT__PROVIDERS", "groq");
-    let house = House::with(options).await;
-    let client = client(&house).await;
+    let harness = Harness::with(options).await;
+    let client = client(&harness).await;
     let list = client.get("/v1/models").await.expect(200);
     assert_eq!(list["object"], "list");
     let ids = |list: &Value| -> Vec<String> {

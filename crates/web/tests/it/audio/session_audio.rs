@@ -1,15 +1,15 @@
 //! `/api/sessions/{id}/audio`.
 
-use super::{House, bytes, fetch, form, wav};
+use super::{Harness, bytes, fetch, form, wav};
 use serde_json::{Value, json};
 
 fn path(session: &str) -> String {
     format!("/api/sessions/{session}/audio")
 }
 
-async fn upload(house: &House, session: &str) -> Value {
+async fn upload(harness: &Harness, session: &str) -> Value {
     let at = path(session);
-    let posted = house
+    let posted = harness
         .owner
         .send_bytes("POST", &at, Some("audio/wav"), wav());
     posted.await.expect(200)
@@ -17,21 +17,23 @@ async fn upload(house: &House, session: &str) -> Value {
 
 #[tokio::test]
 async fn a_recording_is_understood_kept_and_given_back() {
-    let house = House::new().await;
-    let session = house.session().await;
-    let heard = upload(&house, &session).await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
+    let heard = upload(&harness, &session).await;
     let id = heard["audio_id"].as_str().unwrap();
     assert!(id.starts_with("aud_"), "{id}");
     // The other fields equal the result of `stt.transcribe`.
     let audio = data_encoding::BASE64.encode(&wav());
-    let by_rpc = house.owner.rpc("stt.transcribe", json!({ "audio": audio }));
+    let by_rpc = harness
+        .owner
+        .rpc("stt.transcribe", json!({ "audio": audio }));
     let mut without_id = heard.clone();
     without_id.as_object_mut().unwrap().remove("audio_id");
     assert_eq!(without_id, by_rpc.await.unwrap());
     assert_eq!(heard["text"], "Hello there.");
     assert_eq!(heard["language"], "en");
 
-    let got = house.fetch(&session, id).await;
+    let got = harness.fetch(&session, id).await;
     assert_eq!((got.status, got.body), (200, wav()));
     for (header, value) in [
         ("content-type", "audio/wav"),
@@ -50,8 +52,8 @@ async fn a_recording_is_understood_kept_and_given_back() {
 
 #[tokio::test]
 async fn a_form_will_do_and_says_more() {
-    let house = House::new().await;
-    let session = house.session().await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
     let (at, audio) = (path(&session), wav());
     for name in ["file", "audio"] {
         let head = format!("\"{name}\"; filename=\"blob\"\r\nContent-Type: audio/wav");
@@ -61,26 +63,28 @@ async fn a_form_will_do_and_says_more() {
             ("\"prompt\"", b"Names: Ada"),
             ("\"provider\"", b"whisper"),
         ]);
-        let posted = house.owner.send_bytes("POST", &at, Some(media_type), body);
+        let posted = harness
+            .owner
+            .send_bytes("POST", &at, Some(media_type), body);
         assert_eq!(posted.await.expect(200)["provider"], "stt_cloud_1");
     }
     // The same as query parameters, with the audio as the body.
     let asked = format!("{at}?language=de&prompt=Names:%20Ada");
-    let posted = house.owner.send_bytes("POST", &asked, None, audio).await;
+    let posted = harness.owner.send_bytes("POST", &asked, None, audio).await;
     posted.expect(200);
-    for heard in house.vendor.heard() {
+    for heard in harness.vendor.heard() {
         assert_eq!(heard["language"], ["de"]);
         assert_eq!(heard["prompt"], ["Names: Ada"]);
     }
-    assert_eq!(house.vendor.heard().len(), 3);
+    assert_eq!(harness.vendor.heard().len(), 3);
 }
 
 #[tokio::test]
 async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
-    let house = House::new().await;
-    let session = house.session().await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
     let post = async |path: &str, media_type: &str, body: Vec<u8>| {
-        house
+        harness
             .owner
             .send_bytes("POST", path, Some(media_type), body)
             .await
@@ -111,35 +115,35 @@ async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
         let refused = post(&format!("{at}{query}"), "audio/wav", wav()).await;
         refused.refused(400, "INVALID_PARAMS");
     }
-    house.vendor.will_hear("refuse");
+    harness.vendor.will_hear("refuse");
     post(&at, "audio/wav", wav())
         .await
         .refused(502, "PROVIDER_FAILED");
-    house.set("voice.stt.enabled", json!(false)).await;
+    harness.set("voice.stt.enabled", json!(false)).await;
     let off = post(&at, "audio/wav", wav()).await;
     assert_eq!(
         off.refused(503, "NOT_CONFIGURED")["what"],
         "voice.stt.enabled"
     );
     // A failed recording does not count as spoken input.
-    house.set("voice.tts.auto", json!("inbound")).await;
-    let answer = house.say(Some(&session), "refuse").await;
+    harness.set("voice.tts.auto", json!("inbound")).await;
+    let answer = harness.say(Some(&session), "refuse").await;
     assert_eq!(answer.get("audio"), None);
 }
 
 #[tokio::test]
 async fn recordings_have_at_most_25_mib() {
-    let house = House::new().await;
-    let session = house.session().await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
     let at = path(&session);
     let mut audio = wav();
     audio.resize(25 << 20, 0);
-    let most = house
+    let most = harness
         .owner
         .send_bytes("POST", &at, Some("audio/wav"), audio.clone());
     most.await.expect(200);
     audio.push(0);
-    let over = house
+    let over = harness
         .owner
         .send_bytes("POST", &at, Some("audio/wav"), audio)
         .await;
@@ -148,7 +152,7 @@ async fn recordings_have_at_most_25_mib() {
         25 << 20
     );
     let endless = vec![0; (26 << 20) + 1];
-    let over = house
+    let over = harness
         .owner
         .send_bytes("POST", &at, Some("audio/wav"), endless)
         .await;
@@ -160,9 +164,9 @@ async fn recordings_have_at_most_25_mib() {
 
 #[tokio::test]
 async fn parts_are_given() {
-    let house = House::new().await;
-    let session = house.session().await;
-    let heard = upload(&house, &session).await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
+    let heard = upload(&harness, &session).await;
     let id = heard["audio_id"].as_str().unwrap();
     let (at, whole) = (format!("{}/{id}", path(&session)), wav());
     let length = whole.len();
@@ -174,7 +178,12 @@ async fn parts_are_given() {
         ("bytes=-4", length - 4, last),
         (&*format!("bytes=4-{length}"), 4, last),
     ] {
-        let part = fetch(&house.owner, &at, &[("range", range), ("if-range", &etag)]).await;
+        let part = fetch(
+            &harness.owner,
+            &at,
+            &[("range", range), ("if-range", &etag)],
+        )
+        .await;
         assert_eq!(part.status, 206, "{range}");
         assert_eq!(
             part.header("content-range"),
@@ -184,22 +193,27 @@ async fn parts_are_given() {
         assert_eq!(part.header("content-type"), "audio/wav");
         assert_eq!(part.body, whole[first..=end], "{range}");
     }
-    let beyond = fetch(&house.owner, &at, &[("range", &format!("bytes={length}-"))]).await;
+    let beyond = fetch(
+        &harness.owner,
+        &at,
+        &[("range", &format!("bytes={length}-"))],
+    )
+    .await;
     assert_eq!(beyond.status, 416);
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
     let told: Value = serde_json::from_slice(&beyond.body).unwrap();
     assert_eq!(told["code"], "INVALID_REQUEST");
     let other = fetch(
-        &house.owner,
+        &harness.owner,
         &at,
         &[("range", "bytes=0-3"), ("if-range", "\"b\"")],
     )
     .await;
     assert_eq!((other.status, other.body.len()), (200, length));
-    let known = fetch(&house.owner, &at, &[("if-none-match", &etag)]).await;
+    let known = fetch(&harness.owner, &at, &[("if-none-match", &etag)]).await;
     assert_eq!((known.status, known.body.len()), (304, 0));
     let without_body = bytes(
-        house
+        harness
             .owner
             .request("HEAD", &at)
             .header("range", "bytes=0-3"),
@@ -211,20 +225,20 @@ async fn parts_are_given() {
 
 #[tokio::test]
 async fn a_long_recording_comes_in_pieces_and_is_whole() {
-    let house = House::new().await;
-    let session = house.session().await;
+    let harness = Harness::new().await;
+    let session = harness.session().await;
     let mut audio = wav();
     // Two pieces and one byte of a third.
     let length = (2 << 20) + 1;
     let more = (0..length - audio.len()).map(|n| u8::try_from(n % 251).unwrap());
     audio.extend(more);
     let at = path(&session);
-    let posted = house
+    let posted = harness
         .owner
         .send_bytes("POST", &at, Some("audio/wav"), audio.clone());
     let heard = posted.await.expect(200);
     let at = format!("{at}/{}", heard["audio_id"].as_str().unwrap());
-    let whole = fetch(&house.owner, &at, &[]).await;
+    let whole = fetch(&harness.owner, &at, &[]).await;
     assert_eq!(whole.header("content-length"), length.to_string());
     assert!(whole.status == 200 && whole.body == audio);
     for (first, last) in [
@@ -234,7 +248,7 @@ async fn a_long_recording_comes_in_pieces_and_is_whole() {
         (2 << 20, 2 << 20),
     ] {
         let range = format!("bytes={first}-{last}");
-        let part = fetch(&house.owner, &at, &[("range", &range)]).await;
+        let part = fetch(&harness.owner, &at, &[("range", &range)]).await;
         assert_eq!(part.status, 206, "{range}");
         assert!(part.body == audio[first..=last], "{range}");
     }
@@ -242,34 +256,34 @@ async fn a_long_recording_comes_in_pieces_and_is_whole() {
 
 #[tokio::test]
 async fn audio_is_its_sessions_and_goes_with_it() {
-    let house = House::new().await;
-    let (mine, other) = (house.session().await, house.session().await);
-    let heard = upload(&house, &mine).await;
+    let harness = Harness::new().await;
+    let (mine, other) = (harness.session().await, harness.session().await);
+    let heard = upload(&harness, &mine).await;
     let id = heard["audio_id"].as_str().unwrap();
     for (session, audio) in [(&*other, id), ("ses_none", id), (&mine, "aud_none")] {
         assert_eq!(
-            house.fetch(session, audio).await.status,
+            harness.fetch(session, audio).await.status,
             404,
             "{session} {audio}"
         );
     }
-    assert_eq!(house.fetch(&mine, id).await.status, 200);
-    house
+    assert_eq!(harness.fetch(&mine, id).await.status, 200);
+    harness
         .owner
         .rpc("sessions.delete", json!({ "id": mine }))
         .await
         .unwrap();
-    assert_eq!(house.fetch(&mine, id).await.status, 404);
+    assert_eq!(harness.fetch(&mine, id).await.status, 404);
 }
 
 #[tokio::test]
 async fn a_message_names_what_was_said() {
-    let house = House::new().await;
-    let (session, other) = (house.session().await, house.session().await);
-    let heard = upload(&house, &session).await;
+    let harness = Harness::new().await;
+    let (session, other) = (harness.session().await, harness.session().await);
+    let heard = upload(&harness, &session).await;
     let send = async |session: &str, audio: &Value| {
         let params = json!({ "session": session, "text": "Hello, there!", "audio_id": audio });
-        house
+        harness
             .owner
             .rpc_reply("chat.send_sync", params)
             .await
@@ -280,7 +294,7 @@ async fn a_message_names_what_was_said() {
     let answer = send(&session, &heard["audio_id"]).await;
     assert_eq!(answer["result"]["text"], "pong");
     assert_eq!(
-        house.messages(&session).await[2]["audio"],
+        harness.messages(&session).await[2]["audio"],
         heard["audio_id"]
     );
 }

@@ -1,23 +1,23 @@
 //! `POST /api/tts/stream`.
 
 use super::vendor::audio_of;
-use super::{House, bytes};
+use super::{Harness, bytes};
 use gatehouse_testkit::Socket;
 use serde_json::json;
 
 #[tokio::test]
 async fn audio_comes_with_what_there_is_to_know_of_it() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let persona = json!({ "id": "ada", "label": "Ada",
         "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
-    house
+    harness
         .owner
         .rpc("voice.personas.create", persona)
         .await
         .unwrap();
     for format in ["mp3", "opus", "wav", "pcm"] {
         let body = json!({ "text": "Hello.", "format": format, "persona": "ada" });
-        let request = house.owner.request("POST", "/api/tts/stream").json(&body);
+        let request = harness.owner.request("POST", "/api/tts/stream").json(&body);
         let got = bytes(request).await;
         assert_eq!(got.status, 200, "{format}");
         assert_eq!(got.body, audio_of("Hello.", format), "{format}");
@@ -27,14 +27,14 @@ async fn audio_comes_with_what_there_is_to_know_of_it() {
         assert_eq!(got.header("x-persona"), "ada");
         assert_eq!(got.header("cache-control"), "no-store");
         assert_eq!(got.headers.get("content-length"), None);
-        assert_eq!(house.vendor.spoken().last().unwrap()["voice"], "nova");
+        assert_eq!(harness.vendor.spoken().last().unwrap()["voice"], "nova");
     }
 }
 
 #[tokio::test]
 async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
-    let house = House::new().await;
-    let request = house.owner.request("POST", "/api/tts/stream");
+    let harness = Harness::new().await;
+    let request = harness.owner.request("POST", "/api/tts/stream");
     let mut response = request
         .json(&json!({ "text": "hang" }))
         .send()
@@ -45,27 +45,27 @@ async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
     let first = response.chunk().await.unwrap().unwrap();
     assert!(whole.starts_with(&first) && first.len() < whole.len());
     drop(response);
-    house.vendor.until_left(1).await;
+    harness.vendor.until_left(1).await;
 }
 
 /// Ends within a second over both transports.
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_ends_at_the_vendor() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let call = json!({ "id": 1, "method": "tts.convert", "params": { "text": "hang" } });
-    let sending = house.owner.request("POST", "/api/rpc").json(&call).send();
+    let sending = harness.owner.request("POST", "/api/rpc").json(&call).send();
     let mut sending = Box::pin(sending);
     tokio::select! {
         _ = &mut sending => panic!("nothing is to be answered"),
-        () = house.vendor.until_asked(1) => {}
+        () = harness.vendor.until_asked(1) => {}
     }
     drop(sending);
-    soon(house.vendor.until_left(1)).await;
-    let mut socket = Socket::open(&house.owner, "/ws").await.unwrap();
+    soon(harness.vendor.until_left(1)).await;
+    let mut socket = Socket::open(&harness.owner, "/ws").await.unwrap();
     socket.send(call.to_string()).await;
-    house.vendor.until_asked(2).await;
+    harness.vendor.until_asked(2).await;
     drop(socket);
-    soon(house.vendor.until_left(2)).await;
+    soon(harness.vendor.until_left(2)).await;
 }
 
 async fn soon(happens: impl Future<Output = ()>) {
@@ -75,14 +75,14 @@ async fn soon(happens: impl Future<Output = ()>) {
 
 #[tokio::test]
 async fn what_breaks_off_is_not_taken_for_whole() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for path in ["/api/tts/stream", "/v1/audio/speech"] {
         let body = if path.starts_with("/v1") {
             json!({ "model": "tts-1", "voice": "alloy", "input": "break" })
         } else {
             json!({ "text": "break" })
         };
-        let request = house.owner.request("POST", path).json(&body);
+        let request = harness.owner.request("POST", path).json(&body);
         let response = request.send().await.unwrap();
         assert_eq!(response.status().as_u16(), 200);
         assert!(response.bytes().await.is_err(), "{path}");
@@ -91,8 +91,8 @@ async fn what_breaks_off_is_not_taken_for_whole() {
 
 #[tokio::test]
 async fn before_the_first_byte_an_error_is_one() {
-    let house = House::new().await;
-    let post = async |body| house.owner.post("/api/tts/stream", body).await;
+    let harness = Harness::new().await;
+    let post = async |body| harness.owner.post("/api/tts/stream", body).await;
     let refused = post(json!({ "text": "refuse" })).await;
     let told = refused.refused(502, "PROVIDER_FAILED");
     assert_eq!(
@@ -111,8 +111,8 @@ async fn before_the_first_byte_an_error_is_one() {
         let told = post(body.clone()).await.refused(400, "INVALID_PARAMS");
         assert_eq!(told["field"], field, "{body}");
     }
-    assert_eq!(house.vendor.spoken().len(), 1);
-    house.owner.rpc("tts.disable", json!({})).await.unwrap();
+    assert_eq!(harness.vendor.spoken().len(), 1);
+    harness.owner.rpc("tts.disable", json!({})).await.unwrap();
     let off = post(json!({ "text": "x" })).await;
     assert_eq!(
         off.refused(503, "NOT_CONFIGURED")["what"],
@@ -123,12 +123,12 @@ async fn before_the_first_byte_an_error_is_one() {
 /// The setting limits the text's length, up to the setting's own maximum.
 #[tokio::test]
 async fn a_long_text_is_not_a_large_body() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     for (text, code) in [
         ("\u{fffd}".repeat(1_000_000), "INVALID_PARAMS"),
         ("x".repeat(8 << 20), "PAYLOAD_TOO_LARGE"),
     ] {
-        let said = house
+        let said = harness
             .owner
             .post("/api/tts/stream", json!({ "text": text }))
             .await;

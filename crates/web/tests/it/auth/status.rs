@@ -87,7 +87,7 @@ async fn after_setup() {
 }
 
 #[tokio::test]
-async fn the_check_that_failed_is_told_to_the_owner() {
+async fn the_failed_check_is_shown_to_the_owner() {
     let (server, owner) = light_owner(Options::default()).await;
     let cookie = owner.headers()[0].1.clone();
     let from = |name: &str, value: &str| server.local().with("cookie", &cookie).with(name, value);

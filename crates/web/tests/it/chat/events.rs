@@ -4,7 +4,7 @@ use super::with_model;
 use serde_json::json;
 
 #[tokio::test]
-async fn a_turn_is_told_as_it_goes_on() {
+async fn a_turn_publishes_its_progress() {
     let (server, owner) = with_model().await;
     let mut socket = server.socket(&owner, "/ws/chat").await;
     let sent = socket

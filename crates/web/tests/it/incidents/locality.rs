@@ -6,7 +6,7 @@ use serde_json::json;
 /// `mnfst/llm-gateway#2157`, `LuthienResearch/luthien-proxy#779`: a proxy on the same host made everyone on
 /// the internet local.
 #[tokio::test]
-async fn llm_gateway_2157_a_bare_proxy_is_told_by_the_operator() {
+async fn llm_gateway_2157_a_bare_proxy_is_declared_by_the_operator() {
     let options = Options::default().env("SERVICE_BEHIND_PROXY", "true");
     let server = TestServer::start(options).await;
     server

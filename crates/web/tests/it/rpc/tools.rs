@@ -5,7 +5,7 @@ use gatehouse_testkit::Options;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_tools_are_told_by_name_with_their_audience() {
+async fn the_tools_are_listed_by_name_with_their_audience() {
     let (server, owner) = light_owner(Options::default()).await;
     let reader = server.api_key(&owner, &["operator.read"]).await;
     let list = reader.rpc("tools.list", json!({})).await.unwrap();

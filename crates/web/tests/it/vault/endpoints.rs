@@ -212,7 +212,7 @@ async fn a_new_recovery_key_replaces_the_old_one() {
 }
 
 #[tokio::test]
-async fn sealing_takes_the_key_out_of_memory_and_is_told() {
+async fn sealing_removes_the_key_from_memory_and_is_published() {
     let (server, owner) = TestServer::with_owner().await;
     owner
         .rpc("env.set", json!({ "key": "A", "value": "b" }))

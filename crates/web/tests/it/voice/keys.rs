@@ -5,7 +5,7 @@ use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn keys_and_the_vault_are_told_of_too() {
+async fn changes_of_keys_and_of_the_vault_are_published_too() {
     let options = Options::default().env("SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS", "false");
     let server = TestServer::start(options).await;
     let owner = server.set_up().await;

@@ -197,7 +197,7 @@ async fn what_is_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn changes_are_published() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     let made = owner

@@ -290,7 +290,7 @@ async fn audio_that_cannot_be_read_is_passed_on_with_a_warning() {
 }
 
 #[tokio::test]
-async fn a_vendor_s_failures_are_told_without_its_words() {
+async fn a_vendor_s_failures_are_reported_without_its_text() {
     let (_server, owner, _) = with_vendor(Options::default()).await;
     for (text, status, retryable) in [
         ("fail-401", json!(401), false),
@@ -372,7 +372,7 @@ async fn what_the_environment_fixes_stays() {
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn changes_are_published() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     owner.rpc("tts.disable", json!({})).await.unwrap();

@@ -105,7 +105,7 @@ async fn by_default_only_the_key_tells_a_duplicate() {
 }
 
 #[tokio::test]
-async fn standard_webhooks_are_told_apart_by_their_signed_id_alone() {
+async fn standard_webhooks_are_distinguished_by_their_signed_id_alone() {
     let (server, owner) = light_owner(Options::default()).await;
     let remote = server.remote();
     let now = start_of_tests().as_millis();

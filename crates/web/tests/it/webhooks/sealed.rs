@@ -5,7 +5,7 @@ use gatehouse_testkit::{PASSWORD, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn senders_are_told_to_come_again_until_the_vault_is_open() {
+async fn senders_are_asked_to_retry_until_the_vault_is_open() {
     let (server, owner) = TestServer::with_owner().await;
     let hook = made(&owner, json!({})).await;
     let remote = server.remote();

@@ -156,7 +156,7 @@ async fn a_refusal_is_an_answer_and_then_a_code() {
 }
 
 #[tokio::test]
-async fn what_is_no_upgrade_is_told() {
+async fn a_request_without_an_upgrade_is_refused_with_a_reason() {
     let (server, owner) = light_owner(Options::default()).await;
     for path in ["/ws", "/ws/chat"] {
         owner.get(path).await.refused(400, "INVALID_REQUEST");

@@ -5,7 +5,7 @@ use gatehouse_testkit::{Options, PASSWORD, Socket, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn the_vault_s_life_is_told() {
+async fn changes_of_the_vault_s_status_are_published() {
     let (server, owner) = TestServer::with_owner().await;
     let mut socket = server.socket(&owner, "/ws").await;
     for (path, body, status) in [
@@ -27,7 +27,7 @@ async fn the_vault_s_life_is_told() {
 }
 
 #[tokio::test]
-async fn the_first_password_is_told_to_who_is_there() {
+async fn the_first_password_is_published_to_connected_clients() {
     let server = TestServer::fresh().await;
     let mut socket = server.socket(&server.local(), "/ws").await;
     assert!(socket.connect(json!({})).await.unwrap()["result"].is_object());
@@ -37,7 +37,7 @@ async fn the_first_password_is_told_to_who_is_there() {
 }
 
 #[tokio::test]
-async fn changes_of_credentials_are_told_by_kind() {
+async fn changes_of_credentials_are_published_by_kind() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     server.api_key(&owner, &["operator.read"]).await;
@@ -83,7 +83,7 @@ async fn events_are_for_who_may_read() {
 }
 
 #[tokio::test]
-async fn changes_of_records_are_told_by_kind_whoever_made_them() {
+async fn changes_of_records_by_any_caller_are_published_by_kind() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     let calls = [
@@ -141,7 +141,7 @@ async fn changes_of_records_are_told_by_kind_whoever_made_them() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_not_told() {
+async fn refused_changes_are_not_published() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     for (method, params) in [

@@ -147,7 +147,7 @@ async fn a_binary_message_is_refused() {
 }
 
 #[tokio::test]
-async fn the_server_s_end_is_told() {
+async fn the_server_s_shutdown_is_announced() {
     let (mut server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     socket.call("system.status", json!({})).await.unwrap();

@@ -6,7 +6,7 @@ use gatehouse_testkit::{Options, TestServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn what_changed_on_one_node_is_told_on_the_other() {
+async fn a_change_on_one_node_is_published_on_the_other() {
     let Some(database) = postgres().await else {
         return;
     };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{SessionMode, WebhookAuth};
+use crate::webhook::{SessionMode, WebhookAuth};
 use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_sources::filter::EventFilter;
 use gatehouse_sources::verify::{SignInput, VerifyInput, prove, sign};

@@ -1,24 +1,24 @@
 //! Deliveries that an agent processes.
 
-use super::house::{House, everywhere, id};
+use super::harness::{Harness, everywhere, id};
 use super::model::{Answer, FakeModel, last_text};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::TestDatabase;
 use serde_json::json;
 
 #[tokio::test]
-async fn an_agent_is_told_of_a_delivery_and_its_work_is_noted() {
+async fn an_agent_receives_a_delivery_and_its_work_is_recorded() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let more = json!({ "toolPolicy": { "allow": ["*"], "deny": [] },
             "system_prompt_suffix": "Be brief." });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "webhook:wh_a:1")]).await;
-        let begun = house.until(1, DeliveryStatus::Processing).await;
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "webhook:wh_a:1")]).await;
+        let begun = harness.until(1, DeliveryStatus::Processing).await;
         assert_eq!(begun.attempts, 1);
         assert!(begun.started_at.is_some());
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.input_tokens, done.output_tokens), (Some(7), Some(5)));
         assert_eq!(done.error, None);
         assert!(done.duration_ms.is_some() && done.finished_at.is_some());
@@ -31,13 +31,13 @@ async fn an_agent_is_told_of_a_delivery_and_its_work_is_noted() {
         assert!(text.contains("Webhook: a (wh_a)") && text.contains("Delivery: del_00000001"));
         assert!(asked[0].to_string().contains("Be brief."));
 
-        let session = house.agents.get_session("webhook:wh_a:1").await.unwrap();
+        let session = harness.agents.get_session("webhook:wh_a:1").await.unwrap();
         assert_eq!(done.session_id.as_deref(), Some(session.id.as_str()));
         assert_eq!(
             (session.key.as_str(), session.label.as_str()),
             ("webhook:wh_a:1", "webhook:wh_a:1")
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -45,16 +45,16 @@ async fn an_agent_is_told_of_a_delivery_and_its_work_is_noted() {
 #[tokio::test]
 async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        house.webhooks.register_tools(house.agents.tools());
-        let without = house.webhook("a", json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        harness.webhooks.register_tools(harness.agents.tools());
+        let without = harness.webhook("a", json!({})).await;
         let any = json!({ "toolPolicy": { "allow": ["*"], "deny": [] } });
-        let with = house.webhook("b", any).await;
-        house.work();
-        house.arrive(&without, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Completed).await;
-        house.arrive(&with, &[(2, "b")]).await;
-        house.until(2, DeliveryStatus::Completed).await;
+        let with = harness.webhook("b", any).await;
+        harness.work();
+        harness.arrive(&without, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.arrive(&with, &[(2, "b")]).await;
+        harness.until(2, DeliveryStatus::Completed).await;
         for request in model.asked() {
             assert!(!request.to_string().contains("rotate_secret"), "{request}");
             let offered = request["tools"].as_array().map_or(0, Vec::len);
@@ -63,7 +63,7 @@ async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
                 "only the trusted tools of this room are registered here"
             );
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -71,13 +71,13 @@ async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
 #[tokio::test]
 async fn what_the_agent_did_is_in_the_record() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.answer(Answer::Call("webhook", json!({ "action": "list" })));
-        house.webhooks.register_tools(house.agents.tools());
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        harness.webhooks.register_tools(harness.agents.tools());
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         let actions: Vec<_> = done
             .response_actions
             .iter()
@@ -88,7 +88,7 @@ async fn what_the_agent_did_is_in_the_record() {
             (done.input_tokens, done.output_tokens),
             (Some(14), Some(10))
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -96,19 +96,19 @@ async fn what_the_agent_did_is_in_the_record() {
 #[tokio::test]
 async fn a_turn_that_ends_in_an_error_fails_the_delivery_at_once() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.answer(Answer::Refuse);
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         assert_eq!(failed.attempts, 1);
         assert!(failed.error.is_some_and(|error| !error.is_empty()));
         assert!(
             failed.session_id.is_some(),
             "the session shows what happened"
         );
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -116,45 +116,45 @@ async fn a_turn_that_ends_in_an_error_fails_the_delivery_at_once() {
 #[tokio::test]
 async fn a_turn_without_an_answer_fails_the_delivery_at_once() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
         for (number, delta, reason, expected) in [
             (1, json!({ "refusal": "I will not." }), "stop", "refused"),
             (2, json!({ "content": "Hal" }), "content_filter", "filter"),
             (3, json!({ "content": " " }), "stop", "empty"),
         ] {
             model.answer(Answer::Finish(delta, reason));
-            house.arrive(&webhook, &[(number, "a")]).await;
-            let failed = house.until(number, DeliveryStatus::Failed).await;
+            harness.arrive(&webhook, &[(number, "a")]).await;
+            let failed = harness.until(number, DeliveryStatus::Failed).await;
             let error = failed.error.unwrap();
             assert!(error.contains(expected), "{error}");
             assert_eq!(failed.attempts, 1);
         }
         // An answer that was cut off is an answer.
         model.answer(Answer::Finish(json!({ "content": "Hal" }), "length"));
-        house.arrive(&webhook, &[(4, "a")]).await;
-        house.until(4, DeliveryStatus::Completed).await;
-        house.stop().await;
+        harness.arrive(&webhook, &[(4, "a")]).await;
+        harness.until(4, DeliveryStatus::Completed).await;
+        harness.stop().await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_agent_that_is_gone_is_told_in_words() {
+async fn a_deleted_agent_is_reported_in_the_delivery() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let no_agent = house.webhook("a", json!({ "agent": "nobody" })).await;
-        house.work();
-        house.arrive(&no_agent, &[(1, "a")]).await;
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        let harness = Harness::open(&database, &model).await;
+        let no_agent = harness.webhook("a", json!({ "agent": "nobody" })).await;
+        harness.work();
+        harness.arrive(&no_agent, &[(1, "a")]).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         let error = failed.error.unwrap();
         assert!(
             error.contains("agent of this webhook no longer exists"),
             "{error}"
         );
         assert_eq!((failed.attempts, model.asked().len()), (1, 0));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -165,18 +165,18 @@ async fn deleting_a_webhook_ends_its_run_and_the_session_stays() {
 }
 
 async fn delete_while_running(database: TestDatabase, model: FakeModel) {
-    let house = House::open(&database, &model).await;
+    let harness = Harness::open(&database, &model).await;
     model.hold();
-    let webhook = house.webhook("a", json!({})).await;
-    let other = house.webhook("b", json!({})).await;
-    house.work();
+    let webhook = harness.webhook("a", json!({})).await;
+    let other = harness.webhook("b", json!({})).await;
+    harness.work();
     // The second waits for the first. The third belongs to another webhook but shares the session.
-    house
+    harness
         .arrive(&webhook, &[(1, "shared"), (2, "shared")])
         .await;
-    house.arrive(&other, &[(3, "shared")]).await;
+    harness.arrive(&other, &[(3, "shared")]).await;
     model.until_asked(1).await;
-    house
+    harness
         .webhooks
         .delete(&gatehouse_domain::Actor::cli(), "hook_a")
         .await
@@ -185,45 +185,45 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
     let text = last_text(&model.asked()[1]);
     assert!(text.contains("Delivery: del_00000003"), "{text}");
     model.let_go(10);
-    house.until(3, DeliveryStatus::Completed).await;
-    house.webhooks.purge().await.unwrap();
-    assert_eq!(house.find(1).await, None);
-    assert_eq!(house.find(2).await, None);
-    assert!(house.agents.get_session("shared").await.is_ok());
-    house.stop().await;
+    harness.until(3, DeliveryStatus::Completed).await;
+    harness.webhooks.purge().await.unwrap();
+    assert_eq!(harness.find(1).await, None);
+    assert_eq!(harness.find(2).await, None);
+    assert!(harness.agents.get_session("shared").await.is_ok());
+    harness.stop().await;
 }
 
 #[tokio::test]
 async fn a_disabled_webhook_holds_what_it_accepted_which_then_runs_with_its_configuration() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness
             .webhook("a", json!({ "system_prompt_suffix": "As received." }))
             .await;
-        house.arrive(&webhook, &[(1, "a")]).await;
+        harness.arrive(&webhook, &[(1, "a")]).await;
         let change = serde_json::from_value(json!({
             "enabled": false, "system_prompt_suffix": "Changed since."
         }));
         let actor = gatehouse_domain::Actor::cli();
-        house
+        harness
             .webhooks
             .update(&actor, "hook_a", change.unwrap())
             .await
             .unwrap();
-        house.work();
-        house.worker_has_looked().await;
-        assert_eq!((house.row(1).await.attempts, model.asked().len()), (0, 0));
+        harness.work();
+        harness.worker_has_looked().await;
+        assert_eq!((harness.row(1).await.attempts, model.asked().len()), (0, 0));
         let enable = serde_json::from_value(json!({ "enabled": true }));
-        house
+        harness
             .webhooks
             .update(&actor, "hook_a", enable.unwrap())
             .await
             .unwrap();
-        house.until(1, DeliveryStatus::Completed).await;
+        harness.until(1, DeliveryStatus::Completed).await;
         let request = model.asked()[0].to_string();
         assert!(request.contains("As received.") && !request.contains("Changed since."));
-        assert_eq!(house.row(1).await.id, id(1));
-        house.stop().await;
+        assert_eq!(harness.row(1).await.id, id(1));
+        harness.stop().await;
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! Answers of agents that go to a channel, and the tool `channel_send`.
 
 use super::crashes::let_the_lease_end;
-use super::house::{House, everywhere, id, leave_in_work};
+use super::harness::{Harness, everywhere, id, leave_in_work};
 use super::model::{Answer, last_text};
 use super::retries::Receiver;
 use super::tools::call;
@@ -12,14 +12,14 @@ use std::time::Duration;
 #[tokio::test]
 async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.answer(Answer::Call("calc", json!({})));
         let receiver = Receiver::start().await;
-        let target = receiver.account(&house, json!({})).await;
-        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let target = receiver.account(&harness, json!({})).await;
+        let webhook = harness.webhook("a", json!({ "deliver_to": target })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(
             (done.attempts, done.error, done.delivered_at),
             (1, None, done.finished_at)
@@ -30,10 +30,10 @@ async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
             (Some(14), Some(10))
         );
         assert!(done.session_id.is_some());
-        let row = house.row(1).await;
+        let row = harness.row(1).await;
         assert!(row.response_actions.contains("calc"), "{row:?}");
         assert_eq!(receiver.texts(), ["done"]);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -41,22 +41,22 @@ async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
 #[tokio::test]
 async fn the_template_places_the_answer_among_the_fields_of_the_payload() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.answer(Answer::Text("Braces {text} stay."));
         let more = json!({ "deliver_to": "inbox", "prompt_template": "{n}: {answer} ({text})" });
-        let webhook = house.webhook("a", more).await;
-        let without = house.webhook("b", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Completed).await;
-        house.arrive(&without, &[(2, "b")]).await;
-        let done = house.until(2, DeliveryStatus::Completed).await;
+        let webhook = harness.webhook("a", more).await;
+        let without = harness.webhook("b", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.arrive(&without, &[(2, "b")]).await;
+        let done = harness.until(2, DeliveryStatus::Completed).await;
         assert_eq!(
             done.delivered_at, None,
             "an answer without a target stays in its session"
         );
-        assert_eq!(house.inbox().await, ["1: Braces {text} stay. (hello 1)"]);
-        house.stop().await;
+        assert_eq!(harness.inbox().await, ["1: Braces {text} stay. (hello 1)"]);
+        harness.stop().await;
     })
     .await;
 }
@@ -64,33 +64,33 @@ async fn the_template_places_the_answer_among_the_fields_of_the_payload() {
 #[tokio::test]
 async fn a_send_that_fails_is_repeated_without_the_agent() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
         receiver.answers(503, None);
-        let target = receiver.account(&house, json!({})).await;
-        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let mut waiting = house.until(1, DeliveryStatus::Queued).await;
+        let target = receiver.account(&harness, json!({})).await;
+        let webhook = harness.webhook("a", json!({ "deliver_to": target })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let mut waiting = harness.until(1, DeliveryStatus::Queued).await;
         assert_eq!(
             (waiting.attempts, waiting.error.as_deref()),
             (0, None),
             "the answer is stored, and nothing was sent yet"
         );
         for attempt in 1..=2 {
-            waiting = house.until(1, DeliveryStatus::Queued).await;
+            waiting = harness.until(1, DeliveryStatus::Queued).await;
             assert_eq!(waiting.attempts, attempt);
             assert!(waiting.error.is_some() && waiting.session_id.is_some());
             if attempt == 2 {
                 receiver.answers(200, None);
             }
-            house.advance(Duration::from_mins(2));
+            harness.advance(Duration::from_mins(2));
         }
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 3);
         assert_eq!(model.asked().len(), 1, "the agent ran once");
         assert_eq!(receiver.texts(), ["done", "done", "done"]);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -98,28 +98,28 @@ async fn a_send_that_fails_is_repeated_without_the_agent() {
 #[tokio::test]
 async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
         receiver.answers(503, None);
-        let target = receiver.account(&house, json!({})).await;
-        let webhook = house.webhook("a", json!({ "deliver_to": target })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Queued).await;
-        house.until(1, DeliveryStatus::Queued).await;
-        house.stop().await;
+        let target = receiver.account(&harness, json!({})).await;
+        let webhook = harness.webhook("a", json!({ "deliver_to": target })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Queued).await;
+        harness.until(1, DeliveryStatus::Queued).await;
+        harness.stop().await;
         // As a process that died while it sent the answer.
         leave_in_work(&database, 1, 1).await;
 
         receiver.answers(200, None);
-        let house = House::open(&database, &model).await;
-        house.work();
-        let_the_lease_end(&house).await;
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let harness = Harness::open(&database, &model).await;
+        harness.work();
+        let_the_lease_end(&harness).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert!(done.delivered_at.is_some() && done.session_id.is_some());
         assert_eq!(model.asked().len(), 1, "the agent ran once");
         assert_eq!(receiver.texts().last().unwrap(), "done");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -127,15 +127,15 @@ async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
 #[tokio::test]
 async fn a_refused_answer_is_not_sent() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.answer(Answer::Finish(json!({ "refusal": "I will not." }), "stop"));
-        let webhook = house.webhook("a", json!({ "deliver_to": "inbox" })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        let webhook = harness.webhook("a", json!({ "deliver_to": "inbox" })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         assert_eq!(failed.delivered_at, None);
-        assert!(house.inbox().await.is_empty());
-        house.stop().await;
+        assert!(harness.inbox().await.is_empty());
+        harness.stop().await;
     })
     .await;
 }
@@ -143,18 +143,18 @@ async fn a_refused_answer_is_not_sent() {
 #[tokio::test]
 async fn a_trusted_turn_sends_to_any_channel() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        house.webhooks.register_tools(house.agents.tools());
+        let harness = Harness::open(&database, &model).await;
+        harness.webhooks.register_tools(harness.agents.tools());
         let to = |target: &str| json!({ "target": target, "text": "hello" });
-        call(&house, "channel_send", to("inbox")).await.unwrap();
-        assert_eq!(house.inbox().await, ["hello"]);
-        let unknown = call(&house, "channel_send", to("slack:none")).await;
+        call(&harness, "channel_send", to("inbox")).await.unwrap();
+        assert_eq!(harness.inbox().await, ["hello"]);
+        let unknown = call(&harness, "channel_send", to("slack:none")).await;
         assert!(unknown.unwrap_err().contains("inbox"));
         for text in ["", " ", &"x".repeat(64 * 1024 + 1)] {
             let input = json!({ "target": "inbox", "text": text });
-            call(&house, "channel_send", input).await.unwrap_err();
+            call(&harness, "channel_send", input).await.unwrap_err();
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -162,15 +162,15 @@ async fn a_trusted_turn_sends_to_any_channel() {
 #[tokio::test]
 async fn a_replay_of_an_answered_delivery_runs_the_agent() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_to": "inbox" })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Completed).await;
-        house.webhooks.replay(id(1).as_str()).await.unwrap();
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_to": "inbox" })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.webhooks.replay(id(1).as_str()).await.unwrap();
         model.until_asked(2).await;
         assert!(last_text(&model.asked()[1]).starts_with("Webhook delivery received."));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

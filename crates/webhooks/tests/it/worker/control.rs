@@ -1,6 +1,6 @@
 //! Tests for cancelling, retrying and replaying deliveries.
 
-use super::house::{House, everywhere, id};
+use super::harness::{Harness, everywhere, id};
 use super::retries::Receiver;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_webhooks::{MAX_REPLAYED, ReplayQuery, Replayed, WebhooksError};
@@ -21,36 +21,36 @@ fn of(id: &DeliveryId) -> &str {
 #[tokio::test]
 async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_runs() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
         let all = [(1, "a"), (2, "a"), (3, "a")];
-        house.arrive(&webhook, &all).await;
+        harness.arrive(&webhook, &all).await;
         model.until_asked(1).await;
-        let waiting = house.webhooks.cancel_delivery(of(&id(2))).await.unwrap();
+        let waiting = harness.webhooks.cancel_delivery(of(&id(2))).await.unwrap();
         assert_eq!(waiting.status, DeliveryStatus::Failed);
         assert_eq!(waiting.error.as_deref(), Some("Cancelled."));
         assert_eq!(
             (waiting.attempts, waiting.finished_at),
-            (0, Some(house.row(2).await.received_at))
+            (0, Some(harness.row(2).await.received_at))
         );
-        let running = house.webhooks.cancel_delivery(of(&id(1))).await.unwrap();
+        let running = harness.webhooks.cancel_delivery(of(&id(1))).await.unwrap();
         assert_eq!(running.error.as_deref(), Some("Cancelled."));
         model.until_asked(2).await;
         model.let_go(10);
-        house.until(3, DeliveryStatus::Completed).await;
-        house.worker_has_looked().await;
-        let first = house.row(1).await;
+        harness.until(3, DeliveryStatus::Completed).await;
+        harness.worker_has_looked().await;
+        let first = harness.row(1).await;
         assert_eq!(first.error.as_deref(), Some("Cancelled."));
         assert_eq!((first.status, first.attempts), (DeliveryStatus::Failed, 1));
         for n in [1, 2, 3] {
-            conflict(house.webhooks.cancel_delivery(of(&id(n))).await);
-            conflict(house.webhooks.retry_delivery(of(&id(n))).await);
+            conflict(harness.webhooks.cancel_delivery(of(&id(n))).await);
+            conflict(harness.webhooks.retry_delivery(of(&id(n))).await);
         }
-        let missing = house.webhooks.cancel_delivery("del_none").await;
+        let missing = harness.webhooks.cancel_delivery("del_none").await;
         assert!(matches!(missing, Err(WebhooksError::NotFound("delivery"))));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -58,20 +58,20 @@ async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_
 #[tokio::test]
 async fn a_delivery_that_waits_for_a_retry_is_tried_now() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
         receiver.answers(503, None);
-        let target = receiver.account(&house, json!({})).await;
+        let target = receiver.account(&harness, json!({})).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Queued).await;
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Queued).await;
         receiver.answers(200, None);
-        house.webhooks.retry_delivery(of(&id(1))).await.unwrap();
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        harness.webhooks.retry_delivery(of(&id(1))).await.unwrap();
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 2);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -79,27 +79,27 @@ async fn a_delivery_that_waits_for_a_retry_is_tried_now() {
 #[tokio::test]
 async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let gone = json!({ "deliver_only": true, "deliver_to": "telegram:gone" });
-        let fails = house.webhook("a", gone).await;
+        let fails = harness.webhook("a", gone).await;
         let inbox = json!({ "deliver_only": true, "prompt_template": "{n}" });
-        let works = house.webhook("b", inbox).await;
-        house.work();
-        house.arrive(&fails, &[(1, "a"), (2, "b")]).await;
-        house.until_all(&[1, 2], DeliveryStatus::Failed).await;
-        house.advance(Duration::from_mins(1));
-        let later = house.clock_ms();
-        house.arrive(&fails, &[(3, "a")]).await;
-        house.until(3, DeliveryStatus::Failed).await;
-        house.arrive(&works, &[(4, "c"), (5, "c")]).await;
-        house.until_all(&[4, 5], DeliveryStatus::Completed).await;
+        let works = harness.webhook("b", inbox).await;
+        harness.work();
+        harness.arrive(&fails, &[(1, "a"), (2, "b")]).await;
+        harness.until_all(&[1, 2], DeliveryStatus::Failed).await;
+        harness.advance(Duration::from_mins(1));
+        let later = harness.clock_ms();
+        harness.arrive(&fails, &[(3, "a")]).await;
+        harness.until(3, DeliveryStatus::Failed).await;
+        harness.arrive(&works, &[(4, "c"), (5, "c")]).await;
+        harness.until_all(&[4, 5], DeliveryStatus::Completed).await;
         let count = async |query: ReplayQuery| {
             let dry = ReplayQuery {
                 limit: 10,
                 dry_run: true,
                 ..query
             };
-            let counted = house.webhooks.replay_many(dry).await.unwrap();
+            let counted = harness.webhooks.replay_many(dry).await.unwrap();
             assert_eq!(counted.replayed, 0);
             counted.matched
         };
@@ -110,7 +110,7 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
         };
         assert_eq!(count(ReplayQuery::default()).await, 5);
         assert_eq!(count(failed()).await, 3);
-        let at = Some(super::house::at(later));
+        let at = Some(super::harness::at(later));
         let (mut since, mut until) = (failed(), failed());
         (since.since, until.until) = (at, at);
         assert_eq!(count(since).await, 1);
@@ -130,24 +130,24 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
             limit: 10,
             ..webhook("hook_b")
         };
-        let done = house.webhooks.replay_many(of_b).await.unwrap();
+        let done = harness.webhooks.replay_many(of_b).await.unwrap();
         let expected = Replayed {
             matched: 2,
             replayed: 2,
         };
         assert_eq!(done, expected);
-        house.until_all(&[0; 2], DeliveryStatus::Completed).await;
-        let mut texts = house.inbox().await;
+        harness.until_all(&[0; 2], DeliveryStatus::Completed).await;
+        let mut texts = harness.inbox().await;
         texts.sort_unstable();
         assert_eq!(texts, ["4", "4", "5", "5"]);
         let one = ReplayQuery {
             limit: 1,
             ..failed()
         };
-        let done = house.webhooks.replay_many(one).await.unwrap();
+        let done = harness.webhooks.replay_many(one).await.unwrap();
         assert_eq!((done.matched, done.replayed), (3, 1));
-        house.until_all(&[0; 1], DeliveryStatus::Failed).await;
-        house.stop().await;
+        harness.until_all(&[0; 1], DeliveryStatus::Failed).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -155,7 +155,7 @@ async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
 #[tokio::test]
 async fn a_replay_of_many_has_bounds() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         for (limit, fits) in [
             (0, false),
             (1, true),
@@ -167,7 +167,7 @@ async fn a_replay_of_many_has_bounds() {
                 ..ReplayQuery::default()
             };
             assert_eq!(
-                house.webhooks.replay_many(query).await.is_ok(),
+                harness.webhooks.replay_many(query).await.is_ok(),
                 fits,
                 "{limit}"
             );
@@ -178,7 +178,7 @@ async fn a_replay_of_many_has_bounds() {
                 limit: 1,
                 ..ReplayQuery::default()
             };
-            let refused = house.webhooks.replay_many(query).await;
+            let refused = harness.webhooks.replay_many(query).await;
             assert!(matches!(
                 refused,
                 Err(WebhooksError::Invalid {
@@ -187,7 +187,7 @@ async fn a_replay_of_many_has_bounds() {
                 })
             ));
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

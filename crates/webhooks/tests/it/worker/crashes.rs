@@ -1,6 +1,6 @@
 //! Recovery of deliveries that a previous process left running.
 
-use super::house::{House, everywhere, leave_in_work, settings};
+use super::harness::{Harness, everywhere, leave_in_work, settings};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::Engine;
 use gatehouse_store::testing::{run_sql, sqlite};
@@ -11,31 +11,31 @@ use std::time::Duration;
 use super::model::FakeModel;
 
 /// On a shared database, a dead process is recognized only when its lease expires.
-pub async fn let_the_lease_end(house: &House) {
-    if house.store.engine() == Engine::Postgres {
-        house.worker_has_looked().await;
-        house.advance(Duration::from_mins(1));
+pub async fn let_the_lease_end(harness: &Harness) {
+    if harness.store.engine() == Engine::Postgres {
+        harness.worker_has_looked().await;
+        harness.advance(Duration::from_mins(1));
     }
 }
 
 #[tokio::test]
 async fn what_was_in_work_runs_again_and_is_counted() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness
             .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
             .await;
         leave_in_work(&database, 1, 1).await;
-        house.work();
-        let_the_lease_end(&house).await;
-        let queued = house.until(1, DeliveryStatus::Queued).await;
+        harness.work();
+        let_the_lease_end(&harness).await;
+        let queued = harness.until(1, DeliveryStatus::Queued).await;
         assert!(queued.error.unwrap().contains("stopped while it worked"));
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.attempts, done.error), (2, None));
-        house.until(2, DeliveryStatus::Completed).await;
-        assert_eq!(house.row(3).await.attempts, 1);
-        house.stop().await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        assert_eq!(harness.row(3).await.attempts, 1);
+        harness.stop().await;
     })
     .await;
 }
@@ -43,17 +43,17 @@ async fn what_was_in_work_runs_again_and_is_counted() {
 #[tokio::test]
 async fn what_was_received_and_never_queued_runs() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.arrive(&webhook, &[(1, "a")]).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness.arrive(&webhook, &[(1, "a")]).await;
         run_sql(
             &database.location,
             "UPDATE webhook_deliveries SET status = 'received', next_attempt_at = NULL",
         )
         .await;
-        house.work();
-        house.until(1, DeliveryStatus::Completed).await;
-        house.stop().await;
+        harness.work();
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -62,30 +62,33 @@ async fn what_was_received_and_never_queued_runs() {
 async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 3,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house
+        let harness = Harness::open_with(&database, &model, wanted).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness
             .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "c")])
             .await;
         leave_in_work(&database, 1, 3).await;
         leave_in_work(&database, 3, 2).await;
-        house.work();
-        let_the_lease_end(&house).await;
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        harness.work();
+        let_the_lease_end(&harness).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         let error = failed.error.unwrap();
         assert!(error.contains("stopped 3 times"), "{error}");
         assert_eq!(failed.attempts, 3);
         // The next delivery of the session runs. The one that was attempted twice waits briefly.
-        house.until(2, DeliveryStatus::Completed).await;
-        let third = house.row(3).await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        let third = harness.row(3).await;
         assert_eq!((third.status, third.attempts), (DeliveryStatus::Queued, 2));
-        house.advance(Duration::from_secs(12));
-        let third = house.until(3, DeliveryStatus::Completed).await;
+        harness.advance(Duration::from_secs(12));
+        let third = harness.until(3, DeliveryStatus::Completed).await;
         assert_eq!(third.attempts, 3);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -94,18 +97,25 @@ async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
 async fn a_configuration_or_payload_that_cannot_be_read_fails_its_delivery_alone() {
     let database = sqlite();
     let model = FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-    house
+    let harness = Harness::open(&database, &model).await;
+    let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+    harness
         .arrive(&webhook, &[(1, "a"), (2, "b"), (3, "c")])
         .await;
     for (n, damage) in [(1, "config = '{'"), (2, "payload = '{'")] {
         let sql = format!("UPDATE webhook_deliveries SET {damage} WHERE id = 'del_{n:08}'");
         run_sql(&database.location, &sql).await;
     }
-    house.work();
-    house.until_all(&[1, 2], DeliveryStatus::Failed).await;
-    assert!(house.row(1).await.error.unwrap().contains("configuration"));
-    assert!(house.row(2).await.error.unwrap().contains("payload"));
-    house.stop().await;
+    harness.work();
+    harness.until_all(&[1, 2], DeliveryStatus::Failed).await;
+    assert!(
+        harness
+            .row(1)
+            .await
+            .error
+            .unwrap()
+            .contains("configuration")
+    );
+    assert!(harness.row(2).await.error.unwrap().contains("payload"));
+    harness.stop().await;
 }

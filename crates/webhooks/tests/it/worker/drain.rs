@@ -1,21 +1,21 @@
 //! Tests for stopping the worker.
 
-use super::house::{House, everywhere};
+use super::harness::{Harness, everywhere};
 use gatehouse_domain::DeliveryStatus;
 use serde_json::json;
 
 #[tokio::test]
 async fn a_run_that_does_not_end_in_time_goes_back_uncounted() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
         model.until_asked(1).await;
-        house.stop().await;
+        harness.stop().await;
 
-        let again = House::open(&database, &model).await;
+        let again = Harness::open(&database, &model).await;
         for n in [1, 2] {
             let row = again.row(n).await;
             assert_eq!(
@@ -38,19 +38,19 @@ async fn a_run_that_does_not_end_in_time_goes_back_uncounted() {
 #[tokio::test]
 async fn a_run_that_ends_in_time_is_written_down() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness
             .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
             .await;
         model.until_asked(2).await;
-        let stopping = house.begin_to_stop();
+        let stopping = harness.begin_to_stop();
         model.let_go(2);
         stopping.await;
 
-        let again = House::open(&database, &model).await;
+        let again = Harness::open(&database, &model).await;
         assert_eq!(again.row(1).await.status, DeliveryStatus::Completed);
         assert_eq!(again.row(3).await.status, DeliveryStatus::Completed);
         let second = again.row(2).await;

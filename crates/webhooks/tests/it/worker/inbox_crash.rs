@@ -4,7 +4,7 @@
 //! The test runs its own executable as the victim: the ignored test [`victim`] works on the given database,
 //! with a trap before its n-th write.
 
-use super::house::{House, number, settings};
+use super::harness::{Harness, number, settings};
 use super::model::FakeModel;
 use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
@@ -33,13 +33,13 @@ async fn victim() {
     let directory = Path::new(&directory);
     let location = Location::sqlite_file(&directory.join("gatehouse.db"));
     let model = FakeModel::start().await;
-    let house = House::open_at(&location, directory, &model, settings()).await;
+    let harness = Harness::open_at(&location, directory, &model, settings()).await;
     fault::abort_at(at.parse().unwrap());
-    house.work();
+    harness.work();
     let first: u32 = first.parse().unwrap();
     let numbers: Vec<u32> = (first..first + ROUND).collect();
-    house.until_all(&numbers, DeliveryStatus::Completed).await;
-    house.stop().await;
+    harness.until_all(&numbers, DeliveryStatus::Completed).await;
+    harness.stop().await;
 }
 
 /// Runs the victim. Returns whether it survived.
@@ -67,9 +67,9 @@ fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
 
 /// Whether any of these deliveries waits or runs. One look at each row: a delivery may return from running to
 /// the queue between two looks.
-async fn is_any_open(house: &House, numbers: &[u32]) -> bool {
+async fn is_any_open(harness: &Harness, numbers: &[u32]) -> bool {
     for n in numbers {
-        if house.row(*n).await.status.is_open() {
+        if harness.row(*n).await.status.is_open() {
             return true;
         }
     }
@@ -80,35 +80,35 @@ async fn is_any_open(house: &House, numbers: &[u32]) -> bool {
 async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
     let database = sqlite();
     let model = FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-    house.stop().await;
+    let harness = Harness::open(&database, &model).await;
+    let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+    harness.stop().await;
     for (crashes, at) in (0..MOST).enumerate() {
         let first = 1 + at * ROUND;
         let numbers: Vec<u32> = (first..first + ROUND).collect();
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         // Two deliveries of one session and one of another.
         let new = numbers.iter().map(|n| {
             let session = if *n == first + 2 { "b" } else { "a" };
-            house.delivery(*n, &webhook, session)
+            harness.delivery(*n, &webhook, session)
         });
-        house.insert(new.collect()).await;
-        house.stop().await;
+        harness.insert(new.collect()).await;
+        harness.stop().await;
         let lived = run_victim(database.directory(), at, first);
-        let house = House::open(&database, &model).await;
-        house.work();
+        let harness = Harness::open(&database, &model).await;
+        harness.work();
         let mut looks = 0;
-        while is_any_open(&house, &numbers).await {
+        while is_any_open(&harness, &numbers).await {
             assert!(looks < 1000, "{at}: it does not end");
-            house.worker_has_looked().await;
+            harness.worker_has_looked().await;
             looks += 1;
         }
         for n in &numbers {
-            let row = house.row(*n).await;
+            let row = harness.row(*n).await;
             assert_eq!(row.status, DeliveryStatus::Completed, "{at}: {n}");
             assert!(row.attempts <= 2, "{at}: {n}");
         }
-        let page = house
+        let page = harness
             .channels
             .list_inbox(&InboxFilter::default(), 1000, None)
             .await
@@ -121,7 +121,7 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
         all.sort_unstable();
         let expected: Vec<u32> = (1..first + ROUND).collect();
         assert_eq!(all, expected, "crash at write {at}");
-        house.stop().await;
+        harness.stop().await;
         if lived {
             assert!(crashes > 10, "only {crashes} writes");
             return;

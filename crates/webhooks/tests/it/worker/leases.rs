@@ -1,6 +1,6 @@
 //! Tests for which node may record the end of a delivery.
 
-use super::house::{House, everywhere, leave_in_work, settings};
+use super::harness::{Harness, everywhere, leave_in_work, settings};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::run_sql;
 use gatehouse_webhooks::WebhooksSettings;
@@ -10,24 +10,24 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_lease_is_renewed_while_the_run_goes_on() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
         model.until_asked(1).await;
-        let first = house.row(1).await.lease_until.unwrap();
+        let first = harness.row(1).await.lease_until.unwrap();
         for _ in 0..10 {
-            house.advance(Duration::from_secs(20));
-            house.worker_has_looked().await;
+            harness.advance(Duration::from_secs(20));
+            harness.worker_has_looked().await;
         }
-        let row = house.row(1).await;
+        let row = harness.row(1).await;
         assert_eq!((row.status, row.attempts), (DeliveryStatus::Processing, 1));
         assert!(row.lease_until.unwrap() >= first.after(Duration::from_mins(3)));
         model.let_go(1);
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.attempts, done.duration_ms), (1, Some(200_000)));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -37,38 +37,41 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            agent_workers: 1,
-            send_workers: 1,
+            section: gatehouse_config::Webhooks {
+                agent_workers: 1,
+                send_workers: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        let other = house.webhook("b", json!({ "deliver_only": true })).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        let other = harness.webhook("b", json!({ "deliver_only": true })).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
         model.until_asked(1).await;
         run_sql(
             &database.location,
             "UPDATE webhook_deliveries SET lease_owner = 'another node', attempts = 2",
         )
         .await;
-        house.advance(Duration::from_secs(20));
+        harness.advance(Duration::from_secs(20));
         // The only slot is free again.
-        house.arrive(&other, &[(2, "b")]).await;
-        house.until(2, DeliveryStatus::Completed).await;
-        let row = house.row(1).await;
+        harness.arrive(&other, &[(2, "b")]).await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        let row = harness.row(1).await;
         assert_eq!(row.status, DeliveryStatus::Processing);
         assert_eq!(row.lease_owner.as_deref(), Some("another node"));
         // The other node dies too: after a full lease without renewal, its delivery is taken over.
         model.let_go(10);
-        house.advance(Duration::from_mins(1));
-        let queued = house.until(1, DeliveryStatus::Queued).await;
+        harness.advance(Duration::from_mins(1));
+        let queued = harness.until(1, DeliveryStatus::Queued).await;
         assert_eq!(queued.attempts, 2);
-        house.advance(Duration::from_secs(12));
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        harness.advance(Duration::from_secs(12));
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 3);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -77,25 +80,25 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
 #[tokio::test]
 async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
         model.until_asked(1).await;
         for days in [400, -400] {
-            house.jump_days(days);
-            house.webhooks.wake();
-            house.worker_has_looked().await;
+            harness.jump_days(days);
+            harness.webhooks.wake();
+            harness.worker_has_looked().await;
         }
-        assert_eq!(house.row(1).await.attempts, 1);
+        assert_eq!(harness.row(1).await.attempts, 1);
         model.let_go(10);
-        house.until(1, DeliveryStatus::Completed).await;
+        harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(model.asked().len(), 1);
-        house.jump_days(800);
-        house.arrive(&webhook, &[(2, "b")]).await;
-        house.until(2, DeliveryStatus::Completed).await;
-        house.stop().await;
+        harness.jump_days(800);
+        harness.arrive(&webhook, &[(2, "b")]).await;
+        harness.until(2, DeliveryStatus::Completed).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -103,13 +106,13 @@ async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
 #[tokio::test]
 async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.jump_days(-30);
-        house.work();
-        house.until(1, DeliveryStatus::Completed).await;
-        house.stop().await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.jump_days(-30);
+        harness.work();
+        harness.until(1, DeliveryStatus::Completed).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -118,23 +121,23 @@ async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
 #[tokio::test]
 async fn a_lease_that_is_renewed_elsewhere_holds() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.work();
-        house.worker_has_looked().await;
-        house.arrive_parked(&webhook, 1, "a").await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness.work();
+        harness.worker_has_looked().await;
+        harness.arrive_parked(&webhook, 1, "a").await;
         leave_in_work(&database, 1, 1).await;
         for step in 0..10 {
             let sql = format!("UPDATE webhook_deliveries SET lease_until = {step}");
             run_sql(&database.location, &sql).await;
-            house.advance(Duration::from_secs(40));
-            house.worker_has_looked().await;
+            harness.advance(Duration::from_secs(40));
+            harness.worker_has_looked().await;
         }
-        assert_eq!(house.row(1).await.attempts, 1);
-        house.advance(Duration::from_mins(1));
-        house.until(1, DeliveryStatus::Completed).await;
-        assert_eq!(house.row(1).await.attempts, 2);
-        house.stop().await;
+        assert_eq!(harness.row(1).await.attempts, 1);
+        harness.advance(Duration::from_mins(1));
+        harness.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(harness.row(1).await.attempts, 2);
+        harness.stop().await;
     })
     .await;
 }

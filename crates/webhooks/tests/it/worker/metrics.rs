@@ -1,6 +1,6 @@
 //! Tests for the metrics.
 
-use super::house::{House, everywhere};
+use super::harness::{Harness, everywhere};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_webhooks::metrics;
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -68,20 +68,22 @@ fn labels_have_few_values() {
 #[tokio::test]
 async fn the_depth_counts_what_waits_and_not_what_runs() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
-        house
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness
             .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
             .await;
-        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 3);
+        assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 3);
         model.hold();
-        house.work();
-        house.until_all(&[1, 3], DeliveryStatus::Processing).await;
-        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 1);
+        harness.work();
+        harness.until_all(&[1, 3], DeliveryStatus::Processing).await;
+        assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 1);
         model.let_go(10);
-        house.until_all(&[1, 2, 3], DeliveryStatus::Completed).await;
-        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 0);
-        house.stop().await;
+        harness
+            .until_all(&[1, 2, 3], DeliveryStatus::Completed)
+            .await;
+        assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 0);
+        harness.stop().await;
     })
     .await;
 }

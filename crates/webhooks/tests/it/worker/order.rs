@@ -1,6 +1,6 @@
 //! Deliveries run sequentially within a session and concurrently across sessions.
 
-use super::house::{House, everywhere, settings};
+use super::harness::{Harness, everywhere, settings};
 use super::model::last_text;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_webhooks::WebhooksSettings;
@@ -9,15 +9,15 @@ use serde_json::json;
 #[tokio::test]
 async fn deliveries_of_a_session_run_in_order() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
         let all: Vec<_> = (1..=12)
             .map(|n| (n, if n % 3 == 0 { "x" } else { "y" }))
             .collect();
-        house.arrive(&webhook, &all).await;
+        harness.arrive(&webhook, &all).await;
         let numbers: Vec<u32> = (1..=12).collect();
-        let order = house.until_all(&numbers, DeliveryStatus::Completed).await;
+        let order = harness.until_all(&numbers, DeliveryStatus::Completed).await;
         let of = |session: u32| -> Vec<u32> {
             order
                 .iter()
@@ -28,7 +28,7 @@ async fn deliveries_of_a_session_run_in_order() {
         assert!(of(0).is_sorted() && of(1).is_sorted(), "{order:?}");
         let texts: Vec<_> = model.asked().iter().map(last_text).collect();
         assert_eq!(texts.len(), 12, "each once");
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -37,28 +37,31 @@ async fn deliveries_of_a_session_run_in_order() {
 async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            agent_workers: 3,
+            section: gatehouse_config::Webhooks {
+                agent_workers: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
         model.hold();
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
         let sessions = ["a", "b", "c", "d", "e"];
         let all: Vec<_> = (1..).zip(sessions).collect();
-        house.arrive(&webhook, &all).await;
-        house
+        harness.arrive(&webhook, &all).await;
+        harness
             .until_all(&[1, 2, 3], DeliveryStatus::Processing)
             .await;
         model.until_asked(3).await;
-        assert_eq!(house.row(4).await.status, DeliveryStatus::Queued);
-        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 2);
+        assert_eq!(harness.row(4).await.status, DeliveryStatus::Queued);
+        assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 2);
         model.let_go(1);
         model.until_asked(4).await;
         model.let_go(4);
-        house.until_all(&[0; 5], DeliveryStatus::Completed).await;
-        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 0);
-        house.stop().await;
+        harness.until_all(&[0; 5], DeliveryStatus::Completed).await;
+        assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 0);
+        harness.stop().await;
     })
     .await;
 }
@@ -66,16 +69,16 @@ async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
 #[tokio::test]
 async fn a_delivery_is_begun_as_soon_as_it_is_stored() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.work();
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
+        harness.work();
         // The clock does not advance, so no timer of the worker is involved.
         for n in 1..=20 {
-            house.arrive(&webhook, &[(n, &n.to_string())]).await;
-            house.until(n, DeliveryStatus::Completed).await;
+            harness.arrive(&webhook, &[(n, &n.to_string())]).await;
+            harness.until(n, DeliveryStatus::Completed).await;
         }
-        assert_eq!(house.inbox().await.len(), 20);
-        house.stop().await;
+        assert_eq!(harness.inbox().await.len(), 20);
+        harness.stop().await;
     })
     .await;
 }

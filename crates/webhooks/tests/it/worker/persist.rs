@@ -1,6 +1,6 @@
 //! Results that the database refuses to store.
 
-use super::house::House;
+use super::harness::Harness;
 use super::model::FakeModel;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::{run_sql, sqlite};
@@ -11,8 +11,8 @@ use serde_json::json;
 async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_other() {
     let database = sqlite();
     let model = FakeModel::start().await;
-    let house = House::open(&database, &model).await;
-    let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
+    let harness = Harness::open(&database, &model).await;
+    let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
     run_sql(
         &database.location,
         "CREATE TRIGGER refuses BEFORE UPDATE ON webhook_deliveries
@@ -20,19 +20,19 @@ async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_ot
          BEGIN SELECT RAISE(ABORT, 'never'); END",
     )
     .await;
-    house
+    harness
         .arrive(&webhook, &[(1, "a"), (2, "b"), (3, "a")])
         .await;
-    house.work();
-    house.until_all(&[2, 3], DeliveryStatus::Completed).await;
-    let failed = house.row(1).await;
+    harness.work();
+    harness.until_all(&[2, 3], DeliveryStatus::Completed).await;
+    let failed = harness.row(1).await;
     assert_eq!(failed.status, DeliveryStatus::Failed);
     assert!(failed.error.unwrap().contains("could not be stored"));
     assert_eq!(failed.attempts, 1);
     assert_eq!(
-        house.inbox().await.len(),
+        harness.inbox().await.len(),
         2,
         "its message went with its end"
     );
-    house.stop().await;
+    harness.stop().await;
 }

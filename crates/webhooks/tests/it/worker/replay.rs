@@ -1,6 +1,6 @@
 //! Tests for replaying a delivery.
 
-use super::house::{House, everywhere, number};
+use super::harness::{Harness, everywhere, number};
 use gatehouse_domain::{Actor, DeliveryStatus};
 use gatehouse_webhooks::WebhooksError;
 use serde_json::json;
@@ -9,22 +9,22 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_replay_runs_with_the_configuration_of_now() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let more = json!({ "deliver_only": true, "prompt_template": "before {n}" });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness
             .arrive(&webhook, &[(1, "webhook:wh_a:del_00000001")])
             .await;
-        house.until(1, DeliveryStatus::Completed).await;
+        harness.until(1, DeliveryStatus::Completed).await;
         let change = serde_json::from_value(json!({ "prompt_template": "after {n}" })).unwrap();
-        house
+        harness
             .webhooks
             .update(&Actor::cli(), "hook_a", change)
             .await
             .unwrap();
-        house.clock.advance(Duration::from_secs(5));
-        let again = house.webhooks.replay("del_00000001").await.unwrap();
+        harness.clock.advance(Duration::from_secs(5));
+        let again = harness.webhooks.replay("del_00000001").await.unwrap();
         assert_eq!(again.status, DeliveryStatus::Queued);
         assert_eq!(again.replay_of.as_ref().map(number), Some(1));
         assert_eq!(
@@ -33,13 +33,13 @@ async fn a_replay_runs_with_the_configuration_of_now() {
         );
         let key = format!("webhook:wh_a:{}", again.id);
         assert_eq!(again.session_key.as_deref(), Some(key.as_str()));
-        house.until_all(&[0], DeliveryStatus::Completed).await;
-        assert_eq!(house.inbox().await, ["before 1", "after 1"]);
+        harness.until_all(&[0], DeliveryStatus::Completed).await;
+        assert_eq!(harness.inbox().await, ["before 1", "after 1"]);
         // A replay can be replayed, and a second replay is not a duplicate of the first.
-        let third = house.webhooks.replay(again.id.as_str()).await.unwrap();
+        let third = harness.webhooks.replay(again.id.as_str()).await.unwrap();
         assert_eq!(third.replay_of, Some(again.id));
-        house.until_all(&[0], DeliveryStatus::Completed).await;
-        house.stop().await;
+        harness.until_all(&[0], DeliveryStatus::Completed).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -47,26 +47,26 @@ async fn a_replay_runs_with_the_configuration_of_now() {
 #[tokio::test]
 async fn what_kept_no_payload_or_is_gone_cannot_be_replayed() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
-        let mut filtered = house.delivery(1, &webhook, "");
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        let mut filtered = harness.delivery(1, &webhook, "");
         filtered.status = DeliveryStatus::Filtered;
         filtered.payload = None;
-        let mut orphan = house.delivery(2, &webhook, "b");
+        let mut orphan = harness.delivery(2, &webhook, "b");
         orphan.webhook_id = gatehouse_domain::WebhookId::from_text("hook_gone");
-        house.insert(vec![filtered, orphan]).await;
+        harness.insert(vec![filtered, orphan]).await;
         for (id, what) in [
             ("del_00000001", "payload"),
             ("del_00000002", "webhook"),
             ("del_nothing", "delivery"),
         ] {
-            let refused = house.webhooks.replay(id).await;
+            let refused = harness.webhooks.replay(id).await;
             assert!(
                 matches!(refused, Err(WebhooksError::NotFound(noun)) if noun == what),
                 "{id}: {refused:?}"
             );
         }
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! Tests for the retention sweep.
 
-use super::house::{House, START, at, everywhere, settings};
+use super::harness::{Harness, START, at, everywhere, settings};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ManualClock, SeededRandom};
 use gatehouse_store::NewDelivery;
 use gatehouse_webhooks::WebhooksSettings;
@@ -17,19 +17,22 @@ fn real_id(millis: i64, seed: u64) -> DeliveryId {
 async fn deliveries_go_when_their_days_are_over() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
-        let webhook = house.webhook("a", json!({})).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
+        let webhook = harness.webhook("a", json!({})).await;
         let limit = START - 2 * DAY_MS;
         let with = |millis, seed, status| NewDelivery {
             id: real_id(millis, seed),
             received_at: at(millis),
             status,
-            ..house.delivery(1, &webhook, "a")
+            ..harness.delivery(1, &webhook, "a")
         };
-        house
+        harness
             .insert(vec![
                 with(limit - 1, 1, DeliveryStatus::Completed),
                 with(limit, 2, DeliveryStatus::Completed),
@@ -37,9 +40,9 @@ async fn deliveries_go_when_their_days_are_over() {
                 with(limit - 1, 4, DeliveryStatus::Failed),
             ])
             .await;
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 2);
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 2);
         let exists = async |millis, seed| {
-            let found = house
+            let found = harness
                 .webhooks
                 .delivery(real_id(millis, seed).as_str())
                 .await;
@@ -48,8 +51,8 @@ async fn deliveries_go_when_their_days_are_over() {
         assert!(!exists(limit - 1, 1).await);
         assert!(exists(limit, 2).await);
         assert!(exists(limit - 1, 3).await, "an open one stays");
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.stop().await;
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.stop().await;
     })
     .await;
 }
@@ -57,32 +60,32 @@ async fn deliveries_go_when_their_days_are_over() {
 #[tokio::test]
 async fn of_refused_deliveries_the_newest_thousand_of_each_kind_stay() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
         let kept = u32::try_from(REFUSED_KEPT).unwrap();
         let with = |n: u32, status| NewDelivery {
             status,
-            ..house.delivery(n, &webhook, "")
+            ..harness.delivery(n, &webhook, "")
         };
         let mut all: Vec<_> = (1..=kept)
             .map(|n| with(n, DeliveryStatus::Rejected))
             .collect();
         let beyond = 2 * kept + 601;
         all.extend((kept + 1..=beyond).map(|n| with(n, DeliveryStatus::Filtered)));
-        house.insert(all).await;
+        harness.insert(all).await;
         assert_eq!(
-            house.webhooks.sweep().await.unwrap(),
+            harness.webhooks.sweep().await.unwrap(),
             601,
             "more than one write removes"
         );
         assert!(
-            house.find(1).await.is_some(),
+            harness.find(1).await.is_some(),
             "a thousand rejected ones are not too many"
         );
-        assert!(house.find(kept + 601).await.is_none());
-        assert!(house.find(kept + 602).await.is_some(), "the newest stay");
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.stop().await;
+        assert!(harness.find(kept + 601).await.is_none());
+        assert!(harness.find(kept + 602).await.is_some(), "the newest stay");
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.stop().await;
     })
     .await;
 }
@@ -90,36 +93,36 @@ async fn of_refused_deliveries_the_newest_thousand_of_each_kind_stay() {
 #[tokio::test]
 async fn a_flood_of_one_reason_does_not_push_out_the_record_of_another() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({})).await;
+        let harness = Harness::open(&database, &model).await;
+        let webhook = harness.webhook("a", json!({})).await;
         let kept = u32::try_from(REFUSED_KEPT).unwrap();
         let with = |n: u32, reason: &str| NewDelivery {
             status: DeliveryStatus::Rejected,
             error: Some(reason.to_owned()),
             payload: None,
-            ..house.delivery(n, &webhook, "")
+            ..harness.delivery(n, &webhook, "")
         };
         let mut all = vec![with(1, "wrong_signature"), with(2, "wrong_signature")];
         let beyond = 2 + 2 * kept;
         all.extend((3..=beyond).map(|n| with(n, "address_not_allowed")));
         all.extend((beyond + 1..=beyond + kept).map(|n| with(n, "body_too_large")));
-        house.insert(all).await;
-        assert_eq!(house.webhooks.sweep().await.unwrap(), u64::from(kept));
+        harness.insert(all).await;
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), u64::from(kept));
         assert!(
-            house.find(1).await.is_some(),
+            harness.find(1).await.is_some(),
             "an old wrong signature stays"
         );
-        assert!(house.find(2 + kept).await.is_none());
+        assert!(harness.find(2 + kept).await.is_none());
         assert!(
-            house.find(3 + kept).await.is_some(),
+            harness.find(3 + kept).await.is_some(),
             "the newest of the flood stay"
         );
         assert!(
-            house.find(beyond + 1).await.is_some(),
+            harness.find(beyond + 1).await.is_some(),
             "a thousand are not too many"
         );
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.stop().await;
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.stop().await;
     })
     .await;
 }
@@ -128,29 +131,32 @@ async fn a_flood_of_one_reason_does_not_push_out_the_record_of_another() {
 async fn a_clock_that_jumps_ahead_removes_nothing() {
     everywhere(|database, model| async move {
         let wanted = || WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted()).await;
-        let webhook = house.webhook("a", json!({})).await;
+        let harness = Harness::open_with(&database, &model, wanted()).await;
+        let webhook = harness.webhook("a", json!({})).await;
         let young = NewDelivery {
             id: real_id(START, 1),
             status: DeliveryStatus::Completed,
-            ..house.delivery(1, &webhook, "a")
+            ..harness.delivery(1, &webhook, "a")
         };
-        house.insert(vec![young]).await;
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.jump_days(1000);
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.stop().await;
+        harness.insert(vec![young]).await;
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.jump_days(1000);
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.stop().await;
         // Nor after a restart with the wrong time.
-        let house = House::open_with(&database, &model, wanted()).await;
-        house.jump_days(1000);
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        let harness = Harness::open_with(&database, &model, wanted()).await;
+        harness.jump_days(1000);
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
         // After a day, the clock is trusted.
-        house.advance(std::time::Duration::from_hours(24));
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 1);
-        house.stop().await;
+        harness.advance(std::time::Duration::from_hours(24));
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 1);
+        harness.stop().await;
     })
     .await;
 }
@@ -160,30 +166,33 @@ async fn a_clock_that_jumps_ahead_removes_nothing() {
 async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retention_days: 2,
+            section: gatehouse_config::Webhooks {
+                retention_days: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
-        let hook = crate::room::open_webhook(&house, json!({ "events": ["push"] })).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
+        let hook = crate::requests::open_webhook(&harness, json!({ "events": ["push"] })).await;
         let come = async |body: &str| {
             let event = [("x-event-type", "fork")];
             drop(
-                crate::room::post(&house, &hook, &event, body)
+                crate::requests::post(&harness, &hook, &event, body)
                     .await
                     .unwrap(),
             );
         };
-        house.jump_days(1000);
+        harness.jump_days(1000);
         come("1").await;
-        house.jump_days(-1000);
+        harness.jump_days(-1000);
         come("2").await;
-        crate::room::until_rows(&house, 2).await;
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.advance(std::time::Duration::from_hours(48));
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
-        house.advance(std::time::Duration::from_millis(1));
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 1);
-        house.stop().await;
+        crate::requests::until_rows(&harness, 2).await;
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.advance(std::time::Duration::from_hours(48));
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 0);
+        harness.advance(std::time::Duration::from_millis(1));
+        assert_eq!(harness.webhooks.sweep().await.unwrap(), 1);
+        harness.stop().await;
     })
     .await;
 }

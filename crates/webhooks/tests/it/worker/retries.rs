@@ -1,6 +1,6 @@
 //! Channels that temporarily cannot accept a message.
 
-use super::house::{House, START, at, everywhere, settings};
+use super::harness::{Harness, START, at, everywhere, settings};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -38,7 +38,7 @@ impl Receiver {
             .route("/hook", post(take))
             .with_state(receiver.clone());
         let hangs_up = Arc::clone(&receiver.hangs_up);
-        let listener = Doors { listener, hangs_up };
+        let listener = ClosingListener { listener, hangs_up };
         tokio_util::task::TaskTracker::new().spawn(async move {
             axum::serve(listener, app).await.unwrap();
         });
@@ -68,7 +68,7 @@ impl Receiver {
     }
 
     /// Creates an account of the type `http` that sends to this receiver.
-    pub async fn account(&self, house: &House, more: Value) -> String {
+    pub async fn account(&self, harness: &Harness, more: Value) -> String {
         let mut fields = json!({ "url": self.url });
         fields
             .as_object_mut()
@@ -81,7 +81,7 @@ impl Receiver {
             id: Some("there".to_owned()),
             enabled: true,
         };
-        house
+        harness
             .channels
             .create(&Actor::cli(), true, account)
             .await
@@ -91,12 +91,12 @@ impl Receiver {
 }
 
 /// A listener that can close each new connection immediately.
-struct Doors {
+struct ClosingListener {
     listener: TcpListener,
     hangs_up: Arc<AtomicBool>,
 }
 
-impl Listener for Doors {
+impl Listener for ClosingListener {
     type Io = TcpStream;
     type Addr = SocketAddr;
 
@@ -128,38 +128,41 @@ async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, He
 async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 3,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 3,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
         let receiver = Receiver::start().await;
         receiver.answers(503, None);
-        let target = receiver.account(&house, json!({})).await;
+        let target = receiver.account(&harness, json!({})).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
         for (attempt, least_ms) in [(1, 10_000), (2, 40_000)] {
-            let queued = house.until(1, DeliveryStatus::Queued).await;
+            let queued = harness.until(1, DeliveryStatus::Queued).await;
             assert_eq!(queued.attempts, attempt);
             assert!(queued.error.is_some());
-            let wait = queued.next_attempt_at.unwrap().as_millis() - house.clock_ms();
+            let wait = queued.next_attempt_at.unwrap().as_millis() - harness.clock_ms();
             assert!(
                 (least_ms..=least_ms * 6 / 5).contains(&wait),
                 "{attempt}: {wait}"
             );
             assert_eq!(
-                house.row(2).await.attempts,
+                harness.row(2).await.attempts,
                 0,
                 "it waits for the one before it"
             );
-            house.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
+            harness.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
         }
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         assert_eq!(failed.attempts, 3);
         assert!(failed.error.unwrap().contains("tried 3 times"));
-        house.until(2, DeliveryStatus::Processing).await;
-        house.stop().await;
+        harness.until(2, DeliveryStatus::Processing).await;
+        harness.stop().await;
     })
     .await;
 }
@@ -167,15 +170,15 @@ async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
 #[tokio::test]
 async fn it_is_not_tried_before_its_time_and_then_goes_through() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
         receiver.answers(429, Some("300"));
-        let target = receiver.account(&house, json!({})).await;
+        let target = receiver.account(&harness, json!({})).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let queued = house.until(1, DeliveryStatus::Queued).await;
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let queued = harness.until(1, DeliveryStatus::Queued).await;
         let wait = queued.next_attempt_at.unwrap();
         assert!(
             wait >= at(START + 300_000),
@@ -183,17 +186,17 @@ async fn it_is_not_tried_before_its_time_and_then_goes_through() {
         );
         let tried = receiver.count();
         receiver.answers(200, None);
-        house.advance(Duration::from_secs(299));
+        harness.advance(Duration::from_secs(299));
         // Another delivery completes, which proves that the worker has made a pass.
-        let inbox = house.webhook("b", json!({ "deliver_only": true })).await;
-        house.arrive(&inbox, &[(2, "b")]).await;
-        house.until(2, DeliveryStatus::Completed).await;
+        let inbox = harness.webhook("b", json!({ "deliver_only": true })).await;
+        harness.arrive(&inbox, &[(2, "b")]).await;
+        harness.until(2, DeliveryStatus::Completed).await;
         assert_eq!(receiver.count(), tried);
-        house.advance(Duration::from_mins(2));
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        harness.advance(Duration::from_mins(2));
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.attempts, done.error), (2, None));
         assert_eq!(receiver.count(), tried + 1);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -201,17 +204,17 @@ async fn it_is_not_tried_before_its_time_and_then_goes_through() {
 #[tokio::test]
 async fn a_channel_that_refuses_for_good_is_not_tried_again() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let harness = Harness::open(&database, &model).await;
         let receiver = Receiver::start().await;
         receiver.answers(400, None);
-        let target = receiver.account(&house, json!({})).await;
+        let target = receiver.account(&harness, json!({})).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
-        let webhook = house.webhook("a", more).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        let webhook = harness.webhook("a", more).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         assert_eq!((failed.attempts, receiver.count()), (1, 1));
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -220,22 +223,25 @@ async fn a_channel_that_refuses_for_good_is_not_tried_again() {
 async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            retry_agent_errors: true,
-            max_attempts: 2,
+            section: gatehouse_config::Webhooks {
+                retry_agent_errors: true,
+                max_attempts: 2,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
         model.answer(super::model::Answer::Refuse);
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        let queued = house.until(1, DeliveryStatus::Queued).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        let queued = harness.until(1, DeliveryStatus::Queued).await;
         assert_eq!(queued.attempts, 1);
         assert!(queued.session_id.is_some());
-        house.advance(Duration::from_secs(12));
-        let failed = house.until(1, DeliveryStatus::Failed).await;
+        harness.advance(Duration::from_secs(12));
+        let failed = harness.until(1, DeliveryStatus::Failed).await;
         assert_eq!(failed.attempts, 2);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -244,35 +250,38 @@ async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
 async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 1,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
         model.answer(super::model::Answer::Busy("600"));
-        let webhook = house.webhook("a", json!({})).await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
+        let webhook = harness.webhook("a", json!({})).await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
         model.until_asked(1).await;
-        let before = house.clock_ms();
-        house.until(1, DeliveryStatus::Queued).await;
-        let queued = house.row(1).await;
+        let before = harness.clock_ms();
+        harness.until(1, DeliveryStatus::Queued).await;
+        let queued = harness.row(1).await;
         assert_eq!(queued.attempts, 0);
         assert!(queued.error.unwrap().contains("limits the rate"));
         let wait = queued.next_attempt_at.unwrap().as_millis() - before;
         assert!((600_000..=720_000).contains(&wait), "{wait}");
         assert_eq!(model.asked().len(), 1);
         model.answer(super::model::Answer::Text("done"));
-        house.advance(Duration::from_secs(721));
-        let done = house.until(1, DeliveryStatus::Completed).await;
+        harness.advance(Duration::from_secs(721));
+        let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 1);
         // A provider that never stops asking for more time ends the delivery after a day.
         model.answer(super::model::Answer::Busy("86400"));
-        house.arrive(&webhook, &[(2, "a")]).await;
-        house.until(2, DeliveryStatus::Queued).await;
-        house.advance(Duration::from_hours(30));
-        let failed = house.until(2, DeliveryStatus::Failed).await;
+        harness.arrive(&webhook, &[(2, "a")]).await;
+        harness.until(2, DeliveryStatus::Queued).await;
+        harness.advance(Duration::from_hours(30));
+        let failed = harness.until(2, DeliveryStatus::Failed).await;
         assert_eq!(failed.attempts, 1);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! Deliveries while the vault is sealed.
 
-use super::house::{House, everywhere, settings};
+use super::harness::{Harness, everywhere, settings};
 use super::retries::Receiver;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_webhooks::WebhooksSettings;
@@ -12,30 +12,32 @@ const SIGNING: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 #[tokio::test]
 async fn while_sealed_only_what_needs_a_secret_waits_and_it_uses_no_attempt() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
-        house.initialize_vault().await;
+        let harness = Harness::open(&database, &model).await;
+        harness.initialize_vault().await;
         let receiver = Receiver::start().await;
-        let target = receiver.account(&house, json!({ "secret": SIGNING })).await;
+        let target = receiver
+            .account(&harness, json!({ "secret": SIGNING }))
+            .await;
         let secret = json!({ "deliver_only": true, "deliver_to": target });
-        let needs = house.webhook("a", secret).await;
-        let free = house.webhook("b", json!({ "deliver_only": true })).await;
-        house.seal().await;
-        house.work();
-        house.arrive(&needs, &[(1, "a"), (2, "a")]).await;
-        let waiting = house.until(1, DeliveryStatus::Queued).await;
+        let needs = harness.webhook("a", secret).await;
+        let free = harness.webhook("b", json!({ "deliver_only": true })).await;
+        harness.seal().await;
+        harness.work();
+        harness.arrive(&needs, &[(1, "a"), (2, "a")]).await;
+        let waiting = harness.until(1, DeliveryStatus::Queued).await;
         assert_eq!((waiting.attempts, waiting.next_attempt_at), (0, None));
         assert!(waiting.error.unwrap().contains("vault"));
-        house.arrive(&free, &[(3, "c")]).await;
-        house.until(3, DeliveryStatus::Completed).await;
-        house.worker_has_looked().await;
-        assert_eq!((receiver.count(), house.row(1).await.attempts), (0, 0));
-        house.unseal().await;
-        let order = house.until_all(&[1, 2], DeliveryStatus::Completed).await;
+        harness.arrive(&free, &[(3, "c")]).await;
+        harness.until(3, DeliveryStatus::Completed).await;
+        harness.worker_has_looked().await;
+        assert_eq!((receiver.count(), harness.row(1).await.attempts), (0, 0));
+        harness.unseal().await;
+        let order = harness.until_all(&[1, 2], DeliveryStatus::Completed).await;
         assert_eq!(order, [1, 2]);
-        let row = house.row(1).await;
+        let row = harness.row(1).await;
         assert_eq!((row.attempts, row.error), (1, None));
         assert_eq!(receiver.count(), 2);
-        house.stop().await;
+        harness.stop().await;
     })
     .await;
 }
@@ -44,22 +46,27 @@ async fn while_sealed_only_what_needs_a_secret_waits_and_it_uses_no_attempt() {
 async fn what_waited_for_the_vault_runs_after_a_restart_too() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            max_attempts: 1,
+            section: gatehouse_config::Webhooks {
+                max_attempts: 1,
+                ..gatehouse_config::Webhooks::default()
+            },
             ..settings()
         };
-        let house = House::open_with(&database, &model, wanted).await;
-        house.initialize_vault().await;
+        let harness = Harness::open_with(&database, &model, wanted).await;
+        harness.initialize_vault().await;
         let receiver = Receiver::start().await;
-        let target = receiver.account(&house, json!({ "secret": SIGNING })).await;
+        let target = receiver
+            .account(&harness, json!({ "secret": SIGNING }))
+            .await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
-        let webhook = house.webhook("a", more).await;
-        house.seal().await;
-        house.work();
-        house.arrive(&webhook, &[(1, "a")]).await;
-        house.until(1, DeliveryStatus::Queued).await;
-        house.stop().await;
+        let webhook = harness.webhook("a", more).await;
+        harness.seal().await;
+        harness.work();
+        harness.arrive(&webhook, &[(1, "a")]).await;
+        harness.until(1, DeliveryStatus::Queued).await;
+        harness.stop().await;
 
-        let again = House::open(&database, &model).await;
+        let again = Harness::open(&database, &model).await;
         again.work();
         again.worker_has_looked().await;
         assert_eq!(again.row(1).await.status, DeliveryStatus::Queued);

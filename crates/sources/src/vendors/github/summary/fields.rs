@@ -108,7 +108,7 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
     let Some(commits) = root.at("commits") else {
         return;
     };
-    let told = commits.items().map(|commit| {
+    let listed = commits.items().map(|commit| {
         let id = at(commit, "id").map(|id| short_id(&id)).unwrap_or_default();
         let message = commit.string("message").unwrap_or_default();
         let title = message.lines().next().unwrap_or_default().to_owned();
@@ -118,12 +118,12 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
             .unwrap_or_default();
         format!("{id} {title}{author}")
     });
-    report.items("Commits", told, None);
+    report.items("Commits", listed, None);
     let files = |kind: &str| {
         let lists = commits.items().filter_map(|commit| commit.at(kind));
         u64::try_from(lists.map(Node::len).sum::<usize>()).unwrap_or_default()
     };
-    let told = [
+    let listed = [
         ("added", "added"),
         ("modified", "changed"),
         ("removed", "removed"),
@@ -132,7 +132,7 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
     .into_iter()
     .filter(|(files, _)| *files > 0)
     .map(|(files, word)| format!("{files} {word}"));
-    report.words("Files", told);
+    report.words("Files", listed);
 }
 
 pub(super) fn pushed_ref(report: &mut Report, root: Node<'_>) {
@@ -152,7 +152,7 @@ pub(super) fn pages(report: &mut Report, root: Node<'_>) {
     let Some(pages) = root.at("pages") else {
         return;
     };
-    let told = pages.items().map(|page| {
+    let listed = pages.items().map(|page| {
         let title = first(page, &["title", "page_name"]).unwrap_or_default();
         let action = at(page, "action").unwrap_or_default();
         format!(
@@ -160,7 +160,7 @@ pub(super) fn pages(report: &mut Report, root: Node<'_>) {
             at(page, "html_url").unwrap_or_default()
         )
     });
-    report.items("Pages", told, None);
+    report.items("Pages", listed, None);
 }
 
 pub(super) fn failed_steps(report: &mut Report, root: Node<'_>) {
@@ -183,12 +183,12 @@ pub(super) fn subject(report: &mut Report, root: Node<'_>) {
 pub(super) fn inputs(report: &mut Report, root: Node<'_>) {
     for of in ["inputs", "client_payload"] {
         if let Some(inputs) = root.at(of) {
-            let told = inputs.entries().map(|(name, value)| {
+            let listed = inputs.entries().map(|(name, value)| {
                 let value =
                     crate::summary::report::word(value).unwrap_or_else(|| value.compact(200));
                 format!("{name}: {value}")
             });
-            report.items("Inputs", told, None);
+            report.items("Inputs", listed, None);
         }
     }
 }

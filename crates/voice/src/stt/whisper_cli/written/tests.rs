@@ -30,16 +30,16 @@ b\"
 
 #[test]
 fn segments_and_words_are_read() {
-    let heard = heard(WRITTEN.to_vec()).unwrap();
-    assert_eq!(heard.text, "Grüß \"Gott\" a b");
-    assert_eq!(heard.language.as_deref(), Some("de"));
-    let segments: Vec<_> = heard
+    let recognized = recognized(WRITTEN.to_vec()).unwrap();
+    assert_eq!(recognized.text, "Grüß \"Gott\" a b");
+    assert_eq!(recognized.language.as_deref(), Some("de"));
+    let segments: Vec<_> = recognized
         .segments
         .iter()
         .map(|segment| (segment.text.as_str(), segment.start, segment.end))
         .collect();
     assert_eq!(segments, [("Grüß \"Gott\"", 0.0, 2.5), ("a b", 2.5, 4.0)]);
-    let words: Vec<_> = heard
+    let words: Vec<_> = recognized
         .words
         .iter()
         .map(|word| (word.word.as_str(), word.start, word.end))
@@ -49,7 +49,7 @@ fn segments_and_words_are_read() {
 
 #[test]
 fn silence_is_an_empty_text_and_rubbish_is_none() {
-    let silence = heard(b"{\"result\":{\"language\":\"en\"},\"transcription\":[]}".to_vec());
+    let silence = recognized(b"{\"result\":{\"language\":\"en\"},\"transcription\":[]}".to_vec());
     assert_eq!(silence.unwrap().text, "");
     for rubbish in [
         "",
@@ -58,7 +58,7 @@ fn silence_is_an_empty_text_and_rubbish_is_none() {
         "{\"transcription\":[{\"text\":1}]}",
         "hello",
     ] {
-        assert_eq!(heard(rubbish.into()), None, "{rubbish}");
+        assert_eq!(recognized(rubbish.into()), None, "{rubbish}");
     }
 }
 
@@ -67,8 +67,8 @@ proptest! {
     fn nothing_makes_it_fall_over(cut in 0..WRITTEN.len(), byte: u8) {
         let mut text = WRITTEN.to_vec();
         text[cut] = byte;
-        let _ = heard(text.clone());
+        let _ = recognized(text.clone());
         text.truncate(cut);
-        prop_assert_eq!(heard(text), None);
+        prop_assert_eq!(recognized(text), None);
     }
 }

@@ -1,13 +1,13 @@
 //! Cases about the results.
 
-use crate::conformance_stt::desk::{Desk, is_program};
+use crate::conformance_stt::bench::{Bench, is_program};
 use crate::lacks::{Lack, listener_lacks};
 use crate::stt_cloud::speech;
 use gatehouse_voice::{ProviderId, SttId, TranscribeRequest};
 use serde_json::{Value, json};
 
 /// The vendor's response with a plain text.
-fn said(id: SttId, text: &str) -> Value {
+fn sent(id: SttId, text: &str) -> Value {
     match id {
         SttId::Deepgram => json!({"metadata": {"duration": 1.5}, "results": {"channels": [
             {"alternatives": [{"transcript": text, "confidence": 0.0, "words": []}]}]}}),
@@ -24,14 +24,14 @@ fn said(id: SttId, text: &str) -> Value {
 }
 
 async fn of(id: SttId, text: &str) -> gatehouse_voice::Transcript {
-    let desk = Desk::with(id, |settings| {
+    let bench = Bench::with(id, |settings| {
         if id == SttId::Voxtral {
             settings.model = Some("another".to_owned());
         }
     })
     .await;
-    desk.answer_with(said(id, text));
-    desk.heard(speech()).await
+    bench.answer_with(sent(id, text));
+    bench.heard(speech()).await
 }
 
 pub async fn the_text_is_without_space_around_it(id: SttId) {
@@ -55,7 +55,7 @@ pub async fn silence_is_an_empty_text(id: SttId) {
 }
 
 pub async fn words_have_times_in_order(id: SttId) {
-    let heard = Desk::with_times(id).await.heard(speech()).await;
+    let heard = Bench::with_times(id).await.heard(speech()).await;
     let words: Vec<String> = heard
         .words
         .iter()
@@ -72,48 +72,48 @@ pub async fn words_have_times_in_order(id: SttId) {
 }
 
 pub async fn segments_have_times_in_order(id: SttId) {
-    let heard = Desk::new(id).await.heard(speech()).await;
+    let heard = Bench::new(id).await.heard(speech()).await;
     let texts: Vec<&str> = heard
         .segments
         .iter()
-        .map(|said| said.text.as_str())
+        .map(|sent| sent.text.as_str())
         .collect();
     assert_eq!(texts.join(" "), heard.text);
     let times: Vec<f64> = heard
         .segments
         .iter()
-        .flat_map(|said| [said.start, said.end])
+        .flat_map(|sent| [sent.start, sent.end])
         .collect();
     assert!(times.is_sorted() && times[0] >= 0.0, "{times:?}");
     assert!((1.3..=1.5).contains(times.last().unwrap()), "{times:?}");
 }
 
-pub async fn how_sure_it_is_is_told(id: SttId) {
-    let heard = Desk::new(id).await.heard(speech()).await;
+pub async fn the_confidence_is_reported(id: SttId) {
+    let heard = Bench::new(id).await.heard(speech()).await;
     let confidence = heard.confidence.unwrap();
     assert!((0.7..1.0).contains(&confidence), "{confidence}");
 }
 
-pub async fn a_language_that_nobody_said_is_told(id: SttId) {
-    assert_eq!(Desk::new(id).await.heard(speech()).await.language, "en");
+pub async fn a_detected_language_is_reported(id: SttId) {
+    assert_eq!(Bench::new(id).await.heard(speech()).await.language, "en");
 }
 
-pub async fn who_listened_is_told(id: SttId) {
+pub async fn the_provider_is_reported(id: SttId) {
     let request = TranscribeRequest {
         provider: Some(id.about().alias.to_owned()),
         ..speech()
     };
-    assert_eq!(Desk::new(id).await.heard(request).await.provider, id);
+    assert_eq!(Bench::new(id).await.heard(request).await.provider, id);
 }
 
 /// Checks that declared gaps are real. The cases above check everything else.
 pub async fn what_is_lacking_does_not_come(id: SttId) {
-    let desk = Desk::with_times(id).await;
+    let bench = Bench::with_times(id).await;
     let request = TranscribeRequest {
         prompt: Some("Gatehouse".to_owned()),
         ..speech()
     };
-    let heard = desk.heard(request).await;
+    let heard = bench.heard(request).await;
     assert_eq!(heard.words.is_empty(), listener_lacks(id, Lack::WordTimes));
     assert_eq!(
         heard.segments.is_empty(),
@@ -123,16 +123,16 @@ pub async fn what_is_lacking_does_not_come(id: SttId) {
         heard.confidence.is_none(),
         listener_lacks(id, Lack::Confidence)
     );
-    let heard = Desk::new(id).await.heard(speech()).await;
+    let heard = Bench::new(id).await.heard(speech()).await;
     assert_eq!(
         heard.language == "und",
         listener_lacks(id, Lack::HeardLanguage)
     );
-    let mut sent = String::from_utf8_lossy(&desk.last_body()).into_owned();
+    let mut sent = String::from_utf8_lossy(&bench.last_body()).into_owned();
     if is_program(id) {
-        sent = format!("{:?}", desk.program().runs());
+        sent = format!("{:?}", bench.program().runs());
     } else if id == SttId::Deepgram {
-        sent = format!("{:?}", desk.sent("keyterm").await);
+        sent = format!("{:?}", bench.sent("keyterm").await);
     }
     assert_eq!(!sent.contains("Gatehouse"), listener_lacks(id, Lack::Hint));
 }

@@ -1,35 +1,35 @@
 //! Cases about calls that end early, run concurrently, or fall back to another provider.
 
-use crate::conformance_stt::desk::Desk;
+use crate::conformance_stt::bench::Bench;
 use crate::stt_cloud::{self, speech};
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 use tokio::task::JoinSet;
 
-async fn leaves(id: SttId, mood: Mood) {
-    let desk = Desk::new(id).await;
-    desk.set_mood(mood);
-    let voice = desk.voice.clone();
+async fn leaves(id: SttId, behavior: Behavior) {
+    let bench = Bench::new(id).await;
+    bench.set_behavior(behavior);
+    let voice = bench.voice.clone();
     let call = JoinSet::from_iter([async move { voice.transcribe(speech()).await }]);
-    desk.asked(1).await;
+    bench.asked(1).await;
     drop(call);
-    assert!(desk.was_left().await);
+    assert!(bench.was_left().await);
 }
 
 pub async fn a_caller_who_leaves_ends_the_wait(id: SttId) {
-    leaves(id, Mood::Slow).await;
+    leaves(id, Behavior::Slow).await;
 }
 
 pub async fn a_caller_who_leaves_ends_the_answer(id: SttId) {
-    leaves(id, Mood::Stall(9)).await;
+    leaves(id, Behavior::Stall(9)).await;
 }
 
 pub async fn several_at_once_are_all_heard(id: SttId) {
-    let desk = Desk::new(id).await;
+    let bench = Bench::new(id).await;
     let mut calls = JoinSet::new();
     for _ in 0..8 {
-        let voice = desk.voice.clone();
+        let voice = bench.voice.clone();
         calls.spawn(async move { voice.transcribe(speech()).await });
     }
     for heard in calls.join_all().await {
@@ -41,7 +41,7 @@ pub async fn several_at_once_are_all_heard(id: SttId) {
                 .starts_with("hello real world")
         );
     }
-    assert!(desk.calls() >= 8);
+    assert!(bench.calls() >= 8);
 }
 
 /// A different provider.
@@ -52,50 +52,50 @@ const fn other(id: SttId) -> SttId {
     }
 }
 
-async fn with_another(id: SttId, is_listed: bool) -> (Desk, stt_cloud::Listener) {
+async fn with_another(id: SttId, is_listed: bool) -> (Bench, stt_cloud::Listener) {
     let other = other(id);
     let second = stt_cloud::listener(other).await;
-    let desk = Desk::open(id, |settings| {
+    let bench = Bench::open(id, |settings| {
         let place = stt_cloud::place(other, &second);
         settings.stt.providers.insert(other, place);
         settings.stt.provider = Some(id);
         settings.stt.fallback.extend(is_listed.then_some(other));
     })
     .await;
-    desk.set_mood(Mood::Status(503, None));
-    (desk, second)
+    bench.set_behavior(Behavior::Status(503, None));
+    (bench, second)
 }
 
 pub async fn another_listens_where_it_is_listed(id: SttId) {
-    let (desk, second) = with_another(id, true).await;
-    let heard = desk.hear(speech()).await.unwrap();
+    let (bench, second) = with_another(id, true).await;
+    let heard = bench.hear(speech()).await.unwrap();
     assert_eq!(heard.provider, other(id));
-    assert_eq!(desk.calls(), 1);
+    assert_eq!(bench.calls(), 1);
     assert_eq!(second.server.requests().len(), 1);
 }
 
 pub async fn no_other_listens_where_none_is_listed(id: SttId) {
-    let (desk, second) = with_another(id, false).await;
-    let problem = desk.refused(speech()).await;
+    let (bench, second) = with_another(id, false).await;
+    let problem = bench.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["provider"], id.as_str());
     assert!(second.server.requests().is_empty());
 }
 
 pub async fn switched_off_calls_nobody(id: SttId) {
-    let desk = Desk::open(id, |settings| settings.stt.enabled = false).await;
+    let bench = Bench::open(id, |settings| settings.stt.enabled = false).await;
     let request = TranscribeRequest {
         provider: Some(id.as_str().to_owned()),
         ..speech()
     };
-    let problem = desk.refused(request).await;
+    let problem = bench.refused(request).await;
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], "voice.stt.enabled");
-    assert!(desk.calls() == 0);
+    assert!(bench.calls() == 0);
 }
 
 pub async fn the_status_names_it(id: SttId) {
-    let status = Desk::new(id).await.voice.stt_status().await;
+    let status = Bench::new(id).await.voice.stt_status().await;
     assert_eq!(status.provider, id.as_str());
     assert!(status.enabled && status.configured);
 }

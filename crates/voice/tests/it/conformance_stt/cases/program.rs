@@ -1,17 +1,17 @@
 //! Cases about local programs: how they end, what they receive, and the error if they are missing.
 
-use crate::conformance_stt::desk::Desk;
+use crate::conformance_stt::bench::Bench;
 use crate::stt_cloud::speech;
-use crate::vendor::mood::{Mood, SECRET_BODY};
+use crate::vendor::fake_server::{Behavior, SECRET_BODY};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{ProviderSettings, SttId};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
-pub async fn an_end_with_1_is_told_without_its_words(id: SttId) {
-    let desk = Desk::new(id).await;
-    desk.set_mood(Mood::Status(1, None));
-    let problem = desk.refused(speech()).await;
+pub async fn an_exit_status_of_1_is_reported_without_the_output(id: SttId) {
+    let bench = Bench::new(id).await;
+    bench.set_behavior(Behavior::Status(1, None));
+    let problem = bench.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["provider"], id.as_str());
     assert_eq!(problem.details["retryable"], false);
@@ -27,17 +27,17 @@ pub async fn an_end_with_1_is_told_without_its_words(id: SttId) {
 }
 
 pub async fn what_it_says_on_standard_error_goes_nowhere(id: SttId) {
-    let desk = Desk::new(id).await;
-    desk.set_mood(Mood::Loud);
-    assert_eq!(desk.heard(speech()).await.text, "Hello real world.");
+    let bench = Bench::new(id).await;
+    bench.set_behavior(Behavior::Loud);
+    assert_eq!(bench.heard(speech()).await.text, "Hello real world.");
 }
 
 pub async fn its_directory_does_not_stay(id: SttId) {
-    let desk = Desk::new(id).await;
-    desk.heard(speech()).await;
-    desk.set_mood(Mood::BreakOff(9));
-    desk.refused(speech()).await;
-    let runs = desk.program().runs();
+    let bench = Bench::new(id).await;
+    bench.heard(speech()).await;
+    bench.set_behavior(Behavior::BreakOff(9));
+    bench.refused(speech()).await;
+    let runs = bench.program().runs();
     assert_eq!(runs.len(), 2);
     for run in runs {
         assert!(!run.directory.exists(), "{}", run.directory.display());
@@ -50,9 +50,9 @@ pub async fn its_directory_does_not_stay(id: SttId) {
 }
 
 pub async fn it_gets_nothing_of_the_environment(id: SttId) {
-    let desk = Desk::new(id).await;
-    desk.heard(speech()).await;
-    let run = desk.program().runs().pop().unwrap();
+    let bench = Bench::new(id).await;
+    bench.heard(speech()).await;
+    let run = bench.program().runs().pop().unwrap();
     let ours = ["PATH", "PWD", "OLDPWD"];
     let mut others = run
         .variables
@@ -63,16 +63,16 @@ pub async fn it_gets_nothing_of_the_environment(id: SttId) {
 }
 
 async fn is_not_configured(id: SttId, setting: &str, change: impl FnOnce(&mut ProviderSettings)) {
-    let desk = Desk::open(id, |settings| {
+    let bench = Bench::open(id, |settings| {
         settings.stt.provider = Some(id);
         change(settings.stt.providers.get_mut(&id).unwrap());
     })
     .await;
-    let problem = desk.refused(speech()).await;
+    let problem = bench.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], format!("voice.stt.{id}.{setting}"));
     assert!(!problem.message.contains("/tmp"), "{problem:?}");
-    assert_eq!(desk.calls(), 0);
+    assert_eq!(bench.calls(), 0);
 }
 
 pub async fn a_program_that_is_not_there_is_named(id: SttId) {

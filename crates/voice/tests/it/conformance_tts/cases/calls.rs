@@ -1,7 +1,7 @@
 //! Cases about whole calls: cancellation, streaming, concurrency, fallbacks.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use crate::vendor::tone;
 use futures_util::StreamExt;
 use gatehouse_domain::ErrorCode;
@@ -15,7 +15,7 @@ fn native(bench: &Bench, text: &str) -> SpeechRequest {
 }
 
 pub async fn a_caller_who_leaves_ends_the_wait(bench: Bench) {
-    bench.set_mood(Mood::Slow);
+    bench.set_behavior(Behavior::Slow);
     let voice = bench.voice().await;
     tokio::select! {
         _ = voice.convert(SpeechRequest::new(TEXT)) => panic!("the vendor does not answer"),
@@ -25,7 +25,7 @@ pub async fn a_caller_who_leaves_ends_the_wait(bench: Bench) {
 }
 
 pub async fn a_caller_who_leaves_ends_the_stream(bench: Bench) {
-    bench.set_mood(Mood::Stall(3000));
+    bench.set_behavior(Behavior::Stall(3000));
     let voice = bench.voice().await;
     let mut streamed = voice.stream(native(&bench, TEXT)).await.unwrap();
     streamed.body.next().await.unwrap().unwrap();
@@ -34,7 +34,7 @@ pub async fn a_caller_who_leaves_ends_the_stream(bench: Bench) {
 }
 
 pub async fn the_first_bytes_come_before_the_last(bench: Bench) {
-    bench.set_mood(Mood::Stall(3000));
+    bench.set_behavior(Behavior::Stall(3000));
     let voice = bench.voice().await;
     let mut streamed = voice.stream(native(&bench, TEXT)).await.unwrap();
     assert_eq!((streamed.provider, streamed.cached), (bench.id, false));
@@ -56,7 +56,7 @@ pub async fn a_stream_is_what_the_whole_is(bench: Bench) {
 }
 
 pub async fn a_stream_that_breaks_says_so_at_its_end(bench: Bench) {
-    bench.set_mood(Mood::BreakOff(3000));
+    bench.set_behavior(Behavior::BreakOff(3000));
     let voice = bench.voice().await;
     let mut streamed = voice.stream(native(&bench, TEXT)).await.unwrap();
     let mut bytes = 0;
@@ -72,7 +72,7 @@ pub async fn a_stream_that_breaks_says_so_at_its_end(bench: Bench) {
         }
     };
     assert!(bytes > 0 && bytes <= 3000);
-    let problem = bench.told(error);
+    let problem = bench.problem_of(error);
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], !bench.is_program());
     assert!(streamed.body.next().await.is_none());
@@ -117,7 +117,7 @@ pub async fn another_speaks_where_it_is_listed(mut bench: Bench) {
     bench.settings.tts.fallback = vec![other.id];
     let settings = other.provider().clone();
     bench.settings.tts.providers.insert(other.id, settings);
-    bench.set_mood(Mood::Status(503, None));
+    bench.set_behavior(Behavior::Status(503, None));
     let converted = bench.say(SpeechRequest::new(TEXT)).await.unwrap();
     assert_eq!(converted.provider, other.id);
     let attempts: Vec<_> = converted
@@ -137,8 +137,8 @@ pub async fn no_other_speaks_where_none_is_listed(mut bench: Bench) {
     bench.settings.tts.provider = Some(bench.id);
     let settings = other.provider().clone();
     bench.settings.tts.providers.insert(other.id, settings);
-    bench.set_mood(Mood::Status(503, None));
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    bench.set_behavior(Behavior::Status(503, None));
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.details["provider"], bench.id.as_str());
     assert!(other.is_untouched());
 }
@@ -163,7 +163,7 @@ pub async fn what_was_said_is_kept(mut bench: Bench) {
 
 pub async fn switched_off_calls_nobody(mut bench: Bench) {
     bench.settings.tts.enabled = false;
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], "voice.tts.enabled");
     assert!(bench.is_untouched());

@@ -11,8 +11,8 @@ async fn gives(bench: &Bench, format: Option<&str>, begins: &[&[u8]]) {
         format: format.map(str::to_owned),
         ..SpeechRequest::new(TEXT)
     };
-    let (converted, said) = bench.heard(request).await;
-    assert_eq!(said.text, TEXT);
+    let (converted, sent) = bench.heard(request).await;
+    assert_eq!(sent.text, TEXT);
     let format = format.unwrap_or("mp3");
     assert_eq!(converted.format.as_str(), format);
     assert_eq!(converted.warning, None);
@@ -66,7 +66,7 @@ pub async fn gives_aac(bench: Bench) {
             assert!(converted.audio.starts_with(&[0xff]));
             assert!(converted.duration_ms > 0);
         }
-        Err(error) => assert_eq!(bench.told(error).code, ErrorCode::NotConfigured),
+        Err(error) => assert_eq!(bench.problem_of(error).code, ErrorCode::NotConfigured),
     }
 }
 
@@ -94,7 +94,7 @@ pub async fn an_unknown_format_is_refused(bench: Bench) {
         format: Some("flac".to_owned()),
         ..SpeechRequest::new(TEXT)
     };
-    let problem = bench.told(bench.say(request).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(request).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "format");
     assert!(bench.is_untouched());
@@ -120,7 +120,7 @@ pub async fn its_own_formats_are_asked_for(bench: Bench) {
             );
             continue;
         }
-        let asked = bench.all_said().pop().unwrap().format;
+        let asked = bench.all_sent().pop().unwrap().format;
         // Both are Ogg Opus.
         let name = if format == Format::Ogg {
             "opus"

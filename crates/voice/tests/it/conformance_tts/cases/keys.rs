@@ -19,12 +19,12 @@ pub async fn the_key_is_in_its_header_only(bench: Bench) {
     }
 }
 
-pub async fn a_wrong_key_is_told_without_it(mut bench: Bench) {
+pub async fn a_wrong_key_is_reported_without_its_value(mut bench: Bench) {
     const WRONG: &str = "sk-wrong-31415";
     bench.provider().api_key = Some(SecretString::from(WRONG));
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
     assert!(!format!("{error:?}").contains(WRONG));
-    let problem = bench.told(error);
+    let problem = bench.problem_of(error);
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     // Google reports an unknown key as a bad request.
     let status = if bench.id == TtsId::Google { 400 } else { 401 };
@@ -36,19 +36,19 @@ pub async fn a_wrong_key_is_told_without_it(mut bench: Bench) {
 pub async fn without_a_key_nobody_is_called(mut bench: Bench) {
     bench.provider().api_key = None;
     bench.settings.tts.provider = Some(bench.id);
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     let what = format!("voice.tts.{}.api_key", bench.id);
     assert_eq!(problem.details["what"], what);
     assert!(bench.is_untouched());
 }
 
-pub async fn a_key_that_no_header_may_have_is_told_without_it(mut bench: Bench) {
+pub async fn a_key_that_no_header_may_contain_is_reported_without_its_value(mut bench: Bench) {
     const BROKEN: &str = "sk-broken\r\nx-evil: 1";
     bench.provider().api_key = Some(SecretString::from(BROKEN));
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
     assert!(!format!("{error} {error:?}").contains("sk-broken"));
-    let problem = bench.told(error);
+    let problem = bench.problem_of(error);
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert!(!problem.message.contains("sk-broken"));
     assert!(bench.is_untouched());
@@ -58,7 +58,7 @@ pub async fn a_key_of_the_vault_arrives(mut bench: Bench) {
     bench.provider().api_key = None;
     let base_url = bench.provider().base_url.clone().unwrap();
     bench
-        .home
+        .harness
         .store_key(bench.id.as_str(), bench.key(), base_url.as_str())
         .await;
     bench.heard(SpeechRequest::new(TEXT)).await;

@@ -1,7 +1,7 @@
 //! Cases about the effect of a persona at a provider.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
-use crate::conformance_tts::said::Said;
+use crate::conformance_tts::sent_request::SentRequest;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{Converted, SpeechRequest, TtsId, Voice, VoiceError};
 use serde_json::{Value, json};
@@ -42,17 +42,17 @@ fn elsewhere(bench: &Bench, policy: &str) -> Value {
     })
 }
 
-async fn heard(bench: &Bench, voice: &Voice, request: SpeechRequest) -> (Converted, Said) {
+async fn heard(bench: &Bench, voice: &Voice, request: SpeechRequest) -> (Converted, SentRequest) {
     let result: Result<Converted, VoiceError> = voice.convert(request).await;
     assert_eq!(bench.complaints(), Vec::<String>::new());
-    (result.unwrap(), bench.all_said().pop().unwrap())
+    (result.unwrap(), bench.all_sent().pop().unwrap())
 }
 
 pub async fn a_bindings_voice_arrives(bench: Bench) {
     let name = bench.facts().voices[0];
     let voice = with_persona(&bench, binding(&bench, &json!({ "voice_id": name }))).await;
-    let (converted, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.voice.as_deref(), Some(name));
+    let (converted, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.voice.as_deref(), Some(name));
     assert_eq!(converted.persona.as_deref(), Some("narrator"));
 }
 
@@ -60,18 +60,18 @@ pub async fn a_bindings_numbers_arrive(bench: Bench) {
     let speed = bench.facts().speed;
     let members = json!({ "speed": speed, "stability": 0.25, "similarity_boost": 0.75 });
     let voice = with_persona(&bench, binding(&bench, &members)).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.speed, Some(speed));
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.speed, Some(speed));
     let has_them = bench.id == TtsId::ElevenLabs;
-    assert_eq!(said.stability, has_them.then_some(0.25));
-    assert_eq!(said.similarity_boost, has_them.then_some(0.75));
+    assert_eq!(sent.stability, has_them.then_some(0.25));
+    assert_eq!(sent.similarity_boost, has_them.then_some(0.75));
 }
 
 pub async fn a_bindings_pitch_arrives(bench: Bench) {
     let members = json!({ "pitch": -4.5, "speaking_rate": 1.25 });
     let voice = with_persona(&bench, binding(&bench, &members)).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert_eq!((said.pitch, said.speed), (Some(-4.5), Some(1.25)));
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert_eq!((sent.pitch, sent.speed), (Some(-4.5), Some(1.25)));
 }
 
 pub async fn the_request_beats_the_binding(bench: Bench) {
@@ -81,16 +81,16 @@ pub async fn the_request_beats_the_binding(bench: Bench) {
         voice: Some(other.to_owned()),
         ..SpeechRequest::new(TEXT)
     };
-    let (_, said) = heard(&bench, &voice, request).await;
-    assert_eq!(said.voice.as_deref(), Some(other));
+    let (_, sent) = heard(&bench, &voice, request).await;
+    assert_eq!(sent.voice.as_deref(), Some(other));
 }
 
 pub async fn the_binding_beats_the_settings(mut bench: Bench) {
     let [one, other] = bench.facts().voices;
     bench.provider().voice = Some(other.to_owned());
     let voice = with_persona(&bench, binding(&bench, &json!({ "voice_id": one }))).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.voice.as_deref(), Some(one));
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.voice.as_deref(), Some(one));
 }
 
 pub async fn a_prompt_arrives_as_instructions(bench: Bench) {
@@ -100,8 +100,8 @@ pub async fn a_prompt_arrives_as_instructions(bench: Bench) {
         "pacing": "Slow", "scene": "On deck", "constraints": "Never sing",
     });
     let voice = with_persona(&bench, members).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    let instructions = said.instructions.unwrap();
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    let instructions = sent.instructions.unwrap();
     for words in [
         "An old sailor",
         "Like a pirate",
@@ -116,20 +116,20 @@ pub async fn a_prompt_arrives_as_instructions(bench: Bench) {
 
 pub async fn without_a_binding_the_prompt_is_kept(bench: Bench) {
     let voice = with_persona(&bench, elsewhere(&bench, "preserve-persona")).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert!(said.instructions.unwrap().contains("Like a pirate"));
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert!(sent.instructions.unwrap().contains("Like a pirate"));
 }
 
 pub async fn provider_defaults_leave_the_prompt_out(bench: Bench) {
     let voice = with_persona(&bench, elsewhere(&bench, "provider-defaults")).await;
-    let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.instructions, None);
-    assert_eq!(said.voice.as_deref(), bench.facts().usual_voice);
+    let (_, sent) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.instructions, None);
+    assert_eq!(sent.voice.as_deref(), bench.facts().usual_voice);
 }
 
 pub async fn fail_calls_nobody(bench: Bench) {
     let voice = with_persona(&bench, elsewhere(&bench, "fail")).await;
-    let problem = bench.told(voice.convert(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(voice.convert(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], "persona_binding");
     assert!(bench.is_untouched());
@@ -144,10 +144,10 @@ pub async fn none_is_nobody(bench: Bench) {
         persona: Some("none".to_owned()),
         ..SpeechRequest::new(TEXT)
     };
-    let (converted, said) = heard(&bench, &voice, request).await;
-    assert_eq!((converted.persona, said.instructions), (None, None));
+    let (converted, sent) = heard(&bench, &voice, request).await;
+    assert_eq!((converted.persona, sent.instructions), (None, None));
     assert_eq!(
-        (said.voice.as_deref(), said.speed),
+        (sent.voice.as_deref(), sent.speed),
         (bench.facts().usual_voice, None)
     );
 }

@@ -1,16 +1,16 @@
 //! Cases about local programs: how they end, what they receive, and the error if they are missing.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::SpeechRequest;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-pub async fn an_end_with_1_is_told_without_its_words(bench: Bench) {
-    bench.set_mood(Mood::Status(1, None));
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+pub async fn an_exit_status_of_1_is_reported_without_the_output(bench: Bench) {
+    bench.set_behavior(Behavior::Status(1, None));
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["provider"], bench.id.as_str());
     assert_eq!(problem.details["retryable"], false);
@@ -19,7 +19,7 @@ pub async fn an_end_with_1_is_told_without_its_words(bench: Bench) {
 }
 
 pub async fn what_it_says_on_standard_error_goes_nowhere(bench: Bench) {
-    bench.set_mood(Mood::Loud);
+    bench.set_behavior(Behavior::Loud);
     let (converted, _) = bench.heard(SpeechRequest::new(TEXT)).await;
     assert!(converted.duration_ms > 1000);
 }
@@ -51,7 +51,7 @@ pub async fn it_gets_nothing_of_the_environment(bench: Bench) {
 
 async fn is_not_configured(mut bench: Bench, setting: &str) {
     bench.settings.tts.provider = Some(bench.id);
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(
         problem.details["what"],

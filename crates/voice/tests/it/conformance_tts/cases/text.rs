@@ -6,39 +6,39 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::SpeechRequest;
 
 pub async fn what_is_written_is_what_is_said(bench: Bench) {
-    let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.text, TEXT);
+    let (_, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.text, TEXT);
 }
 
 pub async fn letters_of_all_alphabets_arrive(bench: Bench) {
     let text = "Grüße aus Köln, 你好, Привет, مرحبا, 👋🏽!";
-    let (_, said) = bench.heard(SpeechRequest::new(text)).await;
+    let (_, sent) = bench.heard(SpeechRequest::new(text)).await;
     for word in ["Grüße", "Köln", "你好", "Привет", "مرحبا"] {
-        assert!(said.text.contains(word), "{}", said.text);
+        assert!(sent.text.contains(word), "{}", sent.text);
     }
 }
 
 pub async fn marks_of_json_and_urls_arrive(bench: Bench) {
     let text = r#"She said "no" & left: 100% + 1 = all; why? \o/ {x}"#;
-    let (_, said) = bench.heard(SpeechRequest::new(text)).await;
+    let (_, sent) = bench.heard(SpeechRequest::new(text)).await;
     assert!(
-        said.text.contains(r#""no" & left: 100% + 1 = all; why?"#),
+        sent.text.contains(r#""no" & left: 100% + 1 = all; why?"#),
         "{}",
-        said.text
+        sent.text
     );
 }
 
 pub async fn markdown_is_not_said(bench: Bench) {
-    let (_, said) = bench
+    let (_, sent) = bench
         .heard(SpeechRequest::new("# Title\n\nThis is **bold**."))
         .await;
-    assert!(said.text.contains("Title") && said.text.contains("This is bold."));
-    assert!(!said.text.contains(['#', '*']), "{}", said.text);
+    assert!(sent.text.contains("Title") && sent.text.contains("This is bold."));
+    assert!(!sent.text.contains(['#', '*']), "{}", sent.text);
 }
 
 pub async fn an_empty_text_is_refused(bench: Bench) {
     for text in ["", " \n\t "] {
-        let problem = bench.told(bench.say(SpeechRequest::new(text)).await.unwrap_err());
+        let problem = bench.problem_of(bench.say(SpeechRequest::new(text)).await.unwrap_err());
         assert_eq!(problem.code, ErrorCode::InvalidParams);
         assert_eq!(problem.details["field"], "text");
     }
@@ -52,7 +52,7 @@ pub async fn the_longest_text_is_taken(mut bench: Bench) {
 
 pub async fn one_character_more_is_refused(mut bench: Bench) {
     bench.settings.speaking.max_text_length = TEXT.chars().count() - 1;
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "text");
     assert!(bench.is_untouched());
@@ -78,8 +78,8 @@ fn wav(text: &str) -> SpeechRequest {
 
 pub async fn a_text_at_the_providers_limit_is_one_request(bench: Bench) {
     let text = long(bench.facts().most);
-    let (_, said) = bench.heard(wav(&text)).await;
-    assert_eq!(said.text, text);
+    let (_, sent) = bench.heard(wav(&text)).await;
+    assert_eq!(sent.text, text);
 }
 
 pub async fn a_longer_one_is_two_and_sounds_as_one(bench: Bench) {
@@ -87,16 +87,16 @@ pub async fn a_longer_one_is_two_and_sounds_as_one(bench: Bench) {
     let result = bench.say(wav(&text)).await;
     assert_eq!(bench.complaints(), Vec::<String>::new());
     let converted = result.unwrap();
-    let said = bench.all_said();
-    assert_eq!(said.len(), 2);
+    let sent = bench.all_sent();
+    assert_eq!(sent.len(), 2);
     let letters = |text: &str| text.split_whitespace().collect::<String>();
-    let all: String = said.iter().map(|said| letters(&said.text)).collect();
+    let all: String = sent.iter().map(|sent| letters(&sent.text)).collect();
     assert_eq!(all, letters(&text));
     assert!(
-        said.iter().all(|said| said.text.trim_end().ends_with('.')),
+        sent.iter().all(|sent| sent.text.trim_end().ends_with('.')),
         "split within a sentence"
     );
-    let expected: usize = said.iter().map(|said| tone::duration_ms(&said.text)).sum();
+    let expected: usize = sent.iter().map(|sent| tone::duration_ms(&sent.text)).sum();
     let measured = usize::try_from(converted.duration_ms).unwrap();
     assert!(
         measured.abs_diff(expected) <= 50,

@@ -1,7 +1,7 @@
 //! Cases about failing vendors: the code, the status, whether a retry may help, and nothing of the response.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_voice::SpeechRequest;
 use serde_json::{Value, json};
@@ -11,17 +11,17 @@ use std::time::Duration;
 const PROGRAM: Duration = Duration::from_millis(1500);
 
 /// The error of one request in this mood. Asserts that the vendor is called once.
-async fn in_mood(bench: &Bench, mood: Mood) -> Problem {
-    bench.set_mood(mood);
+async fn in_mood(bench: &Bench, behavior: Behavior) -> Problem {
+    bench.set_behavior(behavior);
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
     assert_eq!(bench.calls(), 1, "asked");
-    let problem = bench.told(error);
+    let problem = bench.problem_of(error);
     assert_eq!(problem.details["provider"], bench.id.as_str());
     problem
 }
 
 async fn has_status(bench: &Bench, status: u16, is_retryable: bool) -> Problem {
-    let problem = in_mood(bench, Mood::Status(status, None)).await;
+    let problem = in_mood(bench, Behavior::Status(status, None)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     let details = Value::Object(problem.details.clone());
     let expected = json!({
@@ -57,7 +57,7 @@ pub async fn status_422(bench: Bench) {
 }
 
 pub async fn status_429_with_seconds(bench: Bench) {
-    let problem = in_mood(&bench, Mood::Status(429, Some("7"))).await;
+    let problem = in_mood(&bench, Behavior::Status(429, Some("7"))).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["status"], 429);
     assert_eq!(problem.details["retryable"], true);
@@ -66,7 +66,7 @@ pub async fn status_429_with_seconds(bench: Bench) {
 
 pub async fn status_429_with_a_date(bench: Bench) {
     let long_ahead = "Fri, 31 Dec 2100 23:59:59 GMT";
-    let problem = in_mood(&bench, Mood::Status(429, Some(long_ahead))).await;
+    let problem = in_mood(&bench, Behavior::Status(429, Some(long_ahead))).await;
     assert_eq!(problem.details["retryable"], true);
     assert_eq!(problem.details["retry_after_seconds"], 24 * 60 * 60);
 }
@@ -80,17 +80,17 @@ pub async fn status_503(bench: Bench) {
 }
 
 pub async fn no_answer_is_a_timeout(mut bench: Bench) {
-    bench.settings.patience.answer = Duration::from_millis(200);
-    bench.settings.patience.program = PROGRAM;
-    let problem = in_mood(&bench, Mood::Slow).await;
+    bench.settings.timeouts.answer = Duration::from_millis(200);
+    bench.settings.timeouts.program = PROGRAM;
+    let problem = in_mood(&bench, Behavior::Slow).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
     assert!(bench.was_left().await);
 }
 
 async fn stands_still(mut bench: Bench, after: usize) {
-    bench.settings.patience.idle = Duration::from_millis(200);
-    bench.settings.patience.program = PROGRAM;
-    let problem = in_mood(&bench, Mood::Stall(after)).await;
+    bench.settings.timeouts.idle = Duration::from_millis(200);
+    bench.settings.timeouts.program = PROGRAM;
+    let problem = in_mood(&bench, Behavior::Stall(after)).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
     assert!(bench.was_left().await);
 }
@@ -104,7 +104,7 @@ pub async fn standing_still_in_the_audio_is_a_timeout(bench: Bench) {
 }
 
 async fn breaks_off(bench: Bench, after: usize) {
-    let problem = in_mood(&bench, Mood::BreakOff(after)).await;
+    let problem = in_mood(&bench, Behavior::BreakOff(after)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     // A program that crashes would crash again.
     assert_eq!(problem.details["retryable"], !bench.is_program());
@@ -120,7 +120,7 @@ pub async fn breaking_off_in_the_audio(bench: Bench) {
 }
 
 pub async fn an_empty_answer(bench: Bench) {
-    let problem = in_mood(&bench, Mood::Empty).await;
+    let problem = in_mood(&bench, Behavior::Empty).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], !bench.is_program());
     assert!(
@@ -130,8 +130,8 @@ pub async fn an_empty_answer(bench: Bench) {
     );
 }
 
-async fn is_no_audio(bench: Bench, mood: Mood) {
-    let problem = in_mood(&bench, mood).await;
+async fn is_no_audio(bench: Bench, behavior: Behavior) {
+    let problem = in_mood(&bench, behavior).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], false);
     assert!(
@@ -144,15 +144,15 @@ async fn is_no_audio(bench: Bench, mood: Mood) {
 }
 
 pub async fn a_web_page_is_no_audio(bench: Bench) {
-    is_no_audio(bench, Mood::NotAudio).await;
+    is_no_audio(bench, Behavior::NotAudio).await;
 }
 
 pub async fn other_json_is_no_audio(bench: Bench) {
-    is_no_audio(bench, Mood::OtherJson).await;
+    is_no_audio(bench, Behavior::OtherJson).await;
 }
 
 pub async fn a_redirect_is_not_followed(bench: Bench) {
-    let problem = in_mood(&bench, Mood::Redirect).await;
+    let problem = in_mood(&bench, Behavior::Redirect).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["status"], 307);
     assert_eq!(problem.details["retryable"], false);
@@ -160,7 +160,7 @@ pub async fn a_redirect_is_not_followed(bench: Bench) {
 
 pub async fn nobody_is_there(mut bench: Bench) {
     bench.provider().base_url = Some(Bench::nowhere().await);
-    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], true);
     assert!(

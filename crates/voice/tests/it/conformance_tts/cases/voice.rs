@@ -1,7 +1,7 @@
 //! Cases about voice, model and numeric parameters, from the request and from each setting.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
-use crate::conformance_tts::said::Said;
+use crate::conformance_tts::sent_request::SentRequest;
 use crate::lacks::{Lack, speaker_lacks};
 use crate::vendor::google_tts::GoogleTts;
 use gatehouse_domain::ErrorCode;
@@ -29,42 +29,42 @@ fn with_speed(speed: f64) -> SpeechRequest {
 }
 
 pub async fn without_settings_the_usual_voice_speaks(bench: Bench) {
-    let (converted, said) = bench.heard(SpeechRequest::new(TEXT)).await;
+    let (converted, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
     let facts = bench.facts();
-    let expected = Said {
+    let expected = SentRequest {
         text: TEXT.to_owned(),
         voice: facts.usual_voice.map(str::to_owned),
         model: facts.usual_model.map(str::to_owned),
-        format: said.format.clone(),
+        format: sent.format.clone(),
         language: (bench.id == TtsId::Google).then(|| "en-US".to_owned()),
-        ..Said::default()
+        ..SentRequest::default()
     };
-    assert_eq!(said, expected);
+    assert_eq!(sent, expected);
     assert_eq!((converted.persona, converted.warning), (None, None));
 }
 
 pub async fn the_requests_voice_arrives(bench: Bench) {
     let voice = bench.facts().voices[0];
-    let (_, said) = bench.heard(with_voice(voice)).await;
-    assert_eq!(said.voice.as_deref(), Some(voice));
+    let (_, sent) = bench.heard(with_voice(voice)).await;
+    assert_eq!(sent.voice.as_deref(), Some(voice));
 }
 
 pub async fn the_settings_voice_arrives(mut bench: Bench) {
     let voice = bench.facts().voices[0];
     bench.provider().voice = Some(voice.to_owned());
-    let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.voice.as_deref(), Some(voice));
+    let (_, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.voice.as_deref(), Some(voice));
 }
 
 pub async fn the_requests_voice_beats_the_settings(mut bench: Bench) {
     let [one, other] = bench.facts().voices;
     bench.provider().voice = Some(one.to_owned());
-    let (_, said) = bench.heard(with_voice(other)).await;
-    assert_eq!(said.voice.as_deref(), Some(other));
+    let (_, sent) = bench.heard(with_voice(other)).await;
+    assert_eq!(sent.voice.as_deref(), Some(other));
 }
 
 pub async fn an_unknown_voice_is_the_vendors_refusal(bench: Bench) {
-    let problem = bench.told(bench.say(with_voice("nobody-here")).await.unwrap_err());
+    let problem = bench.problem_of(bench.say(with_voice("nobody-here")).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["provider"], bench.id.as_str());
     let status = match bench.id {
@@ -87,7 +87,7 @@ pub async fn a_voice_cannot_change_the_address(bench: Bench) {
         "..",
     ] {
         let error = bench.say(with_voice(voice)).await.unwrap_err();
-        let code = bench.told(error).code;
+        let code = bench.problem_of(error).code;
         if bench.id == TtsId::ElevenLabs {
             assert_eq!(code, ErrorCode::InvalidParams, "{voice}");
         } else {
@@ -95,9 +95,9 @@ pub async fn a_voice_cannot_change_the_address(bench: Bench) {
         }
     }
     let all_voices: Vec<_> = bench
-        .all_said()
+        .all_sent()
         .into_iter()
-        .filter_map(|said| said.voice)
+        .filter_map(|sent| sent.voice)
         .collect();
     let expected: &[&str] = match bench.id {
         TtsId::ElevenLabs => &[],
@@ -116,34 +116,34 @@ pub async fn a_voice_cannot_change_the_address(bench: Bench) {
 
 pub async fn the_requests_model_arrives(bench: Bench) {
     let model = bench.facts().model;
-    let (_, said) = bench.heard(with_model(model)).await;
-    assert_eq!(said.model.as_deref(), Some(model));
+    let (_, sent) = bench.heard(with_model(model)).await;
+    assert_eq!(sent.model.as_deref(), Some(model));
 }
 
 pub async fn the_settings_model_arrives(mut bench: Bench) {
     let model = bench.facts().model;
     bench.provider().model = Some(model.to_owned());
-    let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.model.as_deref(), Some(model));
+    let (_, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.model.as_deref(), Some(model));
 }
 
 pub async fn the_requests_speed_arrives(bench: Bench) {
     let speed = bench.facts().speed;
-    let (converted, said) = bench.heard(with_speed(speed)).await;
-    assert_eq!((said.speed, converted.warning), (Some(speed), None));
+    let (converted, sent) = bench.heard(with_speed(speed)).await;
+    assert_eq!((sent.speed, converted.warning), (Some(speed), None));
 }
 
 pub async fn the_settings_speed_arrives(mut bench: Bench) {
     let speed = bench.facts().speed;
     bench.provider().speed = Some(speed);
-    let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
-    assert_eq!(said.speed, Some(speed));
+    let (_, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
+    assert_eq!(sent.speed, Some(speed));
 }
 
-pub async fn a_speed_beyond_the_vendors_is_moved_and_told(bench: Bench) {
+pub async fn a_speed_beyond_the_vendors_is_clamped_and_reported(bench: Bench) {
     let [_, most] = bench.facts().speeds.unwrap();
-    let (converted, said) = bench.heard(with_speed(4.0)).await;
-    assert_eq!(said.speed, Some(most));
+    let (converted, sent) = bench.heard(with_speed(4.0)).await;
+    assert_eq!(sent.speed, Some(most));
     assert!(
         converted
             .warning
@@ -153,7 +153,7 @@ pub async fn a_speed_beyond_the_vendors_is_moved_and_told(bench: Bench) {
 
 pub async fn a_speed_beyond_all_is_refused(bench: Bench) {
     for speed in [0.249, 4.001, -1.0, f64::NAN, f64::INFINITY] {
-        let problem = bench.told(bench.say(with_speed(speed)).await.unwrap_err());
+        let problem = bench.problem_of(bench.say(with_speed(speed)).await.unwrap_err());
         assert_eq!(problem.code, ErrorCode::InvalidParams, "{speed}");
         assert_eq!(problem.details["field"], "speed");
     }
@@ -166,20 +166,20 @@ pub async fn stability_and_similarity_arrive(bench: Bench) {
         similarity_boost: Some(1.0),
         ..SpeechRequest::new(TEXT)
     };
-    let (converted, said) = bench.heard(request).await;
+    let (converted, sent) = bench.heard(request).await;
     assert_eq!(
-        (said.stability, said.similarity_boost),
+        (sent.stability, sent.similarity_boost),
         (Some(0.0), Some(1.0))
     );
-    assert_eq!((said.speed, converted.warning), (None, None));
+    assert_eq!((sent.speed, converted.warning), (None, None));
 }
 
 pub async fn the_settings_stability_and_similarity_arrive(mut bench: Bench) {
     bench.provider().stability = Some(0.3);
     bench.provider().similarity_boost = Some(0.8);
-    let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
+    let (_, sent) = bench.heard(SpeechRequest::new(TEXT)).await;
     assert_eq!(
-        (said.stability, said.similarity_boost),
+        (sent.stability, sent.similarity_boost),
         (Some(0.3), Some(0.8))
     );
 }
@@ -196,7 +196,7 @@ pub async fn a_stability_beyond_one_is_refused(bench: Bench) {
             similarity_boost,
             ..SpeechRequest::new(TEXT)
         };
-        let problem = bench.told(bench.say(request).await.unwrap_err());
+        let problem = bench.problem_of(bench.say(request).await.unwrap_err());
         assert_eq!(problem.code, ErrorCode::InvalidParams);
         assert_eq!(problem.details["field"], field);
     }
@@ -208,9 +208,9 @@ pub async fn instructions_arrive(bench: Bench) {
         instructions: Some("Whisper.".to_owned()),
         ..SpeechRequest::new(TEXT)
     };
-    let (converted, said) = bench.heard(request).await;
+    let (converted, sent) = bench.heard(request).await;
     assert_eq!(
-        (said.instructions.as_deref(), converted.warning),
+        (sent.instructions.as_deref(), converted.warning),
         (Some("Whisper."), None)
     );
 }
@@ -222,9 +222,9 @@ pub async fn the_settings_language_arrives(mut bench: Bench) {
     // The voice of a request has its own language.
     voice.convert(with_voice(GoogleTts::VOICE)).await.unwrap();
     let languages: Vec<_> = bench
-        .all_said()
+        .all_sent()
         .into_iter()
-        .map(|said| said.language)
+        .map(|sent| sent.language)
         .collect();
     assert_eq!(
         languages,
@@ -232,7 +232,7 @@ pub async fn the_settings_language_arrives(mut bench: Bench) {
     );
 }
 
-pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
+pub async fn an_unsupported_option_is_reported_and_not_sent(bench: Bench) {
     let facts = bench.facts();
     let request = SpeechRequest {
         voice: Some(facts.voices[0].to_owned()),
@@ -243,17 +243,17 @@ pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
         instructions: (bench.id != TtsId::OpenAi).then(|| "Whisper.".to_owned()),
         ..SpeechRequest::new(TEXT)
     };
-    let (converted, said) = bench.heard(request).await;
+    let (converted, sent) = bench.heard(request).await;
     let warning = converted.warning.unwrap();
     let sent = [
-        ("voiceId", said.voice.is_some()),
-        ("model", said.model.is_some()),
-        ("speed", said.speed.is_some()),
-        ("stability", said.stability.is_some()),
-        ("similarityBoost", said.similarity_boost.is_some()),
+        ("voiceId", sent.voice.is_some()),
+        ("model", sent.model.is_some()),
+        ("speed", sent.speed.is_some()),
+        ("stability", sent.stability.is_some()),
+        ("similarityBoost", sent.similarity_boost.is_some()),
         (
             "instructions",
-            said.instructions.is_some() || bench.id == TtsId::OpenAi,
+            sent.instructions.is_some() || bench.id == TtsId::OpenAi,
         ),
     ];
     for (field, is_sent) in sent {

@@ -1,7 +1,7 @@
 //! Forms and bodies, valid and invalid.
 
 use super::*;
-use gatehouse_rpc::budget::{ByteBudget, Holder, Limits};
+use gatehouse_rpc::memory_budget::{ByteBudget, Holder, Limits};
 
 fn share_of(budget: &ByteBudget) -> Share {
     budget.share(Holder::Known("a".into()))

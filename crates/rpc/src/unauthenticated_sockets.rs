@@ -14,19 +14,19 @@ pub const MAX_SOCKETS_PER_CLIENT: u32 = 20;
 #[derive(Debug, Default)]
 struct Counts {
     /// In order of arrival.
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, CountedSocket>,
     by_client: HashMap<ClientKey, BTreeSet<u64>>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Place {
+struct CountedSocket {
     client: ClientKey,
     evicted: CancellationToken,
 }
 
 impl Counts {
-    fn remove(&mut self, number: u64) -> Option<Place> {
+    fn remove(&mut self, number: u64) -> Option<CountedSocket> {
         let place = self.places.remove(&number)?;
         if let Some(held) = self.by_client.get_mut(&place.client) {
             held.remove(&number);
@@ -47,11 +47,11 @@ impl Counts {
 
 /// Counts sockets that have not authenticated yet.
 #[derive(Clone, Debug, Default)]
-pub struct SocketCensus {
+pub struct UnauthenticatedSockets {
     counts: Arc<Mutex<Counts>>,
 }
 
-impl SocketCensus {
+impl UnauthenticatedSockets {
     /// Takes a slot until the guard is dropped. Returns `None` when the client has used up its own slots.
     /// `limit_factor` is above one for a proxy whose clients cannot be distinguished. When all slots are
     /// taken, evicts the oldest socket of the client that has the most.
@@ -71,7 +71,7 @@ impl SocketCensus {
         let number = counts.next;
         counts.next += 1;
         let evicted = CancellationToken::new();
-        let place = Place {
+        let place = CountedSocket {
             client,
             evicted: evicted.clone(),
         };
@@ -98,7 +98,7 @@ impl SocketCensus {
 #[derive(Debug)]
 #[must_use = "the place is given back when this is dropped"]
 pub struct SocketGuard {
-    census: SocketCensus,
+    census: UnauthenticatedSockets,
     number: u64,
     evicted: CancellationToken,
 }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_client_has_20_sockets_and_gets_a_place_back() {
-        let census = SocketCensus::default();
+        let census = UnauthenticatedSockets::default();
         let mut held: Vec<_> = (0..20)
             .map(|_| census.admit(client(1), 1).unwrap())
             .collect();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn there_are_1000_sockets_in_all() {
-        let census = SocketCensus::default();
+        let census = UnauthenticatedSockets::default();
         let held: Vec<_> = (0..1000)
             .map(|n| census.admit(client(n), 1).unwrap())
             .collect();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_proxy_without_names_has_ten_times_as_many() {
-        let census = SocketCensus::default();
+        let census = UnauthenticatedSockets::default();
         let held: Vec<_> = (0..200)
             .map(|_| census.admit(client(1), 10).unwrap())
             .collect();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn when_all_places_are_taken_the_oldest_of_who_has_the_most_makes_room() {
-        let census = SocketCensus::default();
+        let census = UnauthenticatedSockets::default();
         let owner = census.admit(client(0), 1).unwrap();
         // Clients with 20 sockets each fill the remaining slots and request one more.
         let mut held: Vec<_> = (0..1000)

@@ -1,8 +1,8 @@
 //! The test bench of a speech-to-text provider: a `Voice`, and the fake vendor or program that it calls.
 
-use crate::harness::{Home, problem, stt_with};
+use crate::harness::{Harness, problem, stt_with};
 use crate::stt_cloud::{self, Listener};
-use crate::vendor::mood::Mood;
+use crate::vendor::fake_server::Behavior;
 use crate::vendor::program::{Program, TRANSDUCER};
 use gatehouse_domain::Problem;
 use gatehouse_voice::{
@@ -17,10 +17,10 @@ enum Vendor {
 }
 
 /// A `Voice` with one speech-to-text provider.
-pub struct Desk {
+pub struct Bench {
     pub id: SttId,
     pub voice: Voice,
-    pub home: Home,
+    pub harness: Harness,
     vendor: Vendor,
 }
 
@@ -28,7 +28,7 @@ pub const fn is_program(id: SttId) -> bool {
     matches!(id, SttId::WhisperCli | SttId::SherpaOnnx)
 }
 
-impl Desk {
+impl Bench {
     pub async fn new(id: SttId) -> Self {
         Self::open(id, |_| ()).await
     }
@@ -36,9 +36,9 @@ impl Desk {
     /// A bench with short timeouts. Programs have enough time to start on a busy machine.
     pub async fn hasty(id: SttId) -> Self {
         Self::open(id, |settings| {
-            settings.patience.answer = Duration::from_millis(400);
-            settings.patience.idle = Duration::from_millis(400);
-            settings.patience.program = Duration::from_millis(1500);
+            settings.timeouts.answer = Duration::from_millis(400);
+            settings.timeouts.idle = Duration::from_millis(400);
+            settings.timeouts.program = Duration::from_millis(1500);
         })
         .await
     }
@@ -78,14 +78,14 @@ impl Desk {
             },
         };
         let mut settings = stt_with(id, place);
-        settings.patience.answer = Duration::from_secs(30);
-        settings.patience.idle = Duration::from_secs(30);
+        settings.timeouts.answer = Duration::from_secs(30);
+        settings.timeouts.idle = Duration::from_secs(30);
         change(&mut settings);
-        let home = Home::new().await;
+        let harness = Harness::new().await;
         Self {
             id,
-            voice: home.voice(settings).await,
-            home,
+            voice: harness.voice(settings).await,
+            harness,
             vendor,
         }
     }
@@ -104,18 +104,18 @@ impl Desk {
         }
     }
 
-    pub fn set_mood(&self, mood: Mood) {
+    pub fn set_behavior(&self, behavior: Behavior) {
         match &self.vendor {
-            Vendor::Hosted(listener) => listener.server.set_mood(mood),
-            Vendor::Here(program) => program.set_mood(&mood),
+            Vendor::Hosted(listener) => listener.server.set_behavior(behavior),
+            Vendor::Here(program) => program.set_behavior(&behavior),
         }
     }
 
     /// Sets the response to all requests that are not rejected.
-    pub fn answer_with(&self, said: Value) {
+    pub fn answer_with(&self, sent: Value) {
         match &self.vendor {
-            Vendor::Hosted(listener) => listener.answer_with(said),
-            Vendor::Here(program) => program.answer_with(&said),
+            Vendor::Hosted(listener) => listener.answer_with(sent),
+            Vendor::Here(program) => program.answer_with(&sent),
         }
     }
 

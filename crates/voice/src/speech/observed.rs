@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MAX_KEPT_BYTES: usize = 768 << 10;
 
 /// A stream whose first bytes have arrived.
-pub(super) struct Noted {
+pub(super) struct ObservedStream {
     pub(super) id: TtsId,
     pub(super) format: Format,
     pub(super) cpu: CpuPermits,
@@ -26,7 +26,7 @@ pub(super) struct Noted {
     pub(super) whole: Option<Vec<u8>>,
 }
 
-impl Noted {
+impl ObservedStream {
     /// Wraps the stream. A stream that is dropped before its end is neither recorded nor cached.
     pub(super) fn watch(self, body: Body) -> Body {
         let state = (body, Some(self));

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// The outside.
 #[derive(Clone, Debug)]
-pub struct Outside {
+pub struct ExternalServices {
     pub origin: String,
     shared: Arc<Shared>,
 }
@@ -27,7 +27,7 @@ struct Shared {
     effects: AtomicUsize,
 }
 
-impl Outside {
+impl ExternalServices {
     #[expect(clippy::disallowed_methods, reason = "it ends with its test's runtime")]
     pub async fn start() -> Self {
         let shared = Arc::new(Shared::default());

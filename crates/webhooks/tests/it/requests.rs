@@ -1,6 +1,6 @@
 //! Helpers for the tests of records and ingest.
 
-use crate::worker::house::House;
+use crate::worker::harness::Harness;
 use bytes::Bytes;
 use gatehouse_domain::{Actor, DeliveryId, ErrorCode, Problem, input};
 use gatehouse_store::{DeliveryFilter, DeliveryRow};
@@ -31,17 +31,17 @@ pub fn input(members: Value) -> WebhookInput {
     input::from_value(members).unwrap()
 }
 
-pub async fn create(house: &House, members: Value) -> WebhookChanged {
-    let created = house.webhooks.create(&Actor::cli(), input(members)).await;
+pub async fn create(harness: &Harness, members: Value) -> WebhookChanged {
+    let created = harness.webhooks.create(&Actor::cli(), input(members)).await;
     created.unwrap()
 }
 
 pub async fn update(
-    house: &House,
+    harness: &Harness,
     id: &str,
     members: Value,
 ) -> Result<WebhookChanged, WebhooksError> {
-    let webhooks = &house.webhooks;
+    let webhooks = &harness.webhooks;
     webhooks.update(&Actor::cli(), id, input(members)).await
 }
 
@@ -50,19 +50,19 @@ pub fn as_json(value: &impl serde::Serialize) -> Value {
 }
 
 /// Creates a webhook without verification, with additional settings.
-pub async fn open_webhook(house: &House, more: Value) -> Webhook {
+pub async fn open_webhook(harness: &Harness, more: Value) -> Webhook {
     let mut members = json!({ "name": "n", "auth_mode": "none" });
     members
         .as_object_mut()
         .unwrap()
         .extend(more.as_object().unwrap().clone());
-    create(house, members).await.webhook
+    create(harness, members).await.webhook
 }
 
 /// The error code and field with which creation is refused.
-pub async fn refused(house: &House, members: Value) -> (ErrorCode, String) {
+pub async fn refused(harness: &Harness, members: Value) -> (ErrorCode, String) {
     let problem = match input::from_value::<WebhookInput>(members) {
-        Ok(input) => match house.webhooks.create(&Actor::cli(), input).await {
+        Ok(input) => match harness.webhooks.create(&Actor::cli(), input).await {
             Ok(made) => panic!("{made:?}"),
             Err(error) => Problem::from(error),
         },
@@ -78,14 +78,14 @@ pub fn secret_of(changed: &WebhookChanged) -> String {
 
 /// Posts a request as `web` would pass it on.
 pub async fn post_from(
-    house: &House,
+    harness: &Harness,
     ip: &str,
     public_id: &str,
     list: &[(&str, &str)],
     body: &[u8],
 ) -> Result<Ingested, Problem> {
     let headers = headers(list);
-    let intake = house
+    let intake = harness
         .webhooks
         .begin_ingest(public_id, &sender(ip), &headers)
         .await?;
@@ -95,13 +95,13 @@ pub async fn post_from(
 }
 
 pub async fn post(
-    house: &House,
+    harness: &Harness,
     webhook: &Webhook,
     list: &[(&str, &str)],
     body: &str,
 ) -> Result<Ingested, Problem> {
     post_from(
-        house,
+        harness,
         "192.0.2.1",
         &webhook.public_id,
         list,
@@ -126,18 +126,18 @@ pub fn code(outcome: Result<Ingested, Problem>) -> ErrorCode {
 }
 
 /// All stored deliveries, newest first.
-pub async fn rows(house: &House) -> Vec<DeliveryRow> {
-    let read = house.store.read(|conn| {
+pub async fn rows(harness: &Harness) -> Vec<DeliveryRow> {
+    let read = harness.store.read(|conn| {
         Box::pin(async move { conn.list_deliveries(&DeliveryFilter::default(), 500).await })
     });
     read.await.unwrap().rows
 }
 
 /// Waits until this many deliveries are stored. Refusals are recorded after the response.
-pub async fn until_rows(house: &House, count: usize) -> Vec<DeliveryRow> {
-    let mut changes = house.webhooks.subscribe();
+pub async fn until_rows(harness: &Harness, count: usize) -> Vec<DeliveryRow> {
+    let mut changes = harness.webhooks.subscribe();
     loop {
-        let rows = rows(house).await;
+        let rows = rows(harness).await;
         if rows.len() >= count {
             assert_eq!(rows.len(), count, "{rows:?}");
             return rows;

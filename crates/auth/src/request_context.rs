@@ -54,7 +54,7 @@ impl From<RecogniseError> for Problem {
 
 /// A request after authentication.
 #[derive(Clone, Debug)]
-pub struct Visit {
+pub struct RequestContext {
     pub locality: Locality,
     /// The client for rate limits.
     pub client: Client,
@@ -68,7 +68,7 @@ pub struct Visit {
     pub class: Option<ThrottleClass>,
 }
 
-impl Visit {
+impl RequestContext {
     /// The caller's identity, or why there is none.
     pub fn identity(&self) -> Result<&AuthIdentity, AuthError> {
         match &self.decision {
@@ -122,7 +122,7 @@ impl Visit {
 /// The caller of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a> {
-    pub visit: &'a Visit,
+    pub context: &'a RequestContext,
     /// The browser's User-Agent header.
     pub user_agent: Option<&'a str>,
 }

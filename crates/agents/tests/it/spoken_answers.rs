@@ -1,7 +1,7 @@
 //! Spoken answers: what readers see, the order of events, and failures.
 
-use crate::fake_model::{Act, call, say};
-use crate::harness::{House, TestTool, chat, houses, told, until, until_done, webhook};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, until_done, webhook};
 use crate::speaker::{MARK, TestSpeaker};
 use gatehouse_agents::{Audience, Role, SendRequest, ToolPolicy};
 use gatehouse_domain::id::{AudioId, SessionId};
@@ -27,10 +27,10 @@ fn answers(told: &[(&str, Value)]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_answer_is_stored_then_spoken_then_told_once() {
-    for house in houses().await {
-        let events = Mutex::new(house.agents.subscribe());
-        let agents = house.agents.clone();
+async fn an_answer_is_stored_then_spoken_then_published_once() {
+    for harness in harnesses().await {
+        let events = Mutex::new(harness.agents.subscribe());
+        let agents = harness.agents.clone();
         let speaker = TestSpeaker::new(move |heard| {
             // While it is spoken, the text is stored but not published.
             let mut events_so_far = Vec::new();
@@ -46,10 +46,10 @@ async fn an_answer_is_stored_then_spoken_then_told_once() {
                 Ok(Some("aud_7".to_owned()))
             })
         });
-        house.agents.register_speaker(speaker.clone());
-        let mut told = house.agents.subscribe();
-        house.model.will([say("Hello.")]);
-        let report = house.say(None, "Hi").await;
+        harness.agents.register_speaker(speaker.clone());
+        let mut told = harness.agents.subscribe();
+        harness.model.will([say("Hello.")]);
+        let report = harness.say(None, "Hi").await;
         assert_eq!(report.audio.as_deref(), Some("aud_7"));
         assert!(report.error.is_none() && report.audio_error.is_none());
         let told = until_done(&mut told).await;
@@ -63,7 +63,7 @@ async fn an_answer_is_stored_then_spoken_then_told_once() {
             (&json!("aud_7"), &json!("Hello."))
         );
         assert_eq!(told[3].1.get("audio_error"), None);
-        let history = house.history(report.session.as_str()).await;
+        let history = harness.history(report.session.as_str()).await;
         assert_eq!(history[1].audio.as_deref(), Some("aud_7"));
         let heard = speaker.heard();
         assert_eq!(heard.len(), 1);
@@ -80,13 +80,13 @@ async fn an_answer_is_stored_then_spoken_then_told_once() {
 
 #[tokio::test]
 async fn what_is_not_to_be_spoken_has_no_audio() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let speaker = TestSpeaker::new(|_| Box::pin(async { Ok(None) }));
-    house.agents.register_speaker(speaker.clone());
+    harness.agents.register_speaker(speaker.clone());
     // A second speaker is refused.
-    house.agents.register_speaker(TestSpeaker::always());
-    let mut told = house.agents.subscribe();
-    let report = house.say(None, "Hi").await;
+    harness.agents.register_speaker(TestSpeaker::always());
+    let mut told = harness.agents.subscribe();
+    let report = harness.say(None, "Hi").await;
     assert!(report.audio.is_none() && report.audio_error.is_none());
     assert_eq!(speaker.heard().len(), 1);
     let told = until_done(&mut told).await;
@@ -95,21 +95,23 @@ async fn what_is_not_to_be_spoken_has_no_audio() {
 
 #[tokio::test]
 async fn stopping_ends_speech_and_keeps_the_answer() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let began = Arc::new(Notify::new());
     let begins = began.clone();
     let speaker = TestSpeaker::new(move |_| {
         begins.notify_one();
         Box::pin(std::future::pending())
     });
-    house.agents.register_speaker(speaker.clone());
-    let mut told = house.agents.subscribe();
-    house.model.will([say("A long story.")]);
-    let sent = house.agents.send(chat(None, "Tell")).await.unwrap();
-    let next = house.agents.send(chat(Some(sent.session.as_str()), "More"));
+    harness.agents.register_speaker(speaker.clone());
+    let mut told = harness.agents.subscribe();
+    harness.model.will([say("A long story.")]);
+    let sent = harness.agents.send(chat(None, "Tell")).await.unwrap();
+    let next = harness
+        .agents
+        .send(chat(Some(sent.session.as_str()), "More"));
     let next = next.await.unwrap();
     began.notified().await;
-    house.agents.abort(sent.session.as_str()).await.unwrap();
+    harness.agents.abort(sent.session.as_str()).await.unwrap();
     let first = until_done(&mut told).await;
     let (_, done) = first.last().unwrap();
     assert_eq!(done["turn_id"], sent.turn_id.as_str());
@@ -120,7 +122,7 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
     assert!(speaker.heard()[0].cancel.is_cancelled());
     // The waiting turn runs next.
     began.notified().await;
-    house
+    harness
         .agents
         .delete_session(sent.session.as_str())
         .await
@@ -133,8 +135,8 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
 
 #[tokio::test]
 async fn a_session_that_another_node_deletes_meanwhile_has_no_audio() {
-    let house = House::new().await;
-    let store = house.store.clone();
+    let harness = Harness::new().await;
+    let store = harness.store.clone();
     let speaker = TestSpeaker::new(move |heard| {
         let store = store.clone();
         Box::pin(async move {
@@ -146,13 +148,13 @@ async fn a_session_that_another_node_deletes_meanwhile_has_no_audio() {
             Ok(Some("aud_1".to_owned()))
         })
     });
-    house.agents.register_speaker(speaker);
-    let report = house.say(None, "Hi").await;
+    harness.agents.register_speaker(speaker);
+    let report = harness.say(None, "Hi").await;
     assert_eq!((report.audio, report.audio_error), (None, None));
 }
 
 #[tokio::test]
-async fn a_failure_to_speak_is_told_beside_the_answer() {
+async fn a_failure_to_speak_is_reported_with_the_answer() {
     let refused = || Problem::new(ErrorCode::NotConfigured, "No voice.").with("what", "voice.tts");
     let cases: Vec<(Arc<TestSpeaker>, &str)> = vec![
         (
@@ -174,11 +176,11 @@ async fn a_failure_to_speak_is_told_beside_the_answer() {
         ),
     ];
     for (speaker, code) in cases {
-        let house = House::new().await;
-        house.agents.register_speaker(speaker.clone());
-        let mut told = house.agents.subscribe();
-        house.model.will([say("Fine.")]);
-        let report = house.say(None, "How are you?").await;
+        let harness = Harness::new().await;
+        harness.agents.register_speaker(speaker.clone());
+        let mut told = harness.agents.subscribe();
+        harness.model.will([say("Fine.")]);
+        let report = harness.say(None, "How are you?").await;
         assert!(report.error.is_none() && !report.cancelled);
         assert_eq!(
             (report.text.as_str(), report.audio.as_deref()),
@@ -197,7 +199,7 @@ async fn a_failure_to_speak_is_told_beside_the_answer() {
             assert_eq!(done["audio_error"]["what"], "voice.tts");
         }
         assert_eq!(
-            house.history(report.session.as_str()).await[1].content,
+            harness.history(report.session.as_str()).await[1].content,
             "Fine."
         );
         assert!(speaker.heard()[0].cancel.is_cancelled());
@@ -206,50 +208,50 @@ async fn a_failure_to_speak_is_told_beside_the_answer() {
 
 #[tokio::test]
 async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
-    house.agents.register_speaker(speaker.clone());
+    harness.agents.register_speaker(speaker.clone());
     let double = TestTool::double("double", Audience::Trusted);
-    house.agents.tools().register(double);
-    let Act::Call(_, calls) = call("double", &json!({ "x": 2 })) else {
+    harness.agents.tools().register(double);
+    let Reaction::Call(_, calls) = call("double", &json!({ "x": 2 })) else {
         unreachable!()
     };
-    let first = Act::Call(format!("Let me {MARK}{MARK}see."), calls);
-    house.model.will([first, say(&format!("{MARK}Four."))]);
-    let report = house.say(None, "2 * 2").await;
+    let first = Reaction::Call(format!("Let me {MARK}{MARK}see."), calls);
+    harness.model.will([first, say(&format!("{MARK}Four."))]);
+    let report = harness.say(None, "2 * 2").await;
     let heard = speaker.heard();
     assert_eq!(heard.len(), 1);
     assert_eq!((heard[0].text.as_str(), heard[0].marks), ("Four.", 1));
-    let history = house.history(report.session.as_str()).await;
+    let history = harness.history(report.session.as_str()).await;
     let of = |n: usize| (history[n].content.as_str(), history[n].audio.as_deref());
     assert_eq!(of(1), ("Let me see.", None));
     assert_eq!(of(3), ("Four.", Some("aud_1")));
 
     // A failed turn is not spoken.
-    house
+    harness
         .model
-        .will([Act::Break(format!("I {MARK}think")), say("never")]);
-    let failed = house.say(None, "And?").await;
+        .will([Reaction::Break(format!("I {MARK}think")), say("never")]);
+    let failed = harness.say(None, "And?").await;
     assert!(failed.error.is_some());
     assert_eq!((failed.audio, speaker.heard().len()), (None, 1));
 }
 
 #[tokio::test]
 async fn what_a_webhook_asked_for_is_filtered_but_not_spoken() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
-    house.agents.register_speaker(speaker.clone());
-    house
+    harness.agents.register_speaker(speaker.clone());
+    harness
         .model
         .will([say(&format!("{MARK}Noted.")), say("Aloud.")]);
     let request = webhook("webhook:a", "An event", Some(ToolPolicy::default()));
-    let report = house.agents.send_sync(request).await.unwrap();
+    let report = harness.agents.send_sync(request).await.unwrap();
     assert_eq!((report.text.as_str(), report.audio), ("Noted.", None));
     assert!(speaker.heard().is_empty());
-    let prompt = |n: usize| house.model.messages(n)[0]["content"].to_string();
+    let prompt = |n: usize| harness.model.messages(n)[0]["content"].to_string();
     assert!(!prompt(0).contains(MARK), "{}", prompt(0));
     // A person who joins the session hears answers, and the model gets the speaker's hint.
-    let joined = house
+    let joined = harness
         .say(Some(report.session.as_str()), "What was it?")
         .await;
     assert_eq!(joined.audio.as_deref(), Some("aud_1"));
@@ -262,21 +264,21 @@ async fn what_a_webhook_asked_for_is_filtered_but_not_spoken() {
 
 #[tokio::test]
 async fn marks_are_never_seen_wherever_the_answer_is_cut() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
-    house.agents.register_speaker(speaker.clone());
+    harness.agents.register_speaker(speaker.clone());
     let whole = format!("One {MARK}two <<sa");
     for cut in 0..=whole.len() {
         let (a, b) = whole.split_at(cut);
-        for act in [
-            Act::Say(vec![a.to_owned(), b.to_owned()]),
+        for reaction in [
+            Reaction::Say(vec![a.to_owned(), b.to_owned()]),
             // A partial answer is kept when the stream breaks.
-            Act::Break(whole.clone()),
+            Reaction::Break(whole.clone()),
         ] {
-            let broken = matches!(act, Act::Break(_));
-            let mut told = house.agents.subscribe();
-            house.model.will([act]);
-            let report = house.say(None, "Count").await;
+            let broken = matches!(reaction, Reaction::Break(_));
+            let mut told = harness.agents.subscribe();
+            harness.model.will([reaction]);
+            let report = harness.say(None, "Count").await;
             assert_eq!(report.error.is_some(), broken, "{:?}", report.error);
             assert_eq!(report.text, "One two <<sa", "cut at {cut}");
             let told = until_done(&mut told).await;
@@ -286,13 +288,13 @@ async fn marks_are_never_seen_wherever_the_answer_is_cut() {
                     .all(|(_, params)| !params.to_string().contains(MARK))
             );
             let session = report.session.as_str();
-            assert_eq!(house.history(session).await[1].content, "One two <<sa");
-            let share = house
+            assert_eq!(harness.history(session).await[1].content, "One two <<sa");
+            let share = harness
                 .agents
                 .share_session(&Actor::cli(), session)
                 .await
                 .unwrap();
-            let shared = house
+            let shared = harness
                 .agents
                 .shared_session(&share.id)
                 .await
@@ -306,13 +308,13 @@ async fn marks_are_never_seen_wherever_the_answer_is_cut() {
 
 #[tokio::test]
 async fn without_a_speaker_nothing_is_taken_out() {
-    let house = House::new().await;
-    house.model.will([say(MARK)]);
-    assert_eq!(house.say(None, "Hi").await.text, MARK);
+    let harness = Harness::new().await;
+    harness.model.will([say(MARK)]);
+    assert_eq!(harness.say(None, "Hi").await.text, MARK);
 }
 
 /// Stores audio of a spoken text; returns its id.
-async fn said(house: &House, session: &str, id: &str, transcript: &str) -> String {
+async fn said(harness: &Harness, session: &str, id: &str, transcript: &str) -> String {
     let row = SessionAudioRow {
         id: AudioId::from_text(id),
         session_id: SessionId::from_text(session),
@@ -323,9 +325,9 @@ async fn said(house: &House, session: &str, id: &str, transcript: &str) -> Strin
         size: 1,
         duration_ms: 1,
         transcript: Some(transcript.to_owned()),
-        created_at: house.clock.now(),
+        created_at: harness.clock.now(),
     };
-    let write = house.store.write(move |conn| {
+    let write = harness.store.write(move |conn| {
         Box::pin(async move { conn.insert_session_audio(&row, vec![0], 1000).await })
     });
     let stored: Result<bool, StoreError> = write.await;
@@ -335,26 +337,26 @@ async fn said(house: &House, session: &str, id: &str, transcript: &str) -> Strin
 
 #[tokio::test]
 async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
-    for house in houses().await {
+    for harness in harnesses().await {
         let speaker = TestSpeaker::always();
-        house.agents.register_speaker(speaker.clone());
-        let first = house.say(None, "Hi").await;
+        harness.agents.register_speaker(speaker.clone());
+        let first = harness.say(None, "Hi").await;
         let session = first.session.as_str();
         let named = |audio: &str| SendRequest {
             audio: Some(audio.to_owned()),
             ..chat(Some(session), "Hello, corrected")
         };
-        let audio = said(&house, session, "aud_5", "Hallo").await;
-        house.agents.send_sync(named(&audio)).await.unwrap();
+        let audio = said(&harness, session, "aud_5", "Hallo").await;
+        harness.agents.send_sync(named(&audio)).await.unwrap();
         // Without an audio id, a text counts as spoken only if it equals the transcript, and only once.
-        said(&house, session, "aud_6", "How are you?").await;
-        house.say(Some(session), "How are you").await;
-        house.say(Some(session), " How are you?\n").await;
-        house.say(Some(session), "How are you?").await;
+        said(&harness, session, "aud_6", "How are you?").await;
+        harness.say(Some(session), "How are you").await;
+        harness.say(Some(session), " How are you?\n").await;
+        harness.say(Some(session), "How are you?").await;
         // Only for a limited time.
-        said(&house, session, "aud_7", "Yes.").await;
-        house.clock.advance(Duration::from_secs(3601));
-        house.say(Some(session), "Yes.").await;
+        said(&harness, session, "aud_7", "Yes.").await;
+        harness.clock.advance(Duration::from_secs(3601));
+        harness.say(Some(session), "Yes.").await;
 
         let spoke: Vec<bool> = speaker
             .heard()
@@ -362,7 +364,7 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
             .map(|heard| heard.user_spoke)
             .collect();
         assert_eq!(spoke, [false, true, false, true, false, false]);
-        let history = house.history(session).await;
+        let history = harness.history(session).await;
         let of_user = history.iter().filter(|m| m.role == Role::User);
         let audio: Vec<_> = of_user.map(|m| m.audio.as_deref()).collect();
         assert_eq!(
@@ -372,36 +374,36 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
 
         // Audio that is unknown, of another session, or spoken by the agent is refused, and nothing is
         // stored.
-        let other = house.say(None, "Other").await;
-        let theirs = said(&house, other.session.as_str(), "aud_8", "Theirs").await;
+        let other = harness.say(None, "Other").await;
+        let theirs = said(&harness, other.session.as_str(), "aud_8", "Theirs").await;
         for bad in ["aud_9", "a\0b", "", &theirs] {
-            let refused = house.agents.send(named(bad)).await.unwrap_err();
-            assert_eq!(told(refused).1, "audio_id", "{bad}");
+            let refused = harness.agents.send(named(bad)).await.unwrap_err();
+            assert_eq!(problem_of(refused).1, "audio_id", "{bad}");
         }
         let new = SendRequest {
             audio: Some(theirs),
             ..chat(None, "New")
         };
         assert_eq!(
-            told(house.agents.send(new).await.unwrap_err()).1,
+            problem_of(harness.agents.send(new).await.unwrap_err()).1,
             "audio_id"
         );
-        assert_eq!(house.history(session).await.len(), 12);
-        assert_eq!(house.agents.count_sessions().await.unwrap(), 2);
+        assert_eq!(harness.history(session).await.len(), 12);
+        assert_eq!(harness.session_count().await, 2);
     }
 }
 
 #[tokio::test]
 async fn a_webhook_never_counts_as_somebody_who_spoke() {
-    let house = House::new().await;
+    let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
-    house.agents.register_speaker(speaker.clone());
-    let first = house.agents.send_sync(webhook("webhook:a", "One", None));
+    harness.agents.register_speaker(speaker.clone());
+    let first = harness.agents.send_sync(webhook("webhook:a", "One", None));
     let first = first.await.unwrap();
-    said(&house, first.session.as_str(), "aud_1", "Two").await;
-    let second = house.agents.send_sync(webhook("webhook:a", "Two", None));
+    said(&harness, first.session.as_str(), "aud_1", "Two").await;
+    let second = harness.agents.send_sync(webhook("webhook:a", "Two", None));
     second.await.unwrap();
-    let history = house.history(first.session.as_str()).await;
+    let history = harness.history(first.session.as_str()).await;
     assert_eq!(
         (history[2].content.as_str(), history[2].audio.as_deref()),
         ("Two", None)

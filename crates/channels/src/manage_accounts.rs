@@ -12,7 +12,7 @@ use crate::service::service_of;
 use crate::target::Found;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};
-use gatehouse_secrets::{FormedSecret, SecretPlace};
+use gatehouse_secrets::{FormedSecret, SecretOwner};
 use gatehouse_store::{AuditEntry, ChannelAccountRow, ChannelSecretRow, Conn, StoreError};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -229,8 +229,8 @@ fn places(
     sender: &dyn Sender,
     account_id: &str,
     changes: &FieldChanges,
-) -> Vec<(SecretPlace, SecretString)> {
-    let place = |field: &str| SecretPlace::Channel {
+) -> Vec<(SecretOwner, SecretString)> {
+    let place = |field: &str| SecretOwner::Channel {
         kind: sender.about().kind.to_owned(),
         account_id: account_id.to_owned(),
         field: field.to_owned(),

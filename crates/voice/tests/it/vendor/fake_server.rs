@@ -24,7 +24,7 @@ const PIECE_BYTES: usize = 1024;
 
 /// How a vendor behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum Behavior {
     /// As documented.
     Fine,
     /// As documented; a program also writes a megabyte to stderr first.
@@ -49,7 +49,7 @@ pub enum Mood {
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: String,
     /// Percent-encoded, as received.
     pub path: String,
@@ -59,7 +59,7 @@ pub struct Seen {
     pub body: Bytes,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -85,48 +85,48 @@ impl Verdict {
 }
 
 /// Checks a request against the vendor's documentation.
-pub type Judge = Arc<dyn Fn(Seen) -> BoxFuture<'static, Verdict> + Send + Sync>;
+pub type Judge = Arc<dyn Fn(ReceivedRequest) -> BoxFuture<'static, Verdict> + Send + Sync>;
 
 /// A synchronous judge.
-pub fn judge(verdict: impl Fn(&Seen) -> Verdict + Send + Sync + 'static) -> Judge {
+pub fn judge(verdict: impl Fn(&ReceivedRequest) -> Verdict + Send + Sync + 'static) -> Judge {
     Arc::new(move |seen| Box::pin(std::future::ready(verdict(&seen))))
 }
 
 /// A vendor's server.
 pub struct Server {
     origin: Url,
-    house: Arc<House>,
+    shared: Arc<Shared>,
     _tasks: TaskTracker,
 }
 
-struct House {
+struct Shared {
     judge: Judge,
-    mood: Mutex<Mood>,
-    seen: Mutex<Vec<Seen>>,
+    behavior: Mutex<Behavior>,
+    seen: Mutex<Vec<ReceivedRequest>>,
     complaints: Mutex<Vec<String>>,
     asked: watch::Sender<usize>,
     left: watch::Sender<usize>,
 }
 
 impl Server {
-    /// Starts the server with [`Mood::Fine`].
+    /// Starts the server with [`Behavior::Fine`].
     pub async fn start(judge: Judge) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
-        let house = Arc::new(House {
+        let shared = Arc::new(Shared {
             judge,
-            mood: Mutex::new(Mood::Fine),
+            behavior: Mutex::new(Behavior::Fine),
             seen: Mutex::default(),
             complaints: Mutex::default(),
             asked: watch::Sender::new(0),
             left: watch::Sender::new(0),
         });
-        let router = Router::new().fallback(answer).with_state(house.clone());
+        let router = Router::new().fallback(answer).with_state(shared.clone());
         let tasks = TaskTracker::new();
         tasks.spawn(async move { axum::serve(listener, router).await });
         Self {
             origin,
-            house,
+            shared,
             _tasks: tasks,
         }
     }
@@ -136,23 +136,23 @@ impl Server {
         self.origin.join(path).unwrap()
     }
 
-    pub fn set_mood(&self, mood: Mood) {
-        *self.house.mood.lock().unwrap() = mood;
+    pub fn set_behavior(&self, behavior: Behavior) {
+        *self.shared.behavior.lock().unwrap() = behavior;
     }
 
     /// The requests received, in order.
-    pub fn requests(&self) -> Vec<Seen> {
-        self.house.seen.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.shared.seen.lock().unwrap().clone()
     }
 
     /// The reasons for the rejections.
     pub fn complaints(&self) -> Vec<String> {
-        self.house.complaints.lock().unwrap().clone()
+        self.shared.complaints.lock().unwrap().clone()
     }
 
     /// Waits for this number of requests.
     pub async fn asked(&self, times: usize) {
-        let mut asked = self.house.asked.subscribe();
+        let mut asked = self.shared.asked.subscribe();
         let waiting = asked.wait_for(|seen| *seen >= times);
         let waited = tokio::time::timeout(Duration::from_secs(10), waiting).await;
         waited.expect("the vendor was not asked").unwrap();
@@ -160,7 +160,7 @@ impl Server {
 
     /// Whether a client disconnected within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
-        let mut left = self.house.left.subscribe();
+        let mut left = self.shared.left.subscribe();
         let waiting = left.wait_for(|left| *left > 0);
         let waited = tokio::time::timeout(Duration::from_secs(1), waiting).await;
         waited.is_ok()
@@ -169,61 +169,61 @@ impl Server {
 
 /// Counts clients that disconnect early.
 struct Attention {
-    house: Arc<House>,
+    shared: Arc<Shared>,
     done: bool,
 }
 
 impl Drop for Attention {
     fn drop(&mut self) {
         if !self.done {
-            self.house.left.send_modify(|left| *left += 1);
+            self.shared.left.send_modify(|left| *left += 1);
         }
     }
 }
 
-async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
+async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let mut attention = Attention {
-        house: house.clone(),
+        shared: shared.clone(),
         done: false,
     };
     let seen = read(request).await;
-    house.seen.lock().unwrap().push(seen.clone());
-    let mood = house.mood.lock().unwrap().clone();
-    house.asked.send_modify(|asked| *asked += 1);
-    let (status, media, bytes, end) = match mood {
-        Mood::Fine | Mood::Loud => right_answer(&house, seen, End::Done).await,
-        Mood::Stall(_) => right_answer(&house, seen, End::Stall).await,
-        Mood::BreakOff(_) => right_answer(&house, seen, End::Break).await,
-        Mood::Slow => std::future::pending().await,
-        Mood::Empty => (200, "audio/mpeg", Vec::new(), End::Done),
-        Mood::NotAudio => {
+    shared.seen.lock().unwrap().push(seen.clone());
+    let behavior = shared.behavior.lock().unwrap().clone();
+    shared.asked.send_modify(|asked| *asked += 1);
+    let (status, media, bytes, end) = match behavior {
+        Behavior::Fine | Behavior::Loud => right_answer(&shared, seen, End::Done).await,
+        Behavior::Stall(_) => right_answer(&shared, seen, End::Stall).await,
+        Behavior::BreakOff(_) => right_answer(&shared, seen, End::Break).await,
+        Behavior::Slow => std::future::pending().await,
+        Behavior::Empty => (200, "audio/mpeg", Vec::new(), End::Done),
+        Behavior::NotAudio => {
             let page = format!("<!doctype html><title>Log in</title><p>{SECRET_BODY}");
             (200, "text/html; charset=utf-8", page.into(), End::Done)
         }
-        Mood::OtherJson => {
+        Behavior::OtherJson => {
             let body = serde_json::json!({ "detail": SECRET_BODY }).to_string();
             (200, "application/json", body.into(), End::Done)
         }
-        Mood::Redirect => (307, "text/plain", SECRET_BODY.into(), End::Done),
-        Mood::Status(status, _) => (status, "application/json", repeated(&seen), End::Done),
+        Behavior::Redirect => (307, "text/plain", SECRET_BODY.into(), End::Done),
+        Behavior::Status(status, _) => (status, "application/json", repeated(&seen), End::Done),
     };
     let mut response = Response::builder()
         .status(StatusCode::from_u16(status).unwrap())
         .header(header::CONTENT_TYPE, media);
-    if let Mood::Status(_, Some(after)) = mood {
+    if let Behavior::Status(_, Some(after)) = behavior {
         response = response.header(header::RETRY_AFTER, after);
     }
-    if mood == Mood::Redirect {
+    if behavior == Behavior::Redirect {
         response = response.header(header::LOCATION, "/elsewhere");
     }
-    let bytes = match mood {
-        Mood::Stall(most) | Mood::BreakOff(most) if status == 200 => {
+    let bytes = match behavior {
+        Behavior::Stall(most) | Behavior::BreakOff(most) if status == 200 => {
             bytes.into_iter().take(most).collect()
         }
         _ => bytes,
     };
     attention.done = true;
-    response.body(body(house, &bytes, end)).unwrap()
+    response.body(body(shared, &bytes, end)).unwrap()
 }
 
 /// What follows the last byte.
@@ -234,13 +234,17 @@ enum End {
     Break,
 }
 
-async fn right_answer(house: &House, seen: Seen, end: End) -> (u16, &'static str, Vec<u8>, End) {
-    match (house.judge)(seen).await {
+async fn right_answer(
+    shared: &Shared,
+    seen: ReceivedRequest,
+    end: End,
+) -> (u16, &'static str, Vec<u8>, End) {
+    match (shared.judge)(seen).await {
         Verdict::Fine(media, bytes) => (200, media, bytes, end),
         Verdict::Refused(status, why) => {
             let body =
                 serde_json::json!({ "error": { "message": format!("{SECRET_BODY}: {why}") } });
-            house.complaints.lock().unwrap().push(why);
+            shared.complaints.lock().unwrap().push(why);
             (
                 status,
                 "application/json",
@@ -252,7 +256,7 @@ async fn right_answer(house: &House, seen: Seen, end: End) -> (u16, &'static str
 }
 
 /// An error that repeats the request including keys, as some vendors do.
-fn repeated(seen: &Seen) -> Vec<u8> {
+fn repeated(seen: &ReceivedRequest) -> Vec<u8> {
     let headers: Vec<String> = seen
         .headers
         .iter()
@@ -269,14 +273,14 @@ fn repeated(seen: &Seen) -> Vec<u8> {
 }
 
 /// The bytes in chunks, followed by the end. Yields to other tasks between chunks.
-fn body(house: Arc<House>, bytes: &[u8], end: End) -> Body {
+fn body(shared: Arc<Shared>, bytes: &[u8], end: End) -> Body {
     let pieces: Vec<Bytes> = bytes
         .chunks(PIECE_BYTES)
         .map(Bytes::copy_from_slice)
         .collect();
     let count = pieces.len();
     let mut attention = Attention {
-        house,
+        shared,
         done: matches!(end, End::Break) || matches!(end, End::Done) && count == 0,
     };
     let last = match end {
@@ -302,10 +306,10 @@ fn body(house: Arc<House>, bytes: &[u8], end: End) -> Body {
     Body::from_stream(whole)
 }
 
-async fn read(request: Request) -> Seen {
+async fn read(request: Request) -> ReceivedRequest {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default();
-    Seen {
+    ReceivedRequest {
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),
         query: url::form_urlencoded::parse(query.as_bytes())

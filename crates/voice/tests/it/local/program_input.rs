@@ -1,7 +1,7 @@
 //! Tests the exact input of programs, and the parsing of their output.
 
-use super::{Place, exists, silence};
-use crate::harness::Home;
+use super::{ProgramDir, exists, silence};
+use crate::harness::Harness;
 use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId};
 
 /// Records the arguments, one per line.
@@ -9,13 +9,13 @@ const NOTE: &str = "printf '%s\\n' \"$@\" >\"$place/arguments\"\n";
 
 #[tokio::test]
 async fn piper_gets_its_options_as_arguments_and_the_text_as_input() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = format!("{NOTE}cat >\"$place/text\"; head -c 32000 /dev/zero");
     let mut settings = place.piper(&script);
     let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
     (piper.speaker_id, piper.length_scale) = (Some(3), Some(1.5));
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let mut request =
         SpeechRequest::new("-f /etc/passwd $(reboot) \"it's\" ünïcode;\nthe same line\n\n--next");
     (request.format, request.speed) = (Some("wav".to_owned()), Some(2.0));
@@ -38,7 +38,7 @@ async fn piper_gets_its_options_as_arguments_and_the_text_as_input() {
 
 #[tokio::test]
 async fn piper_takes_another_description_and_speaks_as_the_voice_usually_does() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = format!("{NOTE}head -c 16000 /dev/zero");
     let mut settings = place.piper(&script);
     let description =
@@ -46,8 +46,8 @@ async fn piper_takes_another_description_and_speaks_as_the_voice_usually_does() 
     let config = place.file("other.json", description);
     let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
     piper.config_path = Some(config.clone());
-    let home = Home::new().await;
-    let voice = home.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("wav".to_owned());
     assert_eq!(
@@ -67,14 +67,16 @@ async fn piper_takes_another_description_and_speaks_as_the_voice_usually_does() 
 
 #[tokio::test]
 async fn whisper_gets_a_private_file_that_does_not_stay() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     let script = format!(
         "{NOTE}stat -c '%a %s' \"$4\" >\"$place/file\"; stat -c %a . >>\"$place/file\"
         pwd >\"$place/directory\"
         printf '{{\"result\":{{\"language\":\"en\"}},\"transcription\":[{{\"offsets\":{{\"from\":0,\"to\":900}},\"text\":\" Yes. \"}}]}}' >\"$9.json\""
     );
-    let home = Home::new().await;
-    let voice = home.voice(place.listener(SttId::WhisperCli, &script)).await;
+    let harness = Harness::new().await;
+    let voice = harness
+        .voice(place.listener(SttId::WhisperCli, &script))
+        .await;
     let mut request = TranscribeRequest::new(silence().into());
     let heard = voice.transcribe(request.clone()).await.unwrap();
     assert_eq!(
@@ -106,13 +108,15 @@ async fn whisper_gets_a_private_file_that_does_not_stay() {
 
 #[tokio::test]
 async fn sherpa_gets_what_the_directory_holds() {
-    let place = Place::new();
+    let place = ProgramDir::new();
     // Releases before 2 print the result on stderr.
     let script = format!(
         "{NOTE}pwd >\"$place/directory\"; printf 'Creating recognizer ...\\n\\n%s\\n{{\"text\": \" Hello.\", \"timestamps\": [], \"tokens\": []}}\\n----\\n' \"$5\" >&2"
     );
-    let home = Home::new().await;
-    let voice = home.voice(place.listener(SttId::SherpaOnnx, &script)).await;
+    let harness = Harness::new().await;
+    let voice = harness
+        .voice(place.listener(SttId::SherpaOnnx, &script))
+        .await;
     let mut request = TranscribeRequest::new(silence().into());
     request.language = Some("de".to_owned());
     assert_eq!(voice.transcribe(request).await.unwrap().text, "Hello.");

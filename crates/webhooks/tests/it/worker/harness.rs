@@ -53,7 +53,7 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
 }
 
 /// One process of a node, from start to stop.
-pub struct House {
+pub struct Harness {
     pub store: Store,
     pub secrets: Secrets,
     pub channels: Channels,
@@ -80,7 +80,7 @@ pub async fn everywhere<F: Future>(test: impl Fn(TestDatabase, FakeModel) -> F) 
     }
 }
 
-impl House {
+impl Harness {
     pub async fn open(database: &TestDatabase, model: &FakeModel) -> Self {
         Self::open_with(database, model, settings()).await
     }

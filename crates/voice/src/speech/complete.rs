@@ -13,7 +13,7 @@ use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
 use std::sync::Arc;
 
 /// Complete audio.
-pub(super) struct Made {
+pub(super) struct CompleteAudio {
     pub(super) audio: Bytes,
     pub(super) duration_ms: u64,
     pub(super) warning: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Made {
 
 impl Job {
     /// Synthesizes the whole text.
-    pub(super) async fn make(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+    pub(super) async fn make(&self, state: &Arc<State>) -> Result<CompleteAudio, VoiceError> {
         let made = match self.native() {
             Some(call) => self.make_native(state, call).await?,
             None => self.make_from_samples(state).await?,
@@ -32,10 +32,14 @@ impl Job {
             (Some(one), Some(other)) => Some(format!("{one} {other}")),
             (one, other) => one.or(other),
         };
-        Ok(Made { warning, ..made })
+        Ok(CompleteAudio { warning, ..made })
     }
 
-    async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
+    async fn make_native(
+        &self,
+        state: &State,
+        call: &TtsCall,
+    ) -> Result<CompleteAudio, VoiceError> {
         let mut speech = (self.id.provider().speak)(&state.resources, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal("a provider returned another format"));
@@ -62,7 +66,7 @@ impl Job {
                 self.format.as_str()
             )
         });
-        Ok(Made {
+        Ok(CompleteAudio {
             audio,
             duration_ms: measured.unwrap_or_default(),
             is_sound: warning.is_none(),
@@ -70,7 +74,7 @@ impl Job {
         })
     }
 
-    async fn make_from_samples(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+    async fn make_from_samples(&self, state: &Arc<State>) -> Result<CompleteAudio, VoiceError> {
         if self.format == Format::Aac {
             aac::find(&state.resources.programs)?;
         }
@@ -79,7 +83,7 @@ impl Job {
             Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
             format => encode_as_it_comes(&state.resources.cpu, self.id, samples, format).await?,
         };
-        Ok(Made {
+        Ok(CompleteAudio {
             audio,
             duration_ms,
             warning: None,

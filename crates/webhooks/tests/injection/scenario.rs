@@ -1,24 +1,22 @@
 //! A node with the default agent, default settings, the real tools, an MCP server, and tools whose effects are
 //! counted.
 
+use crate::external_services::ExternalServices;
 use crate::obedient;
-use crate::outside::Outside;
 use crate::table::Names;
-use crate::worker::house::{House, id, settings};
+use crate::worker::harness::{Harness, id, settings};
 use crate::worker::model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
     AgentsSettings, Audience, Effect, Origin, SendRequest, Target, Tool, ToolContext, ToolError,
     ToolPolicy, TurnReport,
 };
+use gatehouse_config::{McpServer, SearchProvider, WebSearch};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_store::WebhookRow;
 use gatehouse_store::testing::{TestDatabase, sqlite};
-use gatehouse_tools::{
-    McpServerSettings, McpState, SearchProvider, ToolsHandle, ToolsParts, ToolsSettings,
-    WebSearchSettings,
-};
+use gatehouse_tools::{McpState, ToolsHandle, ToolsParts, ToolsSettings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,9 +73,9 @@ impl Tool for Counted {
     }
 }
 
-pub struct World {
-    pub house: House,
-    pub outside: Outside,
+pub struct Scenario {
+    pub harness: Harness,
+    pub external: ExternalServices,
     pub names: Names,
     row: WebhookRow,
     calls: Arc<AtomicUsize>,
@@ -95,43 +93,43 @@ pub fn unattended() -> AgentsSettings {
     }
 }
 
-impl World {
+impl Scenario {
     pub async fn open(agents: AgentsSettings) -> Self {
-        let outside = Outside::start().await;
+        let external = ExternalServices::start().await;
         let mut model = FakeModel::start().await;
         model.base_url = obedient::start().await;
         let database = sqlite();
-        let house = House::open_with(&database, &model, settings()).await;
-        house.agents.update_settings(agents);
+        let harness = Harness::open_with(&database, &model, settings()).await;
+        harness.agents.update_settings(agents);
         let calls = Arc::new(AtomicUsize::new(0));
-        house.webhooks.register_tools(house.agents.tools());
+        harness.webhooks.register_tools(harness.agents.tools());
         for (name, effect) in [
             ("send_message", Some(Effect::Send)),
             ("speak", Some(Effect::Spend)),
             ("shell", None),
         ] {
-            house.agents.tools().register(Arc::new(Counted {
+            harness.agents.tools().register(Arc::new(Counted {
                 name,
                 effect,
                 calls: Arc::clone(&calls),
             }));
         }
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let tools = tools(&house, &outside);
+        let tools = tools(&harness, &external);
         tools.background(stop.clone(), &tasks);
         connected(&tools).await;
-        let row = house.webhook("a", json!({})).await;
-        house
-            .insert(vec![house.delivery(0, &row, "webhook:a:0")])
+        let row = harness.webhook("a", json!({})).await;
+        harness
+            .insert(vec![harness.delivery(0, &row, "webhook:a:0")])
             .await;
         let names = Names {
             webhook: row.id.to_string(),
             delivery: id(0).to_string(),
-            origin: outside.origin.clone(),
+            origin: external.origin.clone(),
         };
         Self {
-            house,
-            outside,
+            harness,
+            external,
             names,
             row,
             calls,
@@ -145,21 +143,21 @@ impl World {
     /// Stores a delivery with this text and returns its id.
     pub async fn deliver(&self, number: usize, text: &str) -> DeliveryId {
         let number = u32::try_from(number).unwrap() + 1;
-        let mut new = self.house.delivery(number, &self.row, "webhook:a:other");
+        let mut new = self.harness.delivery(number, &self.row, "webhook:a:other");
         new.payload = Some(json!({ "text": text }).to_string());
-        self.house.insert(vec![new]).await;
+        self.harness.insert(vec![new]).await;
         id(number)
     }
 
     /// A second webhook, which has a secret, and a delivery of it that has ended.
     pub async fn more_records(&self) -> (String, String) {
         let config = json!({ "auth": { "mode": "standard_webhooks" } });
-        let row = self.house.webhook("signed", config).await;
+        let row = self.harness.webhook("signed", config).await;
         let number = 999_999;
-        let mut new = self.house.delivery(number, &row, "webhook:signed:1");
+        let mut new = self.harness.delivery(number, &row, "webhook:signed:1");
         new.status = DeliveryStatus::Failed;
         new.next_attempt_at = None;
-        self.house.insert(vec![new]).await;
+        self.harness.insert(vec![new]).await;
         (row.id.to_string(), id(number).to_string())
     }
 
@@ -193,14 +191,19 @@ impl World {
     }
 
     async fn finished(&self, request: SendRequest) -> TurnReport {
-        let report = self.house.agents.send_sync(request).await.unwrap();
+        let report = self.harness.agents.send_sync(request).await.unwrap();
         assert!(report.error.is_none(), "{:?}", report.error);
         report
     }
 
     /// How many calls of a session waited for approval in vain.
     pub async fn unapproved(&self, session: &str) -> usize {
-        let page = self.house.agents.history(session, 500, None).await.unwrap();
+        let page = self
+            .harness
+            .agents
+            .history(session, 500, None)
+            .await
+            .unwrap();
         let texts = page.messages.iter();
         texts
             .filter(|message| message.content.contains("did not approve"))
@@ -209,44 +212,51 @@ impl World {
 
     /// How often something was sent, changed, revealed or spent, except in the gateway's own records.
     pub fn effects(&self) -> usize {
-        self.calls.load(Ordering::SeqCst) + self.outside.effects()
+        self.calls.load(Ordering::SeqCst) + self.external.effects()
     }
 
     /// The gateway's webhooks.
     pub async fn records(&self) -> Value {
-        json!(self.house.webhooks.list(100, None).await.unwrap().webhooks)
+        json!(
+            self.harness
+                .webhooks
+                .list(100, None)
+                .await
+                .unwrap()
+                .webhooks
+        )
     }
 
     pub async fn close(self) {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        self.house.stop().await;
+        self.harness.stop().await;
     }
 }
 
-fn tools(house: &House, outside: &Outside) -> ToolsHandle {
+fn tools(harness: &Harness, external: &ExternalServices) -> ToolsHandle {
     let parts = ToolsParts {
-        secrets: house.secrets.clone(),
+        secrets: harness.secrets.clone(),
         outbound: Outbound::new(OutboundSettings {
             allow_private: true,
         })
         .unwrap(),
-        store: house.store.clone(),
-        clock: house.clock.clone(),
+        store: harness.store.clone(),
+        clock: harness.clock.clone(),
         random: Arc::new(SystemRandom),
     };
-    let mcp = format!("{}/mcp", outside.origin).parse().unwrap();
+    let mcp = format!("{}/mcp", external.origin).parse().unwrap();
     let settings = ToolsSettings {
-        web_search: WebSearchSettings {
+        web_search: WebSearch {
             provider: Some(SearchProvider::Searxng),
-            base_url: Some(outside.origin.parse().unwrap()),
-            ..WebSearchSettings::default()
+            base_url: Some(external.origin.parse().unwrap()),
+            ..WebSearch::default()
         },
-        mcp_servers: BTreeMap::from([("files".to_owned(), McpServerSettings::Url(mcp))]),
+        mcp_servers: BTreeMap::from([("files".to_owned(), McpServer::Url(mcp))]),
         ..ToolsSettings::default()
     };
-    gatehouse_tools::register(&house.agents, parts, settings)
+    gatehouse_tools::register(&harness.agents, parts, settings)
 }
 
 async fn connected(tools: &ToolsHandle) {

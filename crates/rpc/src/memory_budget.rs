@@ -3,7 +3,7 @@
 //! bytes arrive and while responses are built. Guards release the bytes on drop, so nothing stays charged
 //! when a connection ends abnormally.
 
-use gatehouse_auth::{Decision, Visit};
+use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::ClientKey;
 use std::collections::HashMap;
 use std::fmt;
@@ -25,9 +25,9 @@ pub struct Limits {
     /// For one credential, or for one client that was allowed without a credential.
     pub each: usize,
     /// For all unauthenticated clients together.
-    pub strangers: usize,
+    pub unauthenticated: usize,
     /// For one unauthenticated client.
-    pub stranger: usize,
+    pub unauthenticated_client: usize,
 }
 
 impl Limits {
@@ -39,8 +39,8 @@ impl Limits {
         Self {
             total,
             each: total / 2,
-            strangers: total / 2,
-            stranger: total / 4,
+            unauthenticated: total / 2,
+            unauthenticated_client: total / 4,
         }
     }
 
@@ -49,8 +49,8 @@ impl Limits {
         Self {
             total: bytes,
             each: bytes,
-            strangers: bytes,
-            stranger: bytes,
+            unauthenticated: bytes,
+            unauthenticated_client: bytes,
         }
     }
 }
@@ -66,14 +66,14 @@ pub enum Holder {
 
 impl Holder {
     /// The holder for this request.
-    pub fn of(visit: &Visit) -> Self {
-        let Decision::Allowed(identity) = &visit.decision else {
-            return Self::Stranger(visit.client.key);
+    pub fn of(context: &RequestContext) -> Self {
+        let Decision::Allowed(identity) = &context.decision else {
+            return Self::Stranger(context.client.key);
         };
         let name = identity.actor_name();
         // Several clients share these two names, so the client key tells them apart.
         Self::Known(match name.as_str() {
-            "loopback" | "password" => format!("{name} {}", visit.client.key).into(),
+            "loopback" | "password" => format!("{name} {}", context.client.key).into(),
             _ => name.into(),
         })
     }
@@ -82,7 +82,7 @@ impl Holder {
 #[derive(Debug, Default)]
 struct Held {
     total: usize,
-    strangers: usize,
+    unauthenticated: usize,
     each: HashMap<Holder, usize>,
 }
 
@@ -165,13 +165,14 @@ impl Share {
             && match self.holder {
                 Holder::Known(_) => fits(its, limits.each),
                 Holder::Stranger(_) => {
-                    fits(its, limits.stranger) && fits(held.strangers, limits.strangers)
+                    fits(its, limits.unauthenticated_client)
+                        && fits(held.unauthenticated, limits.unauthenticated)
                 }
             };
         if has_room && more > 0 {
             held.total += more;
             if matches!(self.holder, Holder::Stranger(_)) {
-                held.strangers += more;
+                held.unauthenticated += more;
             }
             held.each.insert(self.holder.clone(), its + more);
             drop(held);
@@ -189,7 +190,7 @@ impl Share {
         let mut held = self.budget.lock();
         held.total = held.total.saturating_sub(less);
         if matches!(self.holder, Holder::Stranger(_)) {
-            held.strangers = held.strangers.saturating_sub(less);
+            held.unauthenticated = held.unauthenticated.saturating_sub(less);
         }
         match held.each.get_mut(&self.holder) {
             Some(its) if *its > less => *its -= less,

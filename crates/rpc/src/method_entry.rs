@@ -3,7 +3,7 @@
 
 use crate::envelope::Outcome;
 use crate::order::Order;
-use gatehouse_auth::{AuthIdentity, Subject, Visit};
+use gatehouse_auth::{AuthIdentity, RequestContext, Subject};
 use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
 use gatehouse_services::Services;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -127,7 +127,7 @@ impl Method {
 pub struct Call {
     pub services: Arc<Services>,
     /// The origin of the call.
-    pub visit: Arc<Visit>,
+    pub context: Arc<RequestContext>,
     pub identity: AuthIdentity,
     /// Held until the next ordered message of the socket may start; `None` without a socket.
     pub turn: Option<Arc<DropGuard>>,
@@ -141,7 +141,7 @@ impl Call {
 
     /// The caller, for the audit log.
     pub fn actor(&self) -> Actor {
-        self.visit.actor()
+        self.context.actor()
     }
 
     /// Requires a recently confirmed session, a password or an API key. Used by methods that reveal a
@@ -204,21 +204,21 @@ macro_rules! method {
         $(, order: $order:ident)? $(, errors: [$($error:ident),*])?
         $(, audit: $audit:expr)?
     ) => {
-        $crate::method::Method {
+        $crate::method_entry::Method {
             name: $name,
             summary: $summary,
             scope: $scope,
             needs_open_vault: false $(|| $open)?,
             long_params: false $(|| $long)?,
             ends_with_caller: false $(|| $ends)?,
-            order: $crate::method::order_of!($($order)?),
-            audit: $crate::method::audit_of!($($audit)?),
+            order: $crate::method_entry::order_of!($($order)?),
+            audit: $crate::method_entry::audit_of!($($audit)?),
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
             params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
             result: |generator| generator.subschema_for::<$result>(),
-            handler: |call, params| match $crate::method::read_params::<$params>(params) {
+            handler: |call, params| match $crate::method_entry::read_params::<$params>(params) {
                 Ok(params) => Box::pin(async move {
-                    $crate::method::outcome_of::<$result>($handler(call, params).await)
+                    $crate::method_entry::outcome_of::<$result>($handler(call, params).await)
                 }),
                 Err(problem) => Box::pin(std::future::ready(Err(problem))),
             },
@@ -241,7 +241,7 @@ pub(crate) use order_of;
 /// Defaults to `Audit::Reads`.
 macro_rules! audit_of {
     () => {
-        $crate::method::Audit::Reads
+        $crate::method_entry::Audit::Reads
     };
     ($audit:expr) => {
         $audit

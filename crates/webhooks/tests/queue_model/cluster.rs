@@ -5,7 +5,7 @@
 //! The operating system schedules the tasks, so a failure cannot be shrunk. The sequence of disturbances
 //! comes from a seed, which a failure reports.
 
-use super::room_node::{Node, Receiver};
+use super::cluster_node::{Node, Receiver};
 use gatehouse_domain::{DeliveryStatus, Random, SeededRandom};
 use gatehouse_store::testing::{TestDatabase, postgres, sqlite};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ struct Accepted {
     removed: BTreeSet<String>,
 }
 
-struct Rooms {
+struct Cluster {
     seed: u64,
     random: SeededRandom,
     database: TestDatabase,
@@ -41,12 +41,12 @@ struct Rooms {
     now_ms: i64,
 }
 
-impl Rooms {
+impl Cluster {
     async fn open(database: TestDatabase, nodes: usize, seed: u64) -> Self {
         let receiver = Receiver::start().await;
         let first = Node::open(database.for_another_node(), 0).await;
         first.prepare(&receiver).await;
-        let mut rooms = Self {
+        let mut cluster = Self {
             seed,
             random: SeededRandom::new(seed),
             database,
@@ -59,13 +59,13 @@ impl Rooms {
             now_ms: 0,
         };
         for place in 0..3 {
-            rooms.add_webhook(place).await;
+            cluster.add_webhook(place).await;
         }
-        while rooms.nodes.len() < nodes {
-            let node = rooms.fresh_node().await;
-            rooms.nodes.push(Some(node));
+        while cluster.nodes.len() < nodes {
+            let node = cluster.fresh_node().await;
+            cluster.nodes.push(Some(node));
         }
-        rooms
+        cluster
     }
 
     fn below(&self, bound: usize) -> usize {
@@ -315,13 +315,13 @@ fn count(texts: &[String], mark: &str) -> usize {
 }
 
 async fn run(database: TestDatabase, nodes: usize, seed: u64) {
-    let mut rooms = Rooms::open(database, nodes, seed).await;
+    let mut cluster = Cluster::open(database, nodes, seed).await;
     for _ in 0..STEPS {
-        rooms.step().await;
+        cluster.step().await;
     }
-    rooms.settle().await;
-    rooms.check().await;
-    rooms.close().await;
+    cluster.settle().await;
+    cluster.check().await;
+    cluster.close().await;
 }
 
 #[tokio::test]

@@ -49,27 +49,27 @@ impl ConnectionLimits {
 }
 
 #[derive(Default)]
-struct Taken {
+struct TakenSlots {
     /// In order of arrival.
-    all: BTreeMap<u64, Arc<Seat>>,
+    all: BTreeMap<u64, Arc<ConnectionState>>,
     by_client: HashMap<ClientKey, usize>,
     /// The connections that may be evicted, by client.
-    strangers: HashMap<ClientKey, BTreeSet<u64>>,
+    evictable: HashMap<ClientKey, BTreeSet<u64>>,
     /// The same clients, ordered by their number of connections.
     by_number: BTreeSet<(usize, ClientKey)>,
     next: u64,
 }
 
-impl Taken {
-    fn add_stranger(&mut self, client: ClientKey, number: u64) {
-        let held = self.strangers.entry(client).or_default();
+impl TakenSlots {
+    fn add_evictable(&mut self, client: ClientKey, number: u64) {
+        let held = self.evictable.entry(client).or_default();
         self.by_number.remove(&(held.len(), client));
         held.insert(number);
         self.by_number.insert((held.len(), client));
     }
 
-    fn remove_stranger(&mut self, client: ClientKey, number: u64) {
-        let Some(held) = self.strangers.get_mut(&client) else {
+    fn remove_evictable(&mut self, client: ClientKey, number: u64) {
+        let Some(held) = self.evictable.get_mut(&client) else {
             return;
         };
         let before = held.len();
@@ -78,36 +78,40 @@ impl Taken {
         }
         self.by_number.remove(&(before, client));
         if held.is_empty() {
-            self.strangers.remove(&client);
+            self.evictable.remove(&client);
         } else {
             self.by_number.insert((held.len(), client));
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<Arc<Seat>> {
-        let seat = self.all.remove(&number)?;
-        self.remove_stranger(seat.client, number);
-        match self.by_client.get_mut(&seat.client) {
+    fn remove(&mut self, number: u64) -> Option<Arc<ConnectionState>> {
+        let connection = self.all.remove(&number)?;
+        self.remove_evictable(connection.client, number);
+        match self.by_client.get_mut(&connection.client) {
             Some(held) if *held > 1 => *held -= 1,
-            _ => drop(self.by_client.remove(&seat.client)),
+            _ => drop(self.by_client.remove(&connection.client)),
         }
-        Some(seat)
+        Some(connection)
     }
 
     /// Evicts an unauthenticated connection of this client: the oldest idle one, or the oldest one unless
     /// `idle_only`. Returns `false` when there is none.
     fn evict(&mut self, client: ClientKey, idle_only: bool) -> bool {
-        let Some(held) = self.strangers.get(&client) else {
+        let Some(held) = self.evictable.get(&client) else {
             return false;
         };
-        let is_idle = |number: &&u64| self.all.get(*number).is_some_and(|seat| seat.is_idle());
+        let is_idle = |number: &&u64| {
+            self.all
+                .get(*number)
+                .is_some_and(|connection| connection.is_idle())
+        };
         let idle = held.iter().take(LOOKED_AT).find(is_idle);
         let oldest = held.first().filter(|_| !idle_only);
         let Some(victim) = idle.or(oldest).copied() else {
             return false;
         };
         match self.remove(victim) {
-            Some(seat) => seat.ended.cancel(),
+            Some(connection) => connection.ended.cancel(),
             None => return false,
         }
         true
@@ -116,12 +120,12 @@ impl Taken {
 
 /// The connection slots of a server. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     limits: ConnectionLimits,
-    taken: Arc<Mutex<Taken>>,
+    taken: Arc<Mutex<TakenSlots>>,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(limits: ConnectionLimits) -> Self {
         Self {
             limits,
@@ -133,7 +137,7 @@ impl Places {
     /// most unauthenticated connections. If this client has used up its own slots, evicts one of its idle
     /// connections. Returns `None` when nothing can be evicted. `is_shared` means that many clients connect
     /// through this address.
-    pub(crate) fn take(&self, client: ClientKey, is_shared: bool) -> Option<Place> {
+    pub(crate) fn take(&self, client: ClientKey, is_shared: bool) -> Option<ConnectionSlot> {
         let mut taken = self.lock();
         let held = taken.by_client.get(&client).copied().unwrap_or(0);
         if !is_shared && held >= self.limits.per_client && !taken.evict(client, true) {
@@ -144,20 +148,20 @@ impl Places {
         }
         let number = taken.next;
         taken.next += 1;
-        let seat = Arc::new(Seat {
+        let connection = Arc::new(ConnectionState {
             number,
             client,
-            places: self.clone(),
+            slots: self.clone(),
             ended: CancellationToken::new(),
             is_kept: AtomicBool::new(false),
             requests: AtomicUsize::new(0),
             opened: Instant::now(),
             idle_since_ms: AtomicU64::new(0),
         });
-        taken.all.insert(number, Arc::clone(&seat));
+        taken.all.insert(number, Arc::clone(&connection));
         *taken.by_client.entry(client).or_default() += 1;
-        taken.add_stranger(client, number);
-        Some(Place(Arc::new(Guard(seat))))
+        taken.add_evictable(client, number);
+        Some(ConnectionSlot(Arc::new(Guard(connection))))
     }
 
     /// Evicts one connection, because the process has no file descriptors left.
@@ -169,21 +173,21 @@ impl Places {
         &self.limits
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, TakenSlots> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn make_room(taken: &mut Taken) -> bool {
+fn make_room(taken: &mut TakenSlots) -> bool {
     let most = taken.by_number.last().map(|(_, client)| *client);
     most.is_some_and(|client| taken.evict(client, false))
 }
 
 /// The state of a connection.
-struct Seat {
+struct ConnectionState {
     number: u64,
     client: ClientKey,
-    places: Places,
+    slots: ConnectionSlots,
     ended: CancellationToken,
     is_kept: AtomicBool,
     /// The number of active requests.
@@ -193,7 +197,7 @@ struct Seat {
     idle_since_ms: AtomicU64,
 }
 
-impl Seat {
+impl ConnectionState {
     fn is_idle(&self) -> bool {
         self.requests.load(Ordering::Acquire) == 0
     }
@@ -205,19 +209,19 @@ impl Seat {
 }
 
 /// Releases the slot on drop.
-struct Guard(Arc<Seat>);
+struct Guard(Arc<ConnectionState>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.places.lock().remove(self.0.number);
+        self.0.slots.lock().remove(self.0.number);
     }
 }
 
 /// A slot. It is released when its last clone is dropped.
 #[derive(Clone)]
-pub(crate) struct Place(Arc<Guard>);
+pub(crate) struct ConnectionSlot(Arc<Guard>);
 
-impl fmt::Debug for Place {
+impl fmt::Debug for ConnectionSlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Place")
             .field("client", &self.0.0.client)
@@ -225,13 +229,13 @@ impl fmt::Debug for Place {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Marks the connection as used by an authenticated caller. It can no longer be evicted.
     pub(crate) fn keep(&self) {
-        let seat = &self.0.0;
-        if !seat.is_kept.swap(true, Ordering::AcqRel) {
-            let mut taken = seat.places.lock();
-            taken.remove_stranger(seat.client, seat.number);
+        let connection = &self.0.0;
+        if !connection.is_kept.swap(true, Ordering::AcqRel) {
+            let mut taken = connection.slots.lock();
+            taken.remove_evictable(connection.client, connection.number);
         }
     }
 
@@ -248,10 +252,10 @@ impl Place {
 
     /// Completes when no request has been active for `limit`.
     pub(crate) async fn idle(&self, limit: Duration) {
-        let seat = &self.0.0;
+        let connection = &self.0.0;
         loop {
-            let left = if seat.is_idle() {
-                match limit.checked_sub(seat.idle_for()) {
+            let left = if connection.is_idle() {
+                match limit.checked_sub(connection.idle_for()) {
                     None | Some(Duration::ZERO) => return,
                     Some(left) => left,
                 }
@@ -265,14 +269,14 @@ impl Place {
 }
 
 /// An active request.
-pub(crate) struct InWork(Place);
+pub(crate) struct InWork(ConnectionSlot);
 
 impl Drop for InWork {
     fn drop(&mut self) {
-        let seat = &self.0.0.0;
-        let now = u64::try_from(seat.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        seat.idle_since_ms.store(now, Ordering::Release);
-        seat.requests.fetch_sub(1, Ordering::AcqRel);
+        let connection = &self.0.0.0;
+        let now = u64::try_from(connection.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        connection.idle_since_ms.store(now, Ordering::Release);
+        connection.requests.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

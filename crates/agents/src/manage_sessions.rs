@@ -116,15 +116,6 @@ impl Agents {
         Ok(row.map(|row| Source::of(&row.source)))
     }
 
-    pub async fn count_sessions(&self) -> Result<u64, AgentsError> {
-        let read = self
-            .0
-            .store
-            .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
-        let count: i64 = read.await?;
-        Ok(u64::try_from(count).unwrap_or(0))
-    }
-
     /// Creates an empty session.
     pub async fn create_session(
         &self,

@@ -84,7 +84,7 @@ const UNKNOWN_FIELD: &[&str] = &[
 
 /// The machine-readable codes of an error, and its message in lower case.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ErrorBody {
     words: Vec<String>,
     text: String,
     number: Option<u16>,
@@ -92,7 +92,7 @@ pub(super) struct Said {
     parameter: String,
 }
 
-impl Said {
+impl ErrorBody {
     pub(super) fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(Value::Array(list)) => list.first().map(Self::of).unwrap_or_default(),

@@ -44,7 +44,7 @@ impl Running<'_> {
         }
         self.audio.clone_from(&row.audio);
         self.inner
-            .tell(AgentEvent::Message(Arc::new(Message::from(row))));
+            .publish(AgentEvent::Message(Arc::new(Message::from(row))));
         Ok(())
     }
 

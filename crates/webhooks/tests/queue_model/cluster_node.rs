@@ -160,9 +160,12 @@ async fn open(database: &TestDatabase, clock: Arc<dyn Clock>) -> Parts {
         random,
     };
     let settings = WebhooksSettings {
-        global_rate_limit_per_minute: 1_000_000,
-        retention_days: 36_500,
-        max_attempts: 5,
+        section: gatehouse_config::Webhooks {
+            global_rate_limit_per_minute: 1_000_000,
+            retention_days: 36_500,
+            max_attempts: 5,
+            ..gatehouse_config::Webhooks::default()
+        },
         ..WebhooksSettings::default()
     };
     let webhooks = Webhooks::open(parts, settings).await.unwrap();

@@ -15,7 +15,7 @@ const LINES: i64 = 1024;
 
 /// The result of reading the queue.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct QueueRead {
     pub(super) takes: Vec<Take>,
     /// Accounts by target.
     pub(super) accounts: HashMap<String, Option<TargetAccount>>,
@@ -27,7 +27,7 @@ pub(super) struct Look {
     pub(super) leaves_work: bool,
 }
 
-impl Look {
+impl QueueRead {
     fn not_before(&mut self, wait: Duration) {
         self.next = Some(self.next.map_or(wait, |next| next.min(wait)));
     }
@@ -35,33 +35,33 @@ impl Look {
 
 impl Worker {
     /// Distributes the free slots among the lines. Slots of runs in `ended` count as free.
-    pub(super) async fn look(&mut self, ended: &[Attempt]) -> Result<Look, StoreError> {
+    pub(super) async fn read_queue(&mut self, ended: &[Attempt]) -> Result<QueueRead, StoreError> {
         let limits = self.limits();
         let load = self.slots.load(ended);
-        let mut look = Look::default();
+        let mut queue = QueueRead::default();
         if load.agent >= limits.agent && load.send >= limits.send {
-            look.leaves_work = true;
-            return Ok(look);
+            queue.leaves_work = true;
+            return Ok(queue);
         }
-        let lines = self.read_lines(&mut look).await?;
-        look.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
-        let candidates = self.judge(lines, &mut look).await?;
-        look.takes = fair::plan(&candidates, limits, load, &self.served);
-        look.leaves_work = look.takes.len() < candidates.len();
-        Ok(look)
+        let lines = self.read_lines(&mut queue).await?;
+        queue.is_idle = lines.is_empty() && load.agent == 0 && load.send == 0;
+        let candidates = self.judge(lines, &mut queue).await?;
+        queue.takes = fair::plan(&candidates, limits, load, &self.served);
+        queue.leaves_work = queue.takes.len() < candidates.len();
+        Ok(queue)
     }
 
     fn limits(&self) -> Limits {
         let settings = self.inner.settings.load();
         Limits {
-            agent: settings.agent_workers.max(1),
-            send: settings.send_workers.max(1),
-            per_webhook: settings.per_webhook_concurrency.max(1),
-            per_account: settings.per_account_concurrency.max(1),
+            agent: settings.section.agent_workers.max(1),
+            send: settings.section.send_workers.max(1),
+            per_webhook: settings.section.per_webhook_concurrency.max(1),
+            per_account: settings.section.per_account_concurrency.max(1),
         }
     }
 
-    async fn read_lines(&mut self, look: &mut Look) -> Result<Vec<DeliveryLine>, StoreError> {
+    async fn read_lines(&mut self, queue: &mut QueueRead) -> Result<Vec<DeliveryLine>, StoreError> {
         let after = self.lines_after.take();
         let was_partial = after.is_some();
         let read = self.inner.store.read(move |conn| {
@@ -73,9 +73,9 @@ impl Worker {
             self.lines_after = lines.last().cloned();
         }
         // The collation of the database may differ.
-        lines.sort_by_cached_key(fair::place_of);
+        lines.sort_by_cached_key(fair::line_key);
         if is_partial || was_partial {
-            look.not_before(SHARED_POLL / 20);
+            queue.not_before(SHARED_POLL / 20);
         }
         Ok(lines)
     }
@@ -84,7 +84,7 @@ impl Worker {
     async fn judge(
         &self,
         lines: Vec<DeliveryLine>,
-        look: &mut Look,
+        queue: &mut QueueRead,
     ) -> Result<Vec<Candidate>, StoreError> {
         let disabled = self.inner.live.disabled();
         let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
@@ -94,15 +94,15 @@ impl Worker {
                 continue;
             }
             if line.due > now {
-                look.not_before(now.until(line.due));
+                queue.not_before(now.until(line.due));
                 continue;
             }
-            if !line.target.is_empty() && !look.accounts.contains_key(&line.target) {
+            if !line.target.is_empty() && !queue.accounts.contains_key(&line.target) {
                 let channels = &self.inner.channels;
                 let account = channels.find_target_account(&line.target).await?;
-                look.accounts.insert(line.target.clone(), account);
+                queue.accounts.insert(line.target.clone(), account);
             }
-            let account = look.accounts.get(&line.target).cloned().flatten();
+            let account = queue.accounts.get(&line.target).cloned().flatten();
             if account.as_ref().is_some_and(|account| !account.is_enabled) {
                 continue;
             }
@@ -118,7 +118,7 @@ impl Worker {
                 Gate::Probe => 1,
                 Gate::Open(until) => {
                     if let Some(until) = until {
-                        look.not_before(Duration::from_millis(until.saturating_sub(monotonic)));
+                        queue.not_before(Duration::from_millis(until.saturating_sub(monotonic)));
                     }
                     continue;
                 }

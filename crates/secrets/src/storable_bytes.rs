@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 /// Bytes in the form in which they may be stored.
 #[derive(Debug, PartialEq, Eq)]
-pub enum KeptBytes {
+pub enum StorableBytes {
     /// Plaintext: the vault is disabled or does not exist.
     Plain(Vec<u8>),
     /// Ciphertext, as base64.
@@ -17,27 +17,27 @@ pub enum KeptBytes {
 impl Secrets {
     /// Prepares bytes of the voice cache for storage under this name. Returns `None` while the
     /// vault is sealed, because they could only be stored in plaintext.
-    pub fn keep_bytes(&self, name: &str, bytes: &[u8]) -> Option<KeptBytes> {
+    pub fn keep_bytes(&self, name: &str, bytes: &[u8]) -> Option<StorableBytes> {
         let (_, status, dek) = self.0.known();
         match (status, dek) {
             (Status::Sealed, _) => None,
-            (_, None) => Some(KeptBytes::Plain(bytes.to_vec())),
+            (_, None) => Some(StorableBytes::Plain(bytes.to_vec())),
             (_, Some(dek)) => {
                 let sealed = dek.encrypt(&*self.0.random, &aad(name), bytes);
-                sealed.ok().map(KeptBytes::Encrypted)
+                sealed.ok().map(StorableBytes::Encrypted)
             }
         }
     }
 
     /// Reads bytes stored under this name. Returns `None` if they cannot be opened: the vault is
     /// sealed or has a different key, or they are plaintext although a vault is enabled.
-    pub fn kept_bytes(&self, name: &str, kept: KeptBytes) -> Option<Zeroizing<Vec<u8>>> {
+    pub fn kept_bytes(&self, name: &str, kept: StorableBytes) -> Option<Zeroizing<Vec<u8>>> {
         let (_, status, dek) = self.0.known();
         match (kept, dek) {
-            (KeptBytes::Plain(bytes), None) if status != Status::Sealed => {
+            (StorableBytes::Plain(bytes), None) if status != Status::Sealed => {
                 Some(Zeroizing::new(bytes))
             }
-            (KeptBytes::Encrypted(text), Some(dek)) => dek.decrypt(&aad(name), &text).ok(),
+            (StorableBytes::Encrypted(text), Some(dek)) => dek.decrypt(&aad(name), &text).ok(),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ fn known(name: &str) -> Holder {
     Holder::Known(name.into())
 }
 
-fn stranger(last: u8) -> Holder {
+fn unauthenticated_client(last: u8) -> Holder {
     Holder::Stranger(ClientKey::of(Ipv4Addr::new(192, 0, 2, last).into()))
 }
 
@@ -20,7 +20,12 @@ fn take(budget: &ByteBudget, holder: Holder, bytes: usize) -> Option<Share> {
 fn the_usual_limits_are_256_mib_and_grow_with_the_messages() {
     let usual = Limits::for_messages(36 * MIB);
     assert_eq!(
-        (usual.total, usual.each, usual.strangers, usual.stranger),
+        (
+            usual.total,
+            usual.each,
+            usual.unauthenticated,
+            usual.unauthenticated_client
+        ),
         (256 * MIB, 128 * MIB, 128 * MIB, 64 * MIB)
     );
     assert_eq!(Limits::for_messages(100 * MIB).total, 700 * MIB);
@@ -63,14 +68,14 @@ fn one_credential_leaves_half_to_the_others() {
 #[test]
 fn strangers_leave_half_to_who_is_let_in() {
     let budget = ByteBudget::new(Limits::for_messages(36 * MIB));
-    assert!(take(&budget, stranger(1), 60 * MIB + 1).is_none());
-    let one = take(&budget, stranger(1), 60 * MIB).unwrap();
-    let two = take(&budget, stranger(2), 60 * MIB).unwrap();
-    assert!(take(&budget, stranger(3), MIB).is_none());
+    assert!(take(&budget, unauthenticated_client(1), 60 * MIB + 1).is_none());
+    let one = take(&budget, unauthenticated_client(1), 60 * MIB).unwrap();
+    let two = take(&budget, unauthenticated_client(2), 60 * MIB).unwrap();
+    assert!(take(&budget, unauthenticated_client(3), MIB).is_none());
     assert!(take(&budget, known("a"), 119 * MIB).is_some());
     drop((one, two));
-    assert_eq!(budget.lock().strangers, 0);
-    assert!(take(&budget, stranger(3), MIB).is_some());
+    assert_eq!(budget.lock().unauthenticated, 0);
+    assert!(take(&budget, unauthenticated_client(3), MIB).is_some());
 }
 
 #[test]

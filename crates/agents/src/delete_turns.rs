@@ -2,7 +2,7 @@
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
-use crate::sessions::find;
+use crate::manage_sessions::find;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::Conn;
 

@@ -14,15 +14,15 @@ const LONGEST_PAUSE_MS: u64 = 250;
 /// The size of the next batch. It adapts to the duration of the last write, including the wait for the
 /// writer, so a busy or slow disk gets small batches.
 #[derive(Debug)]
-pub(crate) struct Pieces(i64);
+pub(crate) struct BatchSize(i64);
 
-impl Default for Pieces {
+impl Default for BatchSize {
     fn default() -> Self {
         Self(FIRST_ROWS)
     }
 }
 
-impl Pieces {
+impl BatchSize {
     /// Maximum number of rows in the next batch.
     pub(crate) const fn rows(&self) -> i64 {
         self.0
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn pieces_follow_the_time_that_the_last_one_took() {
-        let mut pieces = Pieces::default();
+        let mut pieces = BatchSize::default();
         for (ms, rows) in [
             (9, 500),
             (10, 500),
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn others_have_the_writer_for_as_long() {
         for (ms, pause) in [(0, 1), (20, 20), (250, 250), (251, 250)] {
-            assert_eq!(Pieces::default().took(ms), Duration::from_millis(pause));
+            assert_eq!(BatchSize::default().took(ms), Duration::from_millis(pause));
         }
     }
 }

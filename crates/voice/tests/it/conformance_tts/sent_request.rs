@@ -1,12 +1,12 @@
 //! The content of a vendor's request, in a form common to all vendors.
 
-use crate::vendor::mood::Seen;
+use crate::vendor::fake_server::ReceivedRequest;
 use crate::vendor::program::Run;
 use serde_json::Value;
 
 /// A request in common terms.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct SentRequest {
     pub text: String,
     /// The format's name as in our API; `None` if none is requested.
     pub format: Option<String>,
@@ -24,8 +24,8 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-impl Said {
-    pub fn to_elevenlabs(seen: &Seen) -> Self {
+impl SentRequest {
+    pub fn to_elevenlabs(seen: &ReceivedRequest) -> Self {
         let body = seen.json();
         let settings = &body["voice_settings"];
         Self {
@@ -48,7 +48,7 @@ impl Said {
         }
     }
 
-    pub fn to_openai(seen: &Seen) -> Self {
+    pub fn to_openai(seen: &ReceivedRequest) -> Self {
         let body = seen.json();
         Self {
             text: text(&body["input"]).unwrap_or_default(),
@@ -61,7 +61,7 @@ impl Said {
         }
     }
 
-    pub fn to_google(seen: &Seen) -> Self {
+    pub fn to_google(seen: &ReceivedRequest) -> Self {
         let body = seen.json();
         Self {
             text: text(&body["input"]["text"]).unwrap_or_default(),
@@ -82,7 +82,7 @@ impl Said {
         }
     }
 
-    pub fn to_coqui(seen: &Seen) -> Self {
+    pub fn to_coqui(seen: &ReceivedRequest) -> Self {
         let parameter = |name: &str| {
             let found = seen.query.iter().find(|(it, _)| it == name);
             found.map(|(_, value)| value.clone())

@@ -4,9 +4,10 @@ use super::connect::{ConnectError, connect};
 use super::listener::Listener;
 use super::listing;
 use super::review;
-use super::servers::{McpServerSettings, World};
+use super::servers::Dependencies;
 use super::status::{McpState, McpStatus};
 use gatehouse_agents::Tool;
+use gatehouse_config::McpServer;
 use gatehouse_store::StoreError;
 use rmcp::RoleClient;
 use rmcp::service::{Peer, RunningService};
@@ -34,9 +35,9 @@ const BETWEEN_LISTS: Duration = Duration::from_millis(500);
 
 /// One server.
 pub(super) struct Server {
-    pub(super) world: Arc<World>,
+    pub(super) dependencies: Arc<Dependencies>,
     pub(super) name: String,
-    pub(super) settings: Arc<McpServerSettings>,
+    pub(super) settings: Arc<McpServer>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
     /// Which start of a server this is.
     pub(super) run: u64,
@@ -68,7 +69,7 @@ impl Server {
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
                 _ => {
-                    (self.world.publish)(&self.group(), Vec::new());
+                    (self.dependencies.publish)(&self.group(), Vec::new());
                     return;
                 }
             };
@@ -105,7 +106,7 @@ impl Server {
         };
         let (peer, cancel) = (service.peer().clone(), service.cancellation_token());
         let mut ended = pin!(end_of(service));
-        let mut refresh = self.world.refresh.subscribe();
+        let mut refresh = self.dependencies.refresh.subscribe();
         let served = async {
             // One audit row, however often the server changes its tools.
             let mut is_noted = false;
@@ -141,14 +142,14 @@ impl Server {
         let Ok(Ok(mut tools)) = listed else {
             return Err(ServerError::List);
         };
-        let reviewed = review::review(&self.world, &self.name, &tools).await;
+        let reviewed = review::review(&self.dependencies, &self.name, &tools).await;
         let reviewed = reviewed.map_err(ServerError::Store)?;
         tools.retain(|tool| reviewed.admits(tool));
         let count = tools.len();
         let tools = tools
             .into_iter()
             .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
-        (self.world.publish)(&self.group(), tools.collect());
+        (self.dependencies.publish)(&self.group(), tools.collect());
         let is_changed = !reviewed.pending().is_empty();
         if is_changed && !is_noted {
             tracing::warn!(
@@ -156,11 +157,11 @@ impl Server {
                 tools = ?reviewed.pending(),
                 "tools of an MCP server differ from what was approved and are not offered"
             );
-            let noted = review::note_change(&self.world, &self.name, &reviewed);
+            let noted = review::note_change(&self.dependencies, &self.name, &reviewed);
             noted.await.map_err(ServerError::Store)?;
         }
         tracing::info!(server = %self.name, tools = count, "connected to an MCP server");
-        self.world.board.set(McpStatus {
+        self.dependencies.board.set(McpStatus {
             state: McpState::Connected,
             tools: count,
             listed: reviewed.tools,
@@ -172,7 +173,7 @@ impl Server {
 
     /// Completes when the vault is no longer sealed, or never if `waits` is false.
     async fn unsealed(&self, waits: bool) {
-        let mut status = self.world.parts.secrets.subscribe_status();
+        let mut status = self.dependencies.parts.secrets.subscribe_status();
         if !waits
             || status
                 .wait_for(|status| *status != gatehouse_secrets::Status::Sealed)
@@ -189,7 +190,7 @@ impl Server {
 
     /// Reports a state without tools.
     fn report(&self, state: McpState, problem: Option<String>) {
-        self.world.board.set(McpStatus {
+        self.dependencies.board.set(McpStatus {
             state,
             problem,
             ..self.status()
