@@ -77,7 +77,7 @@ test.describe('an agent', () => {
   });
 
   test('can name the tools that need approval, without a setting of the server', async ({ home, page }) => {
-    await page.goto('/settings/agents/default');
+    await page.goto('/agents/default');
     await page.getByLabel(/^Tools that need approval/).fill('web_fetch, mcp__files__*');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect(page.getByRole('region', { name: 'Messages' }).getByText('saved')).toBeVisible();

@@ -22,7 +22,7 @@ const toInbox = (gateway: Gateway, more: object = {}) =>
 test('the empty state explains webhooks and sends a first test delivery with one click', async ({ home, page }) => {
   await page.goto('/deliveries');
   await expect(page.getByText('No webhooks yet')).toBeVisible();
-  await expect(page.getByRole('link', { name: 'Create a webhook' })).toHaveAttribute('href', '/settings/webhooks/new');
+  await expect(page.getByRole('link', { name: 'Create a webhook' })).toHaveAttribute('href', '/webhooks/new');
   await toInbox(home);
   await page.reload();
   await page.getByRole('button', { name: 'Send a test to House' }).click();
@@ -46,7 +46,7 @@ test('a signed request appears live, can be opened, read and replayed', async ({
   await row.click();
   const detail = page.getByRole('region', { name: 'pull_request.opened' });
   await expect(detail.getByText('Sent to inbox in')).toBeVisible();
-  await expect(detail.getByRole('link', { name: 'House' })).toHaveAttribute('href', `/settings/webhooks/${webhook.id}`);
+  await expect(detail.getByRole('link', { name: 'House' })).toHaveAttribute('href', `/webhooks/${webhook.id}`);
   await expect(detail.getByRole('row', { name: 'x-github-event pull_request' })).toBeVisible();
   await expect(detail.getByRole('row', { name: 'x-github-delivery d-1' })).toBeVisible();
   await expect(detail.getByText('x-hub-signature-256')).toHaveCount(0);

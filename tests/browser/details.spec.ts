@@ -103,7 +103,7 @@ test.describe('a browser that prefers British English', () => {
 
   test('shows dates the British way', async ({ home, page }) => {
     await home.rpc('channels.test', { id: 'inbox', text: 'Now' });
-    await page.goto('/settings/inbox');
+    await page.goto('/inbox');
     await expect(page.getByRole('listitem').getByRole('time')).toHaveAttribute('title', /^\d{1,2} \w+ \d{4}/);
   });
 });
@@ -117,7 +117,7 @@ test('while the vault is sealed, no page sends requests that are refused', async
   page.on('response', (response) => {
     if (response.status() === 423) refused.push(new URL(response.url()).pathname);
   });
-  for (const path of ['/chat', '/deliveries', '/settings/inbox', '/settings/webhooks', '/settings/agents', '/settings/channels', '/settings/about']) {
+  for (const path of ['/chat', '/deliveries', '/inbox', '/webhooks', '/agents', '/channels', '/settings/system']) {
     await page.goto(path);
     await live(page);
     await expect(page.getByText('The vault is sealed.').first()).toBeVisible();

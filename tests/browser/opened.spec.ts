@@ -36,10 +36,10 @@ const OPENED: Opened[] = [
     press: [button('Rename, share or delete'), item('Share…')],
     shown: dialog(),
   },
-  { name: 'webhook', path: () => '/settings/webhooks', press: [button('Actions for Bills')], shown: menu },
+  { name: 'webhook', path: () => '/webhooks', press: [button('Actions for Bills')], shown: menu },
   {
     name: 'delete',
-    path: () => '/settings/webhooks',
+    path: () => '/webhooks',
     press: [button('Actions for Bills'), item('Delete')],
     shown: dialog(),
   },

@@ -52,7 +52,7 @@ pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;
-pub use manage_sessions::SessionPage;
+pub use manage_sessions::{SessionPage, SessionQuery};
 pub use message::{Message, Role, ToolCallRecord};
 pub use origin::MessageOrigin;
 pub use policy::ToolPolicy;

@@ -73,6 +73,7 @@ pub static METHODS: &[Method] = &[
     sessions::GET,
     sessions::CREATE,
     sessions::RENAME,
+    sessions::UPDATE,
     sessions::CLEAR_TAINT,
     sessions::DELETE,
     sessions::SHARE,

@@ -29,5 +29,7 @@ export const keys = {
   config: ['config'],
   usage: ['usage'],
   budgets: ['budgets'],
+  mcp: ['mcp'],
+  latency: ['deliveries', 'latency'],
   system: ['system'],
 } as const;

@@ -292,6 +292,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("sessions.get", READ),
     ("sessions.create", WRITE),
     ("sessions.rename", WRITE),
+    ("sessions.update", WRITE),
     ("sessions.clear_taint", APPROVALS),
     ("sessions.delete", WRITE),
     ("sessions.share", WRITE),
