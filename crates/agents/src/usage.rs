@@ -196,37 +196,4 @@ impl Agents {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cached_tokens_have_a_price_of_their_own_or_that_of_the_input() {
-        let usage = Usage {
-            input_tokens: 1000,
-            output_tokens: 10,
-            cached_tokens: 400,
-            reasoning_tokens: 5,
-        };
-        let mut facts = ModelFacts {
-            price_in: Some(2.0),
-            price_out: Some(8.0),
-            price_cached: Some(0.5),
-            ..ModelFacts::default()
-        };
-        // 600 · 2 + 400 · 0.5 + 10 · 8 = 1480 millionths.
-        assert_eq!(cost_nanos(usage, &facts), Some(1_480_000));
-        facts.price_cached = None;
-        assert_eq!(cost_nanos(usage, &facts), Some(2_080_000));
-        assert_eq!(cost_nanos(usage, &ModelFacts::default()), None);
-        facts.price_in = None;
-        assert_eq!(cost_nanos(usage, &facts), Some(80_000));
-    }
-
-    #[test]
-    fn only_an_api_key_is_a_key() {
-        assert_eq!(Cause::api_key_of("api_key key_1"), "key_1");
-        for other in ["session as_1", "cli", "webhook wh_1", "device dev_1"] {
-            assert_eq!(Cause::api_key_of(other), "");
-        }
-    }
-}
+mod tests;

@@ -4,10 +4,10 @@
 //! call and after each body, and in the database in the transaction of each write
 //! ([`Auth::guard`]).
 
+use crate::cookie::LIFETIME;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
 use crate::live::{Live, to_hex};
-use crate::sessions::LIFETIME;
 use crate::state::{AUTH_DISABLED, Auth, Settled, password_mark};
 use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_store::{Conn, Guard, StoreError};

@@ -27,7 +27,7 @@ impl Auth {
                 move |conn| {
                     Box::pin(async move {
                         if Settled::read(conn).await?.facts.setup_complete {
-                            return Err(crate::setup::already_complete());
+                            return Err(crate::setup_code::already_complete());
                         }
                         renew_at_start(conn, now, &*random).await?;
                         let entry = AuditEntry {

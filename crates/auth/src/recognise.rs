@@ -28,7 +28,8 @@ impl Auth {
             over_tls,
         } = *facts;
         let finding = request_authority(headers, uri);
-        let class = class_of(method, uri.path(), asks_to_upgrade(method, headers));
+        let is_upgrade = asks_to_upgrade(method, headers);
+        let class = class_of(method, uri.path(), is_upgrade);
         let (client, locality, https) = {
             let settings = self.0.settings.load();
             let given = &settings.given;
@@ -58,6 +59,7 @@ impl Auth {
             https,
             host,
             decision,
+            is_upgrade,
             class,
         })
     }
@@ -76,14 +78,13 @@ impl Auth {
             ..
         } = *facts;
         let settings = self.0.settings.load();
-        let is_upgrade = asks_to_upgrade(method, headers);
         // Most requests are neither; skip parsing their credentials again.
-        if is_upgrade || !method.is_safe() {
+        if context.is_upgrade || !method.is_safe() {
             let request = CrossSiteRequest {
                 method,
                 uri,
                 headers,
-                is_upgrade,
+                is_upgrade: context.is_upgrade,
                 is_https: context.https,
                 has_bearer: bearer_token(headers).is_some(),
                 has_session_cookie: has_session_cookie(headers),

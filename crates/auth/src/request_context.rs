@@ -64,6 +64,8 @@ pub struct RequestContext {
     pub host: Option<Authority<'static>>,
     /// The result of `check_auth()`.
     pub decision: Decision,
+    /// Whether the request asks for a WebSocket or another protocol.
+    pub is_upgrade: bool,
     /// The rate limit that applies.
     pub class: Option<ThrottleClass>,
 }

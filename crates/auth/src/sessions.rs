@@ -2,7 +2,7 @@
 
 use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList};
 use crate::audit::kinds;
-use crate::cookie::{CookieForm, clear_session, set_session};
+use crate::cookie::{CookieForm, LIFETIME, clear_session, set_session};
 use crate::error::AuthError;
 use crate::lineage::Descendants;
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
@@ -14,10 +14,7 @@ use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// A session's lifetime from login, regardless of use.
-pub(crate) const LIFETIME: Duration = Duration::from_hours(30 * 24);
 /// The maximum stored length of a User-Agent, in characters.
 const MAX_USER_AGENT: usize = 256;
 /// The maximum number of sessions in a list, most recently used first.

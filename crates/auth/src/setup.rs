@@ -8,7 +8,7 @@ use crate::live::LoginMethod;
 use crate::password_hash::check_rules;
 use crate::request_context::{Caller, Outcome};
 use crate::sessions::{NewSession, create_session};
-use crate::setup_code::check_setup_code;
+use crate::setup_code::{already_complete, check_setup_code};
 use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled, transaction};
 use crate::unauthenticated_changes::Reverted;
 use gatehouse_domain::{Random, Timestamp};
@@ -16,10 +16,6 @@ use gatehouse_store::{AuditEntry, Conn, StoreError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
-
-pub(crate) const fn already_complete() -> AuthError {
-    AuthError::Conflict("Setup is already complete.")
-}
 
 /// The setup code that must still be valid in the completing transaction; `None` if none is needed.
 pub(crate) type NeededCode = Option<String>;

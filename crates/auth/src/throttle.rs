@@ -4,7 +4,8 @@
 
 mod class;
 
-pub use class::{ThrottleClass, asks_to_upgrade, class_of, is_ingest};
+pub(crate) use class::asks_to_upgrade;
+pub use class::{ThrottleClass, class_of, is_ingest};
 
 use crate::client_address::Client;
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};

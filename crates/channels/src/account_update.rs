@@ -1,10 +1,10 @@
 //! Updates of an account: merges the change into the stored fields and validates the result.
 
 use crate::account::{Account, read_fields};
+use crate::account_rules::{Caller, check_whole, secret_rows};
 use crate::error::ChannelsError;
 use crate::fields::FieldChanges;
 use crate::handle::Inner;
-use crate::manage_accounts::{Caller, check_whole, secret_rows};
 use crate::senders::Sender;
 use crate::service::service_of;
 use gatehouse_domain::Actor;

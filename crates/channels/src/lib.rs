@@ -13,6 +13,7 @@
 //! and the vendor can detect the repetition.
 
 mod account;
+mod account_rules;
 mod account_update;
 mod error;
 mod fences;

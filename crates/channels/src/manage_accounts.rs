@@ -3,6 +3,7 @@
 use crate::account::{
     Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label, read_fields,
 };
+use crate::account_rules::{Caller, check_whole, secret_owners, secret_rows};
 use crate::account_update::Update;
 use crate::error::ChannelsError;
 use crate::fields::{self, FieldChanges};
@@ -11,47 +12,13 @@ use crate::senders::{self, Sender};
 use crate::service::service_of;
 use crate::target::Found;
 use futures_util::future::BoxFuture;
-use gatehouse_domain::{Actor, KeyBinding, Timestamp};
-use gatehouse_secrets::{FormedSecret, SecretOwner};
-use gatehouse_store::{AuditEntry, ChannelAccountRow, ChannelSecretRow, Conn, StoreError};
-use secrecy::SecretString;
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::{AuditEntry, ChannelAccountRow, Conn, StoreError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Attempts to find a free ID when concurrent callers take the same one.
 const TRIES: usize = 5;
-
-/// The caller's privilege level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// Has `operator.admin`: may choose which addresses Gatehouse calls.
-    Admin,
-    Other,
-}
-
-impl Caller {
-    const fn of(is_admin: bool) -> Self {
-        if is_admin { Self::Admin } else { Self::Other }
-    }
-
-    fn may(
-        self,
-        sender: &dyn Sender,
-        changes: &FieldChanges,
-        new: bool,
-    ) -> Result<(), ChannelsError> {
-        self.may_name(changes.names_url || (new && sender.about().calls_any_address))
-    }
-
-    /// An address makes Gatehouse call it, including addresses in the private network, and can receive
-    /// secrets that the caller cannot read. Only administrators may set one.
-    pub(crate) const fn may_name(self, an_address: bool) -> Result<(), ChannelsError> {
-        match self {
-            Self::Other if an_address => Err(ChannelsError::NeedsAdmin),
-            Self::Admin | Self::Other => Ok(()),
-        }
-    }
-}
 
 impl Channels {
     /// Returns all accounts, ordered by ID. Works while the vault is sealed. Always includes the inbox and
@@ -148,7 +115,7 @@ impl Channels {
         let changes = fields::read(sender.about().fields, &change.fields, &self.0.outbound)?;
         let caller = Caller::of(is_admin);
         caller.may(sender, &changes, false)?;
-        let secrets = places(sender, &row.id, &changes);
+        let secrets = secret_owners(sender, &row.id, &changes);
         let update = Arc::new(Update {
             sender,
             caller,
@@ -209,57 +176,6 @@ impl Channels {
     }
 }
 
-/// Checks that an account has every value its type needs; an error names the field.
-pub(crate) fn check_whole(
-    sender: &dyn Sender,
-    has: &dyn Fn(&str) -> bool,
-) -> Result<(), ChannelsError> {
-    for spec in sender.about().fields {
-        if spec.required && !has(spec.name) {
-            return Err(ChannelsError::invalid(spec.name, "required"));
-        }
-    }
-    sender
-        .check(has)
-        .map_err(|(field, reason)| ChannelsError::invalid(field, reason))
-}
-
-/// Returns the place that each new secret is encrypted for, in the order of `changes.secrets`.
-fn places(
-    sender: &dyn Sender,
-    account_id: &str,
-    changes: &FieldChanges,
-) -> Vec<(SecretOwner, SecretString)> {
-    let place = |field: &str| SecretOwner::Channel {
-        kind: sender.about().kind.to_owned(),
-        account_id: account_id.to_owned(),
-        field: field.to_owned(),
-    };
-    let secrets = changes.secrets.iter();
-    secrets
-        .map(|(field, secret)| (place(field), secret.clone()))
-        .collect()
-}
-
-/// Returns the rows of new secrets. `formed` must have the order of `names`.
-pub(crate) fn secret_rows<'a>(
-    account: &'a ChannelAccountRow,
-    service: &KeyBinding,
-    names: impl Iterator<Item = &'a &'static str>,
-    formed: &[Arc<FormedSecret>],
-) -> Vec<ChannelSecretRow> {
-    let row = |(field, formed): (&&'static str, &Arc<FormedSecret>)| ChannelSecretRow {
-        account_id: account.id.clone(),
-        kind: account.kind.clone(),
-        field: (*field).to_owned(),
-        value: formed.value.to_string(),
-        encrypted: formed.encrypted,
-        belongs_to: Some(service.to_string()),
-        updated_at: account.updated_at,
-    };
-    names.zip(formed).map(row).collect()
-}
-
 impl Inner {
     /// Finds an account by its ID, including built-in ones.
     pub(crate) async fn find_existing(&self, id: &str) -> Result<Found, ChannelsError> {
@@ -316,7 +232,7 @@ impl Inner {
         let Some(sender) = senders::find(&row.kind) else {
             return Err(ChannelsError::invalid("type", "there is no such type"));
         };
-        let secrets = places(sender, &row.id, changes);
+        let secrets = secret_owners(sender, &row.id, changes);
         let names: Vec<_> = changes.secrets.keys().copied().collect();
         let (inner, actor, row) = (Arc::clone(self), actor.clone(), Arc::new(row));
         let write = self.secrets.write_protected(secrets, move |conn, formed| {

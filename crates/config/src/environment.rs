@@ -1,14 +1,22 @@
 //! A snapshot of the process environment. No other module reads the environment.
 
+use crate::alias::canonical_variable;
 use crate::error::ConfigError;
-use crate::layers::setting_of_variable;
+use crate::key::{KeySpec, describe};
 use crate::value::{InvalidValue, flag};
 use secrecy::SecretString;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use zeroize::Zeroize;
+
+/// Second names of settings.
+const ALIASES: [(&str, &str); 2] = [
+    ("SERVICE_DATABASE_URL", "SERVICE_DATABASE__URL"),
+    ("SERVICE_LOG", "SERVICE_LOG__LEVEL"),
+];
 
 /// Set when the secret variables were moved from the environment to standard input.
 const ON_STDIN: &str = "GATEHOUSE_SECRETS_ON_STDIN";
@@ -183,42 +191,24 @@ impl fmt::Debug for Environment {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_shown_by_name_and_a_database_url_by_its_engine() {
-        let environment = Environment::from_pairs([
-            ("SERVICE_VAULT_AUTO_UNSEAL_KEY", "a"),
-            ("SERVICE_API_KEY", "b"),
-            ("OPENAI_API_KEY", "c"),
-            ("SERVICE_MODELS__PROVIDERS__LOCAL__API_KEY", "d"),
-            ("SERVICE_DATABASE_URL", "postgres://u:p@h/d"),
-            ("SERVICE_DATABASE__URL", "sqlite:///d/gatehouse.db"),
-            ("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE", "/run/key"),
-            ("SERVICE_SERVER__BIND", "127.0.0.1:1"),
-            ("PATH", "/bin"),
-            ("SOMEBODY_ELSES_API_KEY", "e"),
-        ]);
-        let names: Vec<_> = environment.secrets().map(|(name, _)| name).collect();
-        let expected = [
-            "OPENAI_API_KEY",
-            "SERVICE_API_KEY",
-            "SERVICE_DATABASE_URL",
-            "SERVICE_MODELS__PROVIDERS__LOCAL__API_KEY",
-            "SERVICE_VAULT_AUTO_UNSEAL_KEY",
-        ];
-        assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn moved_variables_are_as_if_they_had_never_left() {
-        let (name, value) = Environment::on_stdin();
-        let mut environment = Environment::from_pairs([(name, value), ("SERVICE_LOG", "info")]);
-        assert!(environment.secrets_are_on_stdin());
-        environment.extend([("OPENAI_API_KEY", "k"), ("SOMEBODY_ELSES", "x")]);
-        assert!(environment.is_set("OPENAI_API_KEY") && environment.is_set("SERVICE_LOG"));
-        assert!(!environment.is_set("SOMEBODY_ELSES"));
-    }
+/// The setting that a variable sets, by any of its names.
+fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
+    spec_of_variable(&proper_name(name))
 }
+
+/// The setting's own variable, for a second or an old name.
+pub(crate) fn proper_name(name: &str) -> Cow<'_, str> {
+    ALIASES
+        .iter()
+        .find(|(alias, _)| *alias == name)
+        .map_or_else(|| canonical_variable(name), |pair| pair.1.into())
+}
+
+pub(crate) fn spec_of_variable(name: &str) -> Option<&'static KeySpec> {
+    describe()
+        .iter()
+        .find(|spec| spec.key_of_env(name).is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,26 +1,19 @@
 //! The sources of settings at start: flags, environment and file, each validated.
 
-use crate::alias::{RENAMED, canonical_key, canonical_variable, other_variable, renamed_warning};
-use crate::environment::{Environment, NAMES};
+use crate::alias::{RENAMED, canonical_key, other_variable, renamed_warning};
+use crate::environment::{Environment, NAMES, proper_name, spec_of_variable};
 use crate::error::ConfigError;
 use crate::file::{self, FileValues};
-use crate::key::{KeySpec, describe, env_name, find_key};
+use crate::key::{describe, env_name, find_key};
 use crate::merge::Origin;
 use crate::process::Process;
 use crate::suggest;
 use crate::value::{InvalidValue, from_text};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// Second names of settings.
-const ALIASES: [(&str, &str); 2] = [
-    ("SERVICE_DATABASE_URL", "SERVICE_DATABASE__URL"),
-    ("SERVICE_LOG", "SERVICE_LOG__LEVEL"),
-];
 
 /// The command-line flags. They take precedence over all other sources.
 #[derive(Default)]
@@ -278,24 +271,6 @@ fn read_environment(
         variables.insert(proper.into_owned(), winner);
     }
     Ok(variables)
-}
-
-/// The setting that a variable sets, by any of its names.
-pub(crate) fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
-    spec_of_variable(&proper_name(name))
-}
-
-fn proper_name(name: &str) -> Cow<'_, str> {
-    ALIASES
-        .iter()
-        .find(|(alias, _)| *alias == name)
-        .map_or_else(|| canonical_variable(name), |pair| pair.1.into())
-}
-
-fn spec_of_variable(name: &str) -> Option<&'static KeySpec> {
-    describe()
-        .iter()
-        .find(|spec| spec.key_of_env(name).is_some())
 }
 
 /// A name with `__` is meant for Gatehouse, so an unknown one is an error. Others may belong to

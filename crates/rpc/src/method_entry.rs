@@ -53,9 +53,9 @@ pub enum Audit {
     /// The method changes nothing.
     Reads,
     /// Nothing is recorded: the method only changes conversations or queries a provider. States which.
-    Unnoted(&'static str),
+    Unrecorded(&'static str),
     /// The crate that owns the data writes a row of this kind, in the transaction of the change.
-    Room(&'static str),
+    Transaction(&'static str),
     /// Dispatch writes the row after the call succeeded.
     Row {
         kind: &'static str,

@@ -6,44 +6,13 @@ use crate::VaultError;
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
+use crate::settings::{Progress, SecretsSettings};
 use crate::state::{Inner, Parts, RequestStart};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_store::Store;
 use gatehouse_vault::{RecordState, Status};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
-
-/// The settings of this crate.
-#[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a setting of its own; they make no states together"
-)]
-pub struct SecretsSettings {
-    /// `auth.vault_enabled`.
-    pub vault_enabled: bool,
-    /// Whether the environment or the command line fixes `vault_enabled`; the database then has no
-    /// effect.
-    pub vault_enabled_fixed: bool,
-    /// `vault.plaintext_while_sealed`.
-    pub plaintext_while_sealed: bool,
-    /// `vault.keep_plaintext_provider_keys`.
-    pub keep_plaintext_provider_keys: bool,
-    /// The directory with the provider key files.
-    pub data_dir: PathBuf,
-}
-
-/// Progress of a long vault operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// `migrate`, `disable` or `rotate`.
-    pub operation: &'static str,
-    /// Secrets processed.
-    pub done: u64,
-    /// Secrets in total.
-    pub total: u64,
-}
 
 /// The vault and the secrets it protects. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The vault's state in the database, and a combined view of database and memory.
 
-use crate::handle::SecretsSettings;
+use crate::settings::SecretsSettings;
 use crate::{VaultError, record};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, StoreError};

@@ -1,16 +1,18 @@
 //! A process's state of the vault: the data key while unsealed, and the database state that was
 //! last read. Must not know what the transitions do.
 
-use crate::handle::{Progress, SecretsSettings};
+mod observed;
+
 use crate::kdf_queue::KdfQueue;
 use crate::pause::Pauses;
 use crate::provider_files::ProviderFiles;
-use crate::seen::{Seen, View};
+use crate::seen::Seen;
+use crate::settings::{Progress, SecretsSettings};
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, Store, StoreError, inherit};
-use gatehouse_vault::{Dek, Keyring, RecordState, Status, VaultRecord};
+use gatehouse_vault::{Dek, Keyring, Status};
 use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
@@ -156,16 +158,6 @@ impl Inner {
         Ok(alone)
     }
 
-    /// The last observed database state, the status and the data key.
-    pub(crate) fn known(&self) -> (Seen, Status, Option<Arc<Dek>>) {
-        let memory = self.memory();
-        (
-            memory.seen.clone(),
-            memory.keyring.status(),
-            memory.keyring.dek(),
-        )
-    }
-
     /// Runs work to completion even if the caller is dropped: nothing may interrupt it between a
     /// commit and the matching change in memory.
     pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
@@ -192,155 +184,6 @@ impl Inner {
         let files = Arc::clone(&self.files);
         let job = self.tasks.spawn_blocking(move || work(&files));
         job.await.unwrap_or(Err(FileError::TaskAborted))
-    }
-
-    pub(crate) async fn read_seen(&self) -> Result<(Seen, Option<VaultRecord>), StoreError> {
-        let settings = self.settings.load_full();
-        let read = self
-            .store
-            .read(move |conn| Box::pin(async move { Seen::read(conn, &settings).await }));
-        read.await
-    }
-
-    /// Returns `Changed` unless the database still has the state that was read before. Called
-    /// inside the writing transaction.
-    pub(crate) async fn require_unchanged(
-        &self,
-        conn: &mut Conn,
-        known: &Seen,
-    ) -> Result<(), VaultError> {
-        let settings = self.settings.load_full();
-        let (seen, _) = Seen::read(conn, &settings).await?;
-        if seen == *known {
-            Ok(())
-        } else {
-            Err(VaultError::Changed)
-        }
-    }
-
-    /// Returns a view of database and memory, after bringing memory up to date.
-    pub(crate) async fn view(&self) -> Result<View, VaultError> {
-        let shared = self.gate.read().await;
-        let (seen, record) = self.read_seen().await?;
-        if let Some(view) = self.view_if_known(&seen, record) {
-            return Ok(view);
-        }
-        drop(shared);
-        let _alone = self.gate.write().await;
-        self.view_alone().await
-    }
-
-    /// The same for a transition that holds the gate. Returns `Changed` if the vault has changed.
-    pub(crate) async fn view_unchanged(&self, before: &Seen) -> Result<View, VaultError> {
-        let view = self.view_alone().await?;
-        if view.seen == *before {
-            Ok(view)
-        } else {
-            Err(VaultError::Changed)
-        }
-    }
-
-    /// The same for a transition that already holds the gate.
-    pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
-        let (seen, record) = self.read_seen().await?;
-        self.observe(seen.clone());
-        self.view_if_known(&seen, record)
-            .ok_or(VaultError::TaskAborted)
-    }
-
-    fn view_if_known(&self, seen: &Seen, record: Option<VaultRecord>) -> Option<View> {
-        let memory = self.memory();
-        (memory.seen == *seen).then(|| View {
-            seen: seen.clone(),
-            record,
-            status: memory.keyring.status(),
-            dek: memory.keyring.dek(),
-            spare: memory.spare.clone(),
-        })
-    }
-
-    /// Applies the state of the database. Drops a key that is no longer the record's.
-    pub(crate) fn observe(&self, seen: Seen) {
-        let status = {
-            let mut memory = self.memory();
-            let before = memory.keyring.status();
-            let dek_id = seen.dek_id.as_deref();
-            let status = memory.keyring.observed(seen.record, seen.disabled, dek_id);
-            if (memory.spare.as_deref().map(|dek| dek.id().as_str())) != dek_id || !seen.disabled {
-                memory.spare = None;
-            }
-            if before != status {
-                tracing::info!(%before, %status, "the vault was changed by another process");
-            }
-            memory.seen = seen;
-            status
-        };
-        self.publish(status);
-    }
-
-    /// Loads the key of a record that is in the database: unsealed.
-    pub(crate) fn hold(&self, dek: &Arc<Dek>, generation: i64) -> Result<Status, VaultError> {
-        let status = {
-            let mut memory = self.memory();
-            memory.seen = Seen {
-                record: RecordState::Present,
-                dek_id: Some(dek.id().to_string()),
-                disabled: false,
-                generation,
-            };
-            memory.spare = None;
-            let id = dek.id().as_str();
-            memory
-                .keyring
-                .observed(RecordState::Present, false, Some(id));
-            memory
-                .keyring
-                .unsealed(Arc::clone(dek))
-                .map_err(|_| VaultError::TaskAborted)?
-        };
-        self.publish(status);
-        Ok(status)
-    }
-
-    /// Drops the key. No request that started earlier brings it back.
-    pub(crate) fn forget(&self, began: RequestStart) -> Result<Status, VaultError> {
-        let status = {
-            let mut memory = self.memory();
-            memory.closed = memory.closed.max(Some(began));
-            memory.keyring.sealed()
-        };
-        let status = status.map_err(|_| VaultError::TaskAborted)?;
-        self.publish(status);
-        Ok(status)
-    }
-
-    /// The record was replaced; the data key is unchanged.
-    pub(crate) fn rewrapped(&self, generation: i64) {
-        self.memory().seen.generation = generation;
-    }
-
-    /// Applies a new value of the flag. `spare` is the record's key, if known.
-    pub(crate) fn switched(
-        &self,
-        began: RequestStart,
-        (enabled, generation): (bool, i64),
-        spare: Option<Arc<Dek>>,
-    ) -> Status {
-        let status = {
-            let mut memory = self.memory();
-            if memory.seen.disabled == enabled {
-                memory.closed = memory.closed.max(Some(began));
-            }
-            memory.seen.disabled = !enabled;
-            memory.seen.generation = generation;
-            let seen = memory.seen.clone();
-            memory.spare = spare;
-            memory
-                .keyring
-                .observed(seen.record, seen.disabled, seen.dek_id.as_deref())
-        };
-        self.publish(status);
-        status
     }
 
     /// Writes an audit row in the caller's transaction.

@@ -4,6 +4,8 @@
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
+/// Maximum length of any value taken from a delivery, in characters.
+pub const MAX_VALUE_CHARS: usize = 200;
 /// Replaces the end of truncated text.
 const CUT: char = '…';
 /// Length of a hex-encoded SHA-256.

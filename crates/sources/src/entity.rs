@@ -1,8 +1,7 @@
 //! Computes the entity key of an event, which events about the same thing share. Applies the rules that the
 //! profiles define.
 
-use crate::clean;
-use crate::event::MAX_VALUE_CHARS;
+use crate::clean::{self, MAX_VALUE_CHARS};
 use crate::payload::Node;
 use crate::profile::Profile;
 

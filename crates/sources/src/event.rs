@@ -10,13 +10,11 @@ use http::{HeaderMap, header};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::clean;
+use crate::clean::{self, MAX_VALUE_CHARS};
 use crate::entity;
 use crate::payload::{Node, Payload};
 use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
 
-/// Maximum length of any value taken from a delivery, in characters.
-pub const MAX_VALUE_CHARS: usize = 200;
 /// Maximum length of a handshake's echoed value, in characters.
 const MAX_ECHO_CHARS: usize = 2_000;
 /// Words in header names whose values must not be stored.

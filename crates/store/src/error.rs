@@ -206,30 +206,4 @@ impl OpenError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_sorted_by_what_the_caller_can_do() {
-        // 2067 is `SQLITE_CONSTRAINT_UNIQUE`, 1 `SQLITE_ERROR`, 778 `SQLITE_IOERR_WRITE`, 5 `SQLITE_BUSY`.
-        for (code, expected) in [
-            (13, true),
-            (5, true),
-            (8, true),
-            (778, true),
-            (1, false),
-            (2067, false),
-        ] {
-            assert_eq!(is_unavailable_in_sqlite(code), expected, "{code}");
-        }
-        for (code, expected) in [
-            ("53100", true),
-            ("57P01", true),
-            ("25006", true),
-            ("42601", false),
-            ("23505", false),
-        ] {
-            assert_eq!(is_unavailable_in_postgres(code), expected, "{code}");
-        }
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@
 mod files;
 mod index;
 
-use crate::handle::off_thread;
+use crate::off_thread::off_thread;
 use bytes::Bytes;
 use files::Files;
 use gatehouse_audio::Format;

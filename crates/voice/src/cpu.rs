@@ -2,7 +2,7 @@
 //! which leaves one for other work.
 
 use crate::VoiceError;
-use crate::handle::off_thread;
+use crate::off_thread::off_thread;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 

@@ -1,6 +1,5 @@
 //! The [`Voice`] handle: opening it, its settings and its events. Other modules add the operations.
 
-use crate::VoiceError;
 use crate::cache::Cache;
 use crate::cpu::CpuPermits;
 use crate::persona::{PersonaEvent, Personas};
@@ -143,15 +142,4 @@ impl fmt::Debug for Voice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Voice").finish_non_exhaustive()
     }
-}
-
-/// Runs blocking work on the blocking thread pool.
-pub(crate) async fn off_thread<T, F>(work: F) -> Result<T, VoiceError>
-where
-    T: Send + 'static,
-    F: FnOnce() -> Result<T, VoiceError> + Send + 'static,
-{
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| VoiceError::Internal("audio work panicked or was canceled"))?
 }

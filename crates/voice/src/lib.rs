@@ -15,6 +15,7 @@ mod endpoint;
 mod error;
 mod handle;
 mod listening;
+mod off_thread;
 mod persona;
 mod programs;
 mod provider;

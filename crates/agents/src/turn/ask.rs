@@ -1,7 +1,6 @@
 //! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
-use super::fallback::Broken;
 use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
@@ -41,6 +40,26 @@ pub(super) struct Reply {
     pub(super) reasoning: String,
     /// What the provider needs back with this answer.
     pub(super) state: Option<Value>,
+}
+
+/// A request that failed.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) failure: TurnFailure,
+    /// Whether the answer had begun. The models crate has already retried a request whose answer had not.
+    pub(super) had_begun: bool,
+    /// Whether text was shown.
+    pub(super) was_shown: bool,
+}
+
+impl From<TurnFailure> for Broken {
+    fn from(failure: TurnFailure) -> Self {
+        Self {
+            failure,
+            had_begun: false,
+            was_shown: false,
+        }
+    }
 }
 
 impl Running<'_> {

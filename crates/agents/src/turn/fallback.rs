@@ -2,7 +2,7 @@
 //! model takes over. Once text was shown, the turn ends with the reason instead, because an answer that starts
 //! again would contradict what was read.
 
-use super::ask::Reply;
+use super::ask::{Broken, Reply};
 use super::failure::TurnFailure;
 use super::{Running, Setup};
 use crate::agent::AgentConfig;
@@ -11,26 +11,6 @@ use std::collections::VecDeque;
 
 /// How many times a step starts again after an answer broke off.
 const MAX_RESTARTS: u32 = 2;
-
-/// A request that failed.
-#[derive(Debug)]
-pub(super) struct Broken {
-    pub(super) failure: TurnFailure,
-    /// Whether the answer had begun. The models crate has already retried a request whose answer had not.
-    pub(super) had_begun: bool,
-    /// Whether text was shown.
-    pub(super) was_shown: bool,
-}
-
-impl From<TurnFailure> for Broken {
-    fn from(failure: TurnFailure) -> Self {
-        Self {
-            failure,
-            had_begun: false,
-            was_shown: false,
-        }
-    }
-}
 
 impl Running<'_> {
     /// Asks the model; if that fails, the next ones.

@@ -93,7 +93,7 @@ pub fn is_ingest(method: &Method, path: &str) -> bool {
 
 /// Whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT
 /// (HTTP/2, RFC 8441).
-pub fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
+pub(crate) fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
     let names_it = |line: &http::HeaderValue| {
         let mut words = line.as_bytes().split(|byte| *byte == b',');
         words.any(|word| word.trim_ascii().eq_ignore_ascii_case(b"websocket"))

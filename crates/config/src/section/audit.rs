@@ -1,9 +1,9 @@
 //! `[audit]`: retention of the audit log.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::Live;
 
-section! {
+settings! {
     /// `[audit]`
     audit Audit {
         /// Days to keep rows of the audit log.

@@ -1,13 +1,13 @@
 //! `[auth]`: access to the service.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::{Elsewhere, Live, Restart};
 use crate::value::InvalidValue;
 use std::str::FromStr;
 
 const SCOPES: &[&str] = &["all", "local"];
 
-section! {
+settings! {
     /// `[auth]`
     #[expect(
         clippy::struct_excessive_bools,

@@ -4,7 +4,7 @@
 /// Declares the struct of a section, its `KEYS`, its `read` and its `Default`. A field's doc comment is the
 /// description of the setting. The kinds are `flag(default)`, `whole(min, default, max)` and
 /// `one_of(texts, text of the default, default)`.
-macro_rules! section {
+macro_rules! settings {
     (
         $(#[$meta:meta])*
         $section:ident $name:ident {
@@ -13,8 +13,8 @@ macro_rules! section {
     ) => {
         pub(crate) const KEYS: &[$crate::key::KeySpec] = &[$($crate::key::KeySpec {
             key: concat!(stringify!($section), ".", stringify!($field)),
-            kind: section!(@kind $kind($($limit)*)),
-            default: section!(@initial $kind($($limit)*)),
+            kind: settings!(@kind $kind($($limit)*)),
+            default: settings!(@initial $kind($($limit)*)),
             doc: concat!($($doc),+).trim_ascii(),
             example: "",
             guard: $crate::key::Guard::$guard,
@@ -30,7 +30,7 @@ macro_rules! section {
         impl Default for $name {
             fn default() -> Self {
                 Self {
-                    $($field: section!(@default $kind($($limit)*)),)+
+                    $($field: settings!(@default $kind($($limit)*)),)+
                 }
             }
         }
@@ -38,7 +38,7 @@ macro_rules! section {
         impl $name {
             pub(crate) fn read(reader: &$crate::merge::Reader<'_>) -> Result<Self, $crate::merge::Bad> {
                 Ok(Self {
-                    $($field: section!(
+                    $($field: settings!(
                         @read $kind, reader, concat!(stringify!($section), ".", stringify!($field))
                     ),)+
                 })
@@ -63,4 +63,4 @@ macro_rules! section {
     (@read one_of, $reader:ident, $key:expr) => { $reader.required($key)? };
 }
 
-pub(crate) use section;
+pub(crate) use settings;

@@ -1,9 +1,9 @@
 //! `[metrics]`: metrics for monitoring.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::Restart;
 
-section! {
+settings! {
     /// `[metrics]`
     metrics Metrics {
         /// Serve /metrics to callers with operator.read.

@@ -1,9 +1,9 @@
 //! `[network]`: the addresses to which the service may connect.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::Live;
 
-section! {
+settings! {
     /// `[network]`
     network Network {
         /// Let tools fetch from private and loopback addresses.

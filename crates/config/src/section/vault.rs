@@ -1,10 +1,10 @@
 //! `[vault]`: how secrets are stored while the vault is sealed, and whether provider keys stay in
 //! plaintext.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::Live;
 
-section! {
+settings! {
     /// `[vault]`
     vault Vault {
         /// While the vault is sealed, store new secrets as plaintext until the next unseal;

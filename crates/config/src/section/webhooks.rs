@@ -1,9 +1,9 @@
 //! `[webhooks]`: processing and retention of deliveries.
 
-use super::declare::section;
+use super::declare::settings;
 use crate::key::Change::Live;
 
-section! {
+settings! {
     /// `[webhooks]`
     webhooks Webhooks {
         /// Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.

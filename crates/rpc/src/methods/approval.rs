@@ -24,7 +24,7 @@ pub const RESOLVE: Method = method!(
     Some(Scope::Approvals),
     resolve(ResolveParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("approval.resolved")
+    audit: Audit::Transaction("approval.resolved")
 );
 
 /// Result of `approval.list`.

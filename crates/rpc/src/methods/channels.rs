@@ -31,7 +31,7 @@ pub const CREATE: Method = method!(
     Some(Scope::Write),
     create(CreateParams) -> Account,
     errors: [Forbidden, ConfirmationRequired, Conflict, VaultSealed],
-    audit: Audit::Room("channel.created")
+    audit: Audit::Transaction("channel.created")
 );
 
 pub const UPDATE: Method = method!(
@@ -42,7 +42,7 @@ pub const UPDATE: Method = method!(
     Some(Scope::Write),
     update(UpdateParams) -> Account,
     errors: [NotFound, Forbidden, ConfirmationRequired, Conflict, VaultSealed],
-    audit: Audit::Room("channel.updated")
+    audit: Audit::Transaction("channel.updated")
 );
 
 pub const DELETE: Method = method!(
@@ -52,7 +52,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound, Conflict],
-    audit: Audit::Room("channel.deleted")
+    audit: Audit::Transaction("channel.deleted")
 );
 
 pub const TEST: Method = method!(

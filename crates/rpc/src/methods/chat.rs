@@ -19,7 +19,7 @@ pub const SEND: Method = method!(
     long_params: true,
     order: Answered,
     errors: [NotFound, Conflict],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const SEND_SYNC: Method = method!(
@@ -30,7 +30,7 @@ pub const SEND_SYNC: Method = method!(
     long_params: true,
     order: Accepted,
     errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const ABORT: Method = method!(
@@ -39,7 +39,7 @@ pub const ABORT: Method = method!(
     Some(Scope::Write),
     abort(SessionParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const DELETE: Method = method!(
@@ -48,7 +48,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound, Conflict],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const HISTORY: Method = method!(

@@ -29,7 +29,7 @@ pub const SET: Method = method!(
     Some(Scope::Write),
     set(SetParams) -> SetResult,
     errors: [Conflict, ConfirmationRequired],
-    audit: Audit::Room("config.set")
+    audit: Audit::Transaction("config.set")
 );
 
 /// Params of `config.get`.

@@ -28,7 +28,7 @@ pub const SET: Method = method!(
     Some(Scope::Write),
     set(SetParams) -> EnvVariable,
     errors: [VaultSealed],
-    audit: Audit::Room("env.set")
+    audit: Audit::Transaction("env.set")
 );
 
 pub const DELETE: Method = method!(
@@ -37,7 +37,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("env.deleted")
+    audit: Audit::Transaction("env.deleted")
 );
 
 pub const REVEAL: Method = method!(
@@ -48,7 +48,7 @@ pub const REVEAL: Method = method!(
     reveal(RevealParams) -> RevealResult,
     open_vault: true,
     errors: [Forbidden, NotFound, VaultSealed],
-    audit: Audit::Room("env.revealed")
+    audit: Audit::Transaction("env.revealed")
 );
 
 /// Params of `env.reveal`.

@@ -22,7 +22,7 @@ pub const MARK_READ: Method = method!(
     Some(Scope::Write),
     mark_read(IdParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const MARK_ALL_READ: Method = method!(
@@ -30,7 +30,7 @@ pub const MARK_ALL_READ: Method = method!(
     "Marks every message as read.",
     Some(Scope::Write),
     mark_all_read(NoParams) -> MarkAllReadResult,
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const DELETE: Method = method!(
@@ -39,7 +39,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(IdParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 /// Params of `inbox.list`.

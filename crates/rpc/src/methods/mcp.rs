@@ -54,7 +54,7 @@ pub const TEST: Method = method!(
     Some(Scope::Write),
     test(NameParams) -> McpServer,
     errors: [NotFound],
-    audit: Audit::Unnoted("asks a server for its tools")
+    audit: Audit::Unrecorded("asks a server for its tools")
 );
 
 pub const APPROVE: Method = method!(
@@ -63,7 +63,7 @@ pub const APPROVE: Method = method!(
     Some(Scope::Admin),
     approve(ApproveParams) -> McpServer,
     errors: [NotFound, Conflict],
-    audit: Audit::Room("mcp.approved")
+    audit: Audit::Transaction("mcp.approved")
 );
 
 pub const RESTART: Method = method!(

@@ -14,7 +14,7 @@ pub const CREATE: Method = method!(
     Some(Scope::Pairing),
     create(PairDeviceRequest) -> DevicePaired,
     errors: [ConfirmationRequired],
-    audit: Audit::Room("device.paired")
+    audit: Audit::Transaction("device.paired")
 );
 
 pub const LIST: Method = method!(
@@ -30,7 +30,7 @@ pub const REVOKE: Method = method!(
     Some(Scope::Pairing),
     revoke(RevokeParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("device.revoked")
+    audit: Audit::Transaction("device.revoked")
 );
 
 /// Result of `pairing.list`.

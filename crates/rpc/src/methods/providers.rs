@@ -24,7 +24,7 @@ pub const SET_KEY: Method = method!(
     Some(Scope::Write),
     set_key(SetKeyParams) -> Provider,
     open_vault: true,
-    audit: Audit::Room("provider_key.set")
+    audit: Audit::Transaction("provider_key.set")
 );
 
 pub const REMOVE_KEY: Method = method!(
@@ -34,7 +34,7 @@ pub const REMOVE_KEY: Method = method!(
     remove_key(IdParams) -> Done,
     open_vault: true,
     errors: [NotFound],
-    audit: Audit::Room("provider_key.removed")
+    audit: Audit::Transaction("provider_key.removed")
 );
 
 pub const TEST: Method = method!(
@@ -43,7 +43,7 @@ pub const TEST: Method = method!(
     Some(Scope::Write),
     test(IdParams) -> ProviderTest,
     errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed],
-    audit: Audit::Unnoted("asks a provider")
+    audit: Audit::Unrecorded("asks a provider")
 );
 
 /// Result of `providers.list`.

@@ -28,7 +28,7 @@ pub const CREATE: Method = method!(
     "Creates an empty session.",
     Some(Scope::Write),
     create(CreateParams) -> Session,
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const RENAME: Method = method!(
@@ -37,7 +37,7 @@ pub const RENAME: Method = method!(
     Some(Scope::Write),
     rename(RenameParams) -> Session,
     errors: [NotFound],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const UPDATE: Method = method!(
@@ -56,7 +56,7 @@ pub const CLEAR_TAINT: Method = method!(
     Some(Scope::Approvals),
     clear_taint(NameParams) -> Session,
     errors: [NotFound, Conflict],
-    audit: Audit::Room("session.taint_cleared")
+    audit: Audit::Transaction("session.taint_cleared")
 );
 
 pub const DELETE: Method = method!(
@@ -75,7 +75,7 @@ pub const SHARE: Method = method!(
     Some(Scope::Write),
     share(NameParams) -> Shared,
     errors: [NotFound],
-    audit: Audit::Room("session.shared")
+    audit: Audit::Transaction("session.shared")
 );
 
 pub const UNSHARE: Method = method!(
@@ -84,7 +84,7 @@ pub const UNSHARE: Method = method!(
     Some(Scope::Write),
     unshare(NameParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("session.unshared")
+    audit: Audit::Transaction("session.unshared")
 );
 
 /// Who started a session.

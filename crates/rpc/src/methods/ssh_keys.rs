@@ -28,7 +28,7 @@ pub const GENERATE: Method = method!(
     Some(Scope::Write),
     generate(NameParams) -> SshKey,
     errors: [Conflict, VaultSealed],
-    audit: Audit::Room("ssh_key.generated")
+    audit: Audit::Transaction("ssh_key.generated")
 );
 
 pub const IMPORT: Method = method!(
@@ -37,7 +37,7 @@ pub const IMPORT: Method = method!(
     Some(Scope::Write),
     import(ImportParams) -> SshKey,
     errors: [Conflict, VaultSealed, RateLimited],
-    audit: Audit::Room("ssh_key.imported")
+    audit: Audit::Transaction("ssh_key.imported")
 );
 
 pub const DELETE: Method = method!(
@@ -46,7 +46,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(NameParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("ssh_key.deleted")
+    audit: Audit::Transaction("ssh_key.deleted")
 );
 
 pub const SIGN: Method = method!(
@@ -57,7 +57,7 @@ pub const SIGN: Method = method!(
     sign(SignParams) -> SignResult,
     open_vault: true,
     errors: [Forbidden, NotFound, VaultSealed],
-    audit: Audit::Room("ssh_key.used")
+    audit: Audit::Transaction("ssh_key.used")
 );
 
 /// Params of `ssh_keys.sign`.

@@ -34,7 +34,7 @@ pub const SET_PROVIDER: Method = method!(
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
     errors: [Conflict],
-    audit: Audit::Room("config.set")
+    audit: Audit::Transaction("config.set")
 );
 
 pub const TRANSCRIBE: Method = method!(
@@ -45,7 +45,7 @@ pub const TRANSCRIBE: Method = method!(
     long_params: true,
     ends_with_caller: true,
     errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed],
-    audit: Audit::Unnoted("asks a provider")
+    audit: Audit::Unrecorded("asks a provider")
 );
 
 /// Params of `stt.transcribe`.

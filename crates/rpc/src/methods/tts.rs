@@ -31,7 +31,7 @@ pub const ENABLE: Method = method!(
     Some(Scope::Write),
     enable(EnableParams) -> EnableResult,
     errors: [Conflict],
-    audit: Audit::Room("config.set")
+    audit: Audit::Transaction("config.set")
 );
 
 pub const DISABLE: Method = method!(
@@ -40,7 +40,7 @@ pub const DISABLE: Method = method!(
     Some(Scope::Write),
     disable(NoParams) -> DisableResult,
     errors: [Conflict],
-    audit: Audit::Room("config.set")
+    audit: Audit::Transaction("config.set")
 );
 
 pub const SET_PROVIDER: Method = method!(
@@ -49,7 +49,7 @@ pub const SET_PROVIDER: Method = method!(
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
     errors: [Conflict],
-    audit: Audit::Room("config.set")
+    audit: Audit::Transaction("config.set")
 );
 
 pub const CONVERT: Method = method!(
@@ -60,7 +60,7 @@ pub const CONVERT: Method = method!(
     long_params: true,
     ends_with_caller: true,
     errors: [NotConfigured, ProviderFailed, Timeout, VaultSealed],
-    audit: Audit::Unnoted("asks a provider")
+    audit: Audit::Unrecorded("asks a provider")
 );
 
 /// Params of `tts.enable`.

@@ -39,7 +39,7 @@ pub const CREATE: Method = method!(
     Some(Scope::Write),
     create(WebhookInput) -> WebhookChanged,
     errors: [VaultSealed],
-    audit: Audit::Room("webhook.created")
+    audit: Audit::Transaction("webhook.created")
 );
 
 pub const UPDATE: Method = method!(
@@ -48,7 +48,7 @@ pub const UPDATE: Method = method!(
     Some(Scope::Write),
     update(UpdateParams) -> WebhookChanged,
     errors: [NotFound, Conflict, VaultSealed],
-    audit: Audit::Room("webhook.updated")
+    audit: Audit::Transaction("webhook.updated")
 );
 
 pub const DELETE: Method = method!(
@@ -57,7 +57,7 @@ pub const DELETE: Method = method!(
     Some(Scope::Write),
     delete(IdParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Room("webhook.deleted")
+    audit: Audit::Transaction("webhook.deleted")
 );
 
 pub const ROTATE_SECRET: Method = method!(
@@ -66,7 +66,7 @@ pub const ROTATE_SECRET: Method = method!(
     Some(Scope::Write),
     rotate_secret(RotateParams) -> RotatedSecret,
     errors: [NotFound, Conflict, VaultSealed],
-    audit: Audit::Room("webhook.secret_rotated")
+    audit: Audit::Transaction("webhook.secret_rotated")
 );
 
 pub const TEST: Method = method!(

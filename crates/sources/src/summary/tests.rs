@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::event::{self, MAX_VALUE_CHARS};
+use crate::clean::MAX_VALUE_CHARS;
+use crate::event;
 use crate::profile;
 use crate::sample::{SampleRequest, sample};
 

@@ -1,15 +1,18 @@
 //! Observes a stream: records metrics at its end, and caches the audio if it is not too large.
 
-use super::stream::Body;
 use crate::TtsId;
 use crate::VoiceError;
 use crate::cache::{Cache, Name, Spoken};
 use crate::cpu::CpuPermits;
 use crate::usage::{self, Counting};
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use gatehouse_audio::{Format, duration_ms};
 use std::sync::Arc;
+
+/// A stream of audio.
+pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
 /// The most of a stream to buffer for the cache: about two minutes of MP3.
 const MAX_KEPT_BYTES: usize = 768 << 10;

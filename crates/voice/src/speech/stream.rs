@@ -1,6 +1,6 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
-use super::observed::ObservedStream;
+use super::observed::{Body, ObservedStream};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
@@ -44,8 +44,6 @@ impl fmt::Debug for Streamed {
             .finish_non_exhaustive()
     }
 }
-
-pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
 impl Voice {
     /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping

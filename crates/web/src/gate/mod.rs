@@ -25,7 +25,6 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use gatehouse_auth::throttle::asks_to_upgrade;
 use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
 use http::header::{CONNECTION, LOCATION};
@@ -170,8 +169,7 @@ fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<()
         Decision::SetupRequired => true,
         Decision::Unauthorized => false,
     };
-    let is_upgrade = asks_to_upgrade(&request.method, &request.headers);
-    match (path_class(path, is_upgrade), setup_required) {
+    match (path_class(path, context.is_upgrade), setup_required) {
         (PathClass::Page, true) if path != "/onboarding" => Err(EarlyResponse::ToOnboarding),
         (PathClass::Page, _) => Err(EarlyResponse::ToLogin),
         (_, true) => Err(setup_required_problem().into()),

@@ -246,10 +246,10 @@ async fn method_not_allowed() -> Refusal {
 /// Everything else is 404, including paths below a public prefix, which contain files but no pages.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
     use crate::gate::{PathClass, is_public, path_class};
-    let is_upgrade = gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers());
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let arrival: Option<&Arrival> = request.extensions().get();
+    let is_upgrade = arrival.is_some_and(|arrival| arrival.context.is_upgrade);
     let identity = arrival.and_then(|arrival| arrival.context.decision.identity());
     let is_limited = identity.is_some_and(|identity| identity.only().is_some());
     match path_class(path, is_upgrade) {

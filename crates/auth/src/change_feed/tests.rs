@@ -1,0 +1,40 @@
+//! Tests of the parent module.
+
+use super::*;
+
+fn row(seq: i64, subject: &str) -> ChangeRow {
+    ChangeRow {
+        seq,
+        subject: subject.into(),
+    }
+}
+
+#[test]
+fn news_are_the_subjects_and_a_gap_is_everything() {
+    assert_eq!(ChangedSubjects::of(&[], 5), ChangedSubjects::default());
+    let some = ChangedSubjects::of(&[row(6, "vault"), row(7, "auth_sessions")], 5);
+    assert_eq!(
+        some,
+        ChangedSubjects {
+            sessions: true,
+            vault: true,
+            ..ChangedSubjects::default()
+        }
+    );
+    assert!(
+        ChangedSubjects::of(&[row(6, "settings")], 5).state,
+        "auth_disabled is a setting"
+    );
+    assert_eq!(
+        ChangedSubjects::of(&[row(7, "vault")], 5),
+        ChangedSubjects::EVERYTHING
+    );
+}
+
+#[test]
+fn memory_is_believed_while_the_feed_answers() {
+    let shared = Feed::new(true, 0, 100);
+    assert!(shared.is_fresh(|| 100 + BELIEVED_MS));
+    assert!(!shared.is_fresh(|| 101 + BELIEVED_MS));
+    assert!(Feed::new(false, 0, 0).is_fresh(|| u64::MAX));
+}

@@ -1,0 +1,94 @@
+//! What an account needs, who may set it, and the rows of its secrets.
+
+use crate::error::ChannelsError;
+use crate::fields::FieldChanges;
+use crate::senders::Sender;
+use gatehouse_domain::KeyBinding;
+use gatehouse_secrets::{FormedSecret, SecretOwner};
+use gatehouse_store::{ChannelAccountRow, ChannelSecretRow};
+use secrecy::SecretString;
+use std::sync::Arc;
+
+/// The caller's privilege level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Has `operator.admin`: may choose which addresses Gatehouse calls.
+    Admin,
+    Other,
+}
+
+impl Caller {
+    pub(crate) const fn of(is_admin: bool) -> Self {
+        if is_admin { Self::Admin } else { Self::Other }
+    }
+
+    /// Whether the caller may set these fields.
+    pub(crate) fn may(
+        self,
+        sender: &dyn Sender,
+        changes: &FieldChanges,
+        new: bool,
+    ) -> Result<(), ChannelsError> {
+        self.may_name(changes.names_url || (new && sender.about().calls_any_address))
+    }
+
+    /// An address makes Gatehouse call it, including addresses in the private network, and can receive
+    /// secrets that the caller cannot read. Only administrators may set one.
+    pub(crate) const fn may_name(self, an_address: bool) -> Result<(), ChannelsError> {
+        match self {
+            Self::Other if an_address => Err(ChannelsError::NeedsAdmin),
+            Self::Admin | Self::Other => Ok(()),
+        }
+    }
+}
+
+/// Checks that an account has every value its type needs; an error names the field.
+pub(crate) fn check_whole(
+    sender: &dyn Sender,
+    has: &dyn Fn(&str) -> bool,
+) -> Result<(), ChannelsError> {
+    for spec in sender.about().fields {
+        if spec.required && !has(spec.name) {
+            return Err(ChannelsError::invalid(spec.name, "required"));
+        }
+    }
+    sender
+        .check(has)
+        .map_err(|(field, reason)| ChannelsError::invalid(field, reason))
+}
+
+/// Returns what each new secret belongs to, in the order of `changes.secrets`.
+pub(crate) fn secret_owners(
+    sender: &dyn Sender,
+    account_id: &str,
+    changes: &FieldChanges,
+) -> Vec<(SecretOwner, SecretString)> {
+    let owner = |field: &str| SecretOwner::Channel {
+        kind: sender.about().kind.to_owned(),
+        account_id: account_id.to_owned(),
+        field: field.to_owned(),
+    };
+    let secrets = changes.secrets.iter();
+    secrets
+        .map(|(field, secret)| (owner(field), secret.clone()))
+        .collect()
+}
+
+/// Returns the rows of new secrets. `formed` must have the order of `names`.
+pub(crate) fn secret_rows<'a>(
+    account: &'a ChannelAccountRow,
+    service: &KeyBinding,
+    names: impl Iterator<Item = &'a &'static str>,
+    formed: &[Arc<FormedSecret>],
+) -> Vec<ChannelSecretRow> {
+    let row = |(field, formed): (&&'static str, &Arc<FormedSecret>)| ChannelSecretRow {
+        account_id: account.id.clone(),
+        kind: account.kind.clone(),
+        field: (*field).to_owned(),
+        value: formed.value.to_string(),
+        encrypted: formed.encrypted,
+        belongs_to: Some(service.to_string()),
+        updated_at: account.updated_at,
+    };
+    names.zip(formed).map(row).collect()
+}

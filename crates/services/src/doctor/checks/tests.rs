@@ -1,0 +1,39 @@
+//! Tests of the parent module.
+
+use super::*;
+
+#[test]
+fn the_clock_is_compared_with_the_version_and_the_audit_log() {
+    let at = Timestamp::from_millis;
+    assert!(!clock_finding(at(NOT_BEFORE_MS - 1), None).ok);
+    assert!(clock_finding(at(NOT_BEFORE_MS), None).ok);
+    let newest = Some(at(NOT_BEFORE_MS + CLOCK_SLACK_MS));
+    assert!(clock_finding(at(NOT_BEFORE_MS), newest).ok);
+    let newest = Some(at(NOT_BEFORE_MS + CLOCK_SLACK_MS + 1));
+    assert!(!clock_finding(at(NOT_BEFORE_MS), newest).ok);
+}
+
+#[test]
+fn a_disabled_vault_is_reported() {
+    assert!(vault(Status::Unsealed).ok);
+    for status in [Status::Sealed, Status::Disabled] {
+        assert!(!vault(status).ok);
+    }
+    assert!(auth_disabled(false, DisabledScope::All).ok);
+    assert!(!auth_disabled(true, DisabledScope::Local).ok);
+}
+
+#[tokio::test]
+async fn an_open_data_directory_is_reported() {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    let base = std::env::temp_dir().join(format!("gh-doctor-{}", std::process::id()));
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&base)
+        .unwrap();
+    assert!(data_directory(&base).await.ok);
+    std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o750)).unwrap();
+    assert!(!data_directory(&base).await.ok);
+    std::fs::remove_dir(&base).unwrap();
+    assert!(!data_directory(&base).await.ok);
+}
