@@ -26,18 +26,18 @@ const GATE = new RegExp(
 /** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
-    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|Strength|password-rules))\\.',
-    '/src/pages/settings/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
+    '/src/pages/(channels/ChannelField|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
+    '/src/pages/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),
 );
 /** Modules that several settings sections share. */
 const SETTINGS =
-  /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/(StoredHow|WhereSecretsGo))\./;
+  /\/src\/pages\/(settings\/(Group|Switch|setting)|vault\/(RecoveryKeyDialog|VaultParts|environment\/(StoredHow|WhereSecretsGo)))\./;
 const FRAME = new RegExp(
   [
     '/src/parts/',
-    '/src/shell/(?!Starting|Unreachable|routes)',
+    '/src/shell/(?!Starting|Unreachable|routes|Overlay|Palette|palette)',
     '/src/client/(keys|pages|rpc|socket|generated)',
     '/src/state/(?!facts|place|session|theme)',
     '/src/pages/deliveries/(status|subject|StatusBadge)\\.',

@@ -7,8 +7,8 @@ test.describe('settings', () => {
 
   test('settings: search, change, invalid values, undo, revert, fixed values, and the restart notice', async ({ home, page, context }) => {
     const other = await context.newPage();
-    await other.goto('/settings/about');
-    await page.goto('/settings/about');
+    await other.goto('/settings/system');
+    await page.goto('/settings/system');
     const settings = page.getByRole('list', { name: 'All settings' });
     await page.getByLabel('Search settings').fill('webhooks.retention');
     await expect(settings.getByRole('listitem')).toHaveCount(1);
@@ -53,7 +53,7 @@ test.describe('settings', () => {
 
 test('version, health checks before and after a restart, locality, appearance and API documents', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  await page.goto('/settings/about');
+  await page.goto('/settings/system');
   const { version } = await home.rpc<{ version: string }>('system.status');
   await expect(page.getByText(version, { exact: true })).toBeVisible();
   const doctor = page.getByRole('list', { name: 'Health checks' });
@@ -84,7 +84,7 @@ test.describe('behind a proxy', () => {
     await gateway.call('POST', '/api/auth/setup', { password: 'correct horse battery staple', setup_code: gateway.setupCode });
     const [name = '', value = ''] = gateway.cookie.split('=');
     await context.addCookies([{ name, value, url: gateway.origin, httpOnly: true, sameSite: 'Strict' }]);
-    await page.goto('/settings/about');
+    await page.goto('/settings/system');
     await expect(page.getByText('The gateway is configured to run behind a proxy')).toBeVisible();
     await expect(page.getByText('unset SERVICE_BEHIND_PROXY')).toBeVisible();
   });
@@ -92,13 +92,13 @@ test.describe('behind a proxy', () => {
 
 test('a forwarding header makes the connection remote, and the page explains it', async ({ home, page, context }) => {
   await context.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' });
-  await page.goto('/settings/about');
+  await page.goto('/settings/system');
   await expect(page.getByText('Your request carries a header that proxies add')).toBeVisible();
   expect(home.port).toBeGreaterThan(0);
 });
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
-  await page.goto('/settings/about');
+  await page.goto('/settings/system');
   await page.getByLabel('Search settings').focus();
   await page.keyboard.type('models.autodetect');
   await page.getByRole('button', { name: 'Change models.autodetect' }).focus();

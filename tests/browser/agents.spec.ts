@@ -19,8 +19,8 @@ const row = (page: Page, name: string) => list(page).getByRole('listitem').filte
 
 test('create, validate, edit and delete an agent, with a second window that follows', async ({ home, page, context }) => {
   const other = await context.newPage();
-  await other.goto('/settings/agents');
-  await page.goto('/settings/agents');
+  await other.goto('/agents');
+  await page.goto('/agents');
   await expect(list(page).getByText('default', { exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'Actions for Default' }).click();
   await expect(page.getByRole('menuitem', { name: 'Delete' })).toHaveCount(0);
@@ -71,7 +71,7 @@ test('create, validate, edit and delete an agent, with a second window that foll
   await expect(page.getByRole('radio', { name: /^Only selected tools/ })).toBeChecked();
   await expect(page.getByRole('checkbox', { name: 'calc', exact: true })).not.toBeChecked();
 
-  await page.getByRole('link', { name: 'All agents' }).click();
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
   await page.getByRole('button', { name: 'Actions for Triage' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const confirm = page.getByRole('dialog', { name: 'Delete agent' });
@@ -83,7 +83,7 @@ test('create, validate, edit and delete an agent, with a second window that foll
 
 test('input survives a restart, and leaving with unsaved changes asks first', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  await page.goto('/settings/agents?new');
+  await page.goto('/agents?new');
   await page.getByLabel('Name').fill('Careful');
   await page.getByLabel('Instructions').fill('Do no harm.');
   let asked = '';
@@ -91,7 +91,7 @@ test('input survives a restart, and leaving with unsaved changes asks first', as
     asked = dialog.message();
     void dialog.dismiss();
   });
-  await page.getByRole('link', { name: 'All agents' }).click();
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
   expect(asked).toContain('unsaved changes');
   await expect(page.getByLabel('Instructions')).toHaveValue('Do no harm.');
   await home.restart();
@@ -107,7 +107,7 @@ test.describe('with a model', () => {
     const model = await ModelServer.start();
     await home.rpc('config.set', { key: 'models.providers.lab.base_url', value: model.url });
     await home.rpc('providers.set_key', { id: 'lab', key: 'sk-test' });
-    await page.goto('/settings/agents?new');
+    await page.goto('/agents?new');
     await page.getByLabel('Name').fill('Poet');
     await page.getByLabel('Instructions').fill('Answer in verse.');
     await page.getByLabel('Provider').selectOption('lab');
@@ -123,7 +123,7 @@ test.describe('with a model', () => {
 });
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
-  await page.goto('/settings/agents');
+  await page.goto('/agents');
   await page.getByRole('link', { name: 'New agent' }).focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Name').focus();
@@ -131,7 +131,7 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Keyed', level: 1 })).toBeFocused();
   expect((await home.rpc<{ agents: Agent[] }>('agents.list')).agents.map(({ id }) => id)).toContain('keyed');
-  for (const place of ['/settings/agents', '/settings/agents/keyed']) {
+  for (const place of ['/agents', '/agents/keyed']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.goto(place);

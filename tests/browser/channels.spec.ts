@@ -11,9 +11,9 @@ const row = (page: Page, label: string) =>
 test('create, validate, test, edit with the secret kept, turn off and on, and delete a channel', async ({ home, page, context }) => {
   const there = await receiver();
   const other = await context.newPage();
-  await other.goto('/settings/channels');
+  await other.goto('/channels');
   await expect(other.getByText('No channels yet')).toBeVisible();
-  await page.goto('/settings/channels');
+  await page.goto('/channels');
   await page.getByRole('link', { name: 'New channel' }).first().click();
   await page.getByRole('link', { name: /^HTTP receiver/ }).click();
   await expect(page.getByRole('heading', { name: 'New channel: HTTP receiver' })).toBeFocused();
@@ -42,7 +42,7 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
   await expect(page.getByRole('main').getByRole('alert')).toContainText('410');
   expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
 
-  await page.getByRole('link', { name: 'All channels' }).click();
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
   await page.getByRole('switch', { name: 'Ops team: enabled' }).click();
   await expect(row(page, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
   await expect(row(other, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
@@ -61,7 +61,7 @@ test('create, validate, test, edit with the secret kept, turn off and on, and de
 
 test('a secret can be entered after the vault is unlocked, and input survives the restart', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  await page.goto('/settings/channels?new=telegram');
+  await page.goto('/channels?new=telegram');
   await page.getByLabel('Label').fill('Family');
   await page.getByRole('textbox', { name: 'Bot token' }).fill('987654:not-the-example');
   await home.restart();
@@ -78,8 +78,8 @@ test('a secret can be entered after the vault is unlocked, and input survives th
 
 test('the inbox: empty state, live messages, unread count, marking as read', async ({ home, page, context }) => {
   const other = await context.newPage();
-  await other.goto('/settings/inbox');
-  await page.goto('/settings/inbox');
+  await other.goto('/inbox');
+  await page.goto('/inbox');
   await expect(page.getByText('No messages yet')).toBeVisible();
   await home.rpc('channels.test', { id: 'inbox', text: 'Build 41 failed' });
   await home.rpc('channels.test', { id: 'inbox', text: 'Build 42 failed' });
@@ -100,7 +100,7 @@ test('the inbox: empty state, live messages, unread count, marking as read', asy
 
 test('the inbox loads older messages page by page', async ({ home, page }) => {
   for (let number = 1; number <= 60; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
-  await page.goto('/settings/inbox');
+  await page.goto('/inbox');
   const messages = page.getByRole('list', { name: 'Messages' });
   await expect(messages.getByRole('listitem')).toHaveCount(50);
   await page.getByRole('button', { name: 'Load older' }).click();
@@ -110,7 +110,7 @@ test('the inbox loads older messages page by page', async ({ home, page }) => {
 
 test('the inbox counts all unread messages, marks all as read at once, and can be searched, filtered and emptied', async ({ home, page }) => {
   for (let number = 1; number <= 60; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
-  await page.goto('/settings/inbox');
+  await page.goto('/inbox');
   // 50 are shown, 60 are unread.
   await expect(page.getByRole('link', { name: /Inbox.*60 unread/ })).toBeVisible();
   await expect(page.getByRole('status').filter({ hasText: '60 unread' })).toBeVisible();
@@ -139,14 +139,14 @@ test('the inbox counts all unread messages, marks all as read at once, and can b
 
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await home.rpc('channels.create', { type: 'ntfy', label: 'Phone', fields: { topic: 'home', token: 'tk_x' } });
-  await page.goto('/settings/channels');
+  await page.goto('/channels');
   await page.getByRole('button', { name: 'Send a test through Inbox' }).focus();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('link', { name: 'Open the inbox' })).toBeVisible();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('list', { name: 'Messages' }).getByRole('listitem')).toHaveCount(1);
-  for (const place of ['/settings/channels', '/settings/channels?new', '/settings/channels/ntfy', '/settings/inbox']) {
+  for (const place of ['/channels', '/channels?new', '/channels/ntfy', '/inbox']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.goto(place);

@@ -7,7 +7,7 @@ import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
 
 const rows = (page: Page) => page.locator('[data-id]');
-const detail = (page: Page) => page.getByRole('region', { name: 'pull_request.opened' });
+const detail = (page: Page) => page.getByRole('region', { name: /Mend the gate/ });
 const replay = (page: Page) => detail(page).getByRole('button', { name: 'Replay' });
 
 /** Creates one delivery and opens it. Returns its path. */
@@ -42,6 +42,7 @@ test('replay while the gateway is down: reported, still shown, and done once whe
   await expect(told(page, 'The gateway is not responding.')).toBeVisible();
   // The delivery stays readable.
   await expect(page).toHaveURL(`${home.origin}${first}`);
+  await detail(page).getByRole('tab', { name: 'Payload' }).click();
   await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
   await home.run();
   await isLive(page);

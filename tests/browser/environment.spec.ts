@@ -19,7 +19,7 @@ async function setVariable(page: Page, key: string, value: string) {
 }
 
 test('a variable is added, replaced and deleted, and its value is never shown', async ({ home, page }) => {
-  await page.goto('/settings/environment');
+  await page.goto('/vault/environment');
   await expect(page.getByText('No variables yet')).toBeVisible();
   await setVariable(page, 'MY_TOKEN', 'value-one');
   await expect(variables(page).getByText('MY_TOKEN', { exact: true })).toBeVisible();
@@ -45,7 +45,7 @@ test('a variable is added, replaced and deleted, and its value is never shown', 
 });
 
 test('an invalid name is reported at its field, which gets the focus', async ({ home, page }) => {
-  await page.goto('/settings/environment');
+  await page.goto('/vault/environment');
   const dialog = await setVariable(page, 'PATH', 'x');
   await expect(dialog.getByText('This name is reserved.')).toBeVisible();
   await expect(dialog.getByLabel('Name')).toBeFocused();
@@ -58,7 +58,7 @@ test('an invalid name is reported at its field, which gets the focus', async ({ 
 
 test('a pasted block sets several variables and lists the refused ones', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'OLD', value: 'x' });
-  await page.goto('/settings/environment');
+  await page.goto('/vault/environment');
   await page.getByRole('button', { name: 'Paste .env' }).click();
   const dialog = page.getByRole('dialog', { name: 'Paste variables' });
   await dialog.getByLabel('Lines of KEY=value').fill('# comment\nexport A=1\nOLD="two words"\nLD_PRELOAD=x\nnonsense');
@@ -79,9 +79,9 @@ test('a second window follows; after a restart the vault is sealed, and new valu
 }) => {
   complaints.allowDowntime();
   const other = await context.newPage();
-  await other.goto('/settings/environment');
+  await other.goto('/vault/environment');
   await expect(other.getByText('No variables yet')).toBeVisible();
-  await page.goto('/settings/environment');
+  await page.goto('/vault/environment');
   await setVariable(page, 'FIRST', '1');
   await expect(variables(other).getByText('FIRST', { exact: true })).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -111,7 +111,7 @@ test('SSH keys: generate, validate, import with a passphrase, copy, download, de
   const publicKey = readFileSync(join(directory, 'id.pub'), 'utf8').trim();
   rmSync(directory, { recursive: true });
 
-  await page.goto('/settings/ssh-keys');
+  await page.goto('/vault/ssh-keys');
   await page.getByRole('button', { name: 'Generate a key' }).first().click();
   let dialog = page.getByRole('dialog', { name: 'Generate an SSH key' });
   await dialog.getByLabel('Name').fill('a/b');
@@ -154,7 +154,7 @@ test('SSH keys: generate, validate, import with a passphrase, copy, download, de
 test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'A_RATHER_LONG_NAME_OF_A_VARIABLE_THAT_DOES_NOT_FIT_ANYWHERE', value: 'x' });
   await home.rpc('ssh_keys.generate', { name: 'deploy' });
-  await page.goto('/settings/environment');
+  await page.goto('/vault/environment');
   await page.getByRole('button', { name: 'Add variable' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByLabel('Name').focus();
@@ -164,7 +164,7 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   await page.keyboard.press('Enter');
   await expect(variables(page).getByText('BY_KEYBOARD', { exact: true })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Add variable' })).toBeFocused();
-  for (const place of ['/settings/environment', '/settings/ssh-keys']) {
+  for (const place of ['/vault/environment', '/vault/ssh-keys']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.goto(place);

@@ -100,7 +100,7 @@ test('local first visit: from a password to a webhook that an agent answers', as
 
   // After setup, `/` leads to the app, and the URL of a step leads to that step.
   await page.goto('/onboarding');
-  await expect(page).toHaveURL(`${gateway.origin}/chat`);
+  await expect(page).toHaveURL(`${gateway.origin}/overview`);
   await page.goto('/onboarding?step=done');
   await expect(heading(page, 'You’re all set')).toBeVisible();
   await model.close();

@@ -40,9 +40,9 @@ test('a passkey in addition to the password; the browser offers it in the passwo
   // The virtual authenticator accepts the autofill offer, as a user who picks the passkey.
   await presence(true);
   await context.clearCookies();
-  await page.goto('/settings/about?x=1');
+  await page.goto('/settings/system?x=1');
   await isLive(page);
-  await expect(page).toHaveURL(`${gateway.origin}/settings/about?x=1`);
+  await expect(page).toHaveURL(`${gateway.origin}/settings/system?x=1`);
 
   // A removed passkey is reported, and the password keeps working. After a restart only the password unlocks the vault.
   await presence(false);
@@ -64,7 +64,7 @@ test('a passkey in addition to the password; the browser offers it in the passwo
 
 test('login: a wrong password, the return to the requested page, a revoked session', async ({ home, page, context }) => {
   await context.clearCookies();
-  await page.goto('/settings/vault?from=mail');
+  await page.goto('/vault?from=mail');
   await expect(heading(page, 'Log in to Gatehouse')).toBeVisible();
   const field = page.getByRole('textbox', { name: 'Password', exact: true });
   await expect(field).toBeFocused();
@@ -85,12 +85,12 @@ test('login: a wrong password, the return to the requested page, a revoked sessi
   await field.fill(PASSWORD);
   await field.press('Enter');
   await isLive(page);
-  await expect(page).toHaveURL(`${home.origin}/settings/vault?from=mail`);
+  await expect(page).toHaveURL(`${home.origin}/vault?from=mail`);
 
   await home.call('DELETE', '/api/auth/sessions');
   await expect(page.getByText('You were logged out.')).toBeVisible();
   await isSound(page, 'login-ended');
-  await expect(page).toHaveURL(`${home.origin}/settings/vault?from=mail`);
+  await expect(page).toHaveURL(`${home.origin}/vault?from=mail`);
   await logInByPassword(page);
   await isLive(page);
 });

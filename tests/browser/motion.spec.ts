@@ -32,12 +32,12 @@ test('while a list is loading, and while a button is busy', async ({ home, page 
   // The WebSocket is silent, so calls use HTTP, where they can be held.
   await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
   const list = await hang(page, /\/api\/rpc$/);
-  await page.goto('/settings/agents');
+  await page.goto('/agents');
   await expect(page.getByRole('main').getByText('Loading…').first()).toBeAttached();
   await movesUnlessUnwanted(page, /skeleton.*appear/);
   list();
   await page.unroute(/\/api\/rpc$/);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   await section(page, 'API keys').getByRole('button', { name: 'Create an API key' }).click();
   await movesUnlessUnwanted(page, /button.*transition/);
   await dialog(page).getByLabel('Label').fill('backup script');
@@ -53,7 +53,7 @@ test('while a list is loading, and while a button is busy', async ({ home, page 
 
 test('while the connection is lost, and when a toast appears', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  await page.goto('/settings/webhooks');
+  await page.goto('/webhooks');
   await isLive(page);
   await home.stop();
   await expect(page.getByText('Reconnecting…')).toBeVisible();

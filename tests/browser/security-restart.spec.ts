@@ -88,7 +88,7 @@ test('a passkey: stored, but the response is lost', async ({ home, page }) => {
 
 test('a device: the gateway is down when it is paired, and again while the token is shown', async ({ home, page }) => {
   const line = await cuttable(page);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const devices = section(page, 'Paired devices');
   await isLive(page);
   await devices.getByRole('button', { name: 'Pair a device' }).click();
@@ -127,7 +127,7 @@ test('a device: paired, but the token is lost: the next attempt leaves one devic
   // Another device of the same name, which has never connected either.
   await home.rpc('pairing.create', { label: 'kitchen tablet', scopes: ['operator.read'] });
   const { killed } = await killBeforeTheAnswer(page, home, 'pairing.create');
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const row = section(page, 'Paired devices').getByRole('listitem');
   await isLive(page);
   await expect(row).toHaveCount(1);

@@ -1,4 +1,5 @@
 // Settings → Security: sessions, API keys, devices, confirmation, removing all authentication, and the audit log.
+import { readFileSync } from 'node:fs';
 import { violations } from './fixtures/axe';
 import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
 import { expect, logIn, PASSWORD, test } from './fixtures/test';
@@ -42,7 +43,7 @@ test('an API key is created, limited to its scopes, survives a restart, and is r
   complaints.allowDowntime();
   // For the invalid network.
   complaints.allow(/status of 400/);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const keys = section(page, 'API keys');
   await keys.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Read').uncheck();
@@ -89,7 +90,6 @@ test('an API key is created, limited to its scopes, survives a restart, and is r
   await expect(row).toContainText('Only from 127.0.0.0/8, ::1/128');
   await row.getByRole('button', { name: /^Revoke/ }).click();
   await expect(dialog(page).getByRole('button', { name: 'Revoke' })).toBeDisabled();
-  await dialog(page).getByLabel('Type backup script to confirm').fill('backup script');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
   await expect(keys.getByText('No API keys yet')).toBeVisible();
   expect((await ask('/api/gon')).status).toBe(401);
@@ -97,7 +97,7 @@ test('an API key is created, limited to its scopes, survives a restart, and is r
 
 test('a key created from a preset is limited to its purpose', async ({ home, page, complaints }) => {
   complaints.allow(/status of 400/);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const keys = section(page, 'API keys');
   await keys.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Label').fill('ingest script');
@@ -143,18 +143,19 @@ test('credentials that a key created are listed before it is revoked, and are re
     }).then((response) => response.json() as Promise<{ key: string }>);
   const { key } = await made('deploy', null);
   await made('deploy, second', key);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const keys = section(page, 'API keys');
   await expect(keys.getByRole('listitem').filter({ hasText: 'by API key “deploy”' })).toContainText('deploy, second');
   await keys.getByRole('button', { name: /^Revoke ?: deploy$/ }).click();
   await expect(dialog(page).getByRole('listitem')).toHaveText(['deploy, second']);
-  await dialog(page).getByLabel('Type deploy to confirm').fill('deploy');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
   await expect(keys.getByText('No API keys yet')).toBeVisible();
 });
 
 test('logging out a session revokes what it created, unless the user keeps it', async ({ home, page, browser, complaints }) => {
   await page.goto('/settings/security');
+  const access = await page.context().newPage();
+  await access.goto('/settings/security/access');
   const sessions = section(page, 'Sessions');
   for (const kept of [true, false]) {
     const [other, otherPage] = await elsewhere(browser, home, complaints);
@@ -162,7 +163,8 @@ test('logging out a session revokes what it created, unless the user keeps it', 
     const made = await other.request.post(`${home.origin}/api/auth/api-keys`, { data: { label, scopes: ['operator.read'] } });
     expect(made.status()).toBe(200);
     await page.reload();
-    const row = section(page, 'API keys').getByRole('listitem').filter({ hasText: label });
+    await access.reload();
+    const row = section(access, 'API keys').getByRole('listitem').filter({ hasText: label });
     await expect(row).toContainText('in another session');
     await sessions.getByRole('button', { name: /^Log out ?: / }).first().click();
     await expect(dialog(page).getByRole('listitem')).toHaveText([label]);
@@ -176,9 +178,10 @@ test('logging out a session revokes what it created, unless the user keeps it', 
 
 test('an old confirmation is requested again, only for sensitive changes', async ({ home, page }) => {
   await confirmedLongAgo(home);
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/options');
   const confirmation = section(page, 'Identity confirmation');
   await expect(confirmation.getByText('Not confirmed')).toBeVisible();
+  await page.getByRole('link', { name: 'Keys and devices' }).click();
   const keys = section(page, 'API keys');
   await keys.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Label').fill('everything');
@@ -199,11 +202,12 @@ test('an old confirmation is requested again, only for sensitive changes', async
   await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(keys.getByRole('listitem').filter({ hasText: 'everything' })).toContainText('Admin');
+  await page.getByRole('link', { name: 'Options' }).click();
   await expect(confirmation.getByText('Confirmed', { exact: true })).toBeVisible();
 });
 
 test('a device is paired with a token, shown as connected, and revoked', async ({ home, page }) => {
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const devices = section(page, 'Paired devices');
   await devices.getByRole('button', { name: 'Pair a device' }).click();
   await dialog(page).getByLabel('Label').fill('kitchen tablet');
@@ -224,7 +228,6 @@ test('a device is paired with a token, shown as connected, and revoked', async (
   await page.reload();
   await expect(devices.getByText('Connected', { exact: true })).toBeVisible();
   await devices.getByRole('button', { name: /^Revoke/ }).click();
-  await dialog(page).getByLabel('Type kitchen tablet to confirm').fill('kitchen tablet');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
   await expect(devices.getByText('No paired devices')).toBeVisible();
   await tablet.leave();
@@ -238,7 +241,7 @@ test('all authentication is removed, the page explains the effects, and it is se
     label: 'x',
     scopes: ['operator.read'],
   });
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/options');
   const removal = section(page, 'Remove all authentication');
   await expect(removal.getByText(/audit log are kept/)).toBeVisible();
   await removal.getByRole('button', { name: 'Remove everything' }).click();
@@ -247,10 +250,12 @@ test('all authentication is removed, the page explains the effects, and it is se
   await dialog(page).getByRole('button', { name: 'Remove everything' }).click();
   await expect(page.getByRole('heading', { name: 'Authentication is off' })).toBeVisible();
   await expect(page.getByText('anyone who can reach this address gets in', { exact: false }).first()).toBeVisible();
-  await expect(section(page, 'API keys').getByText('No API keys yet')).toBeVisible();
   await expect(removal).toHaveCount(0);
+  await page.getByRole('link', { name: 'Keys and devices' }).click();
+  await expect(section(page, 'API keys').getByText('No API keys yet')).toBeVisible();
   const asked = await fetch(`${home.origin}/api/gon`, { headers: { authorization: `Bearer ${key}` } });
   expect(await asked.json()).toMatchObject({ auth_disabled: true, identity: { method: 'Loopback' } });
+  await page.getByRole('link', { name: 'Login', exact: true }).click();
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Set up authentication' }).click();
   await expect(page).toHaveURL(`${home.origin}/onboarding`);
@@ -274,8 +279,8 @@ test('the audit log describes each change, filters, and loads more', async ({ ho
   await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   for (let at = 0; at < 60; at++) await home.rpc('config.set', { key: 'log.level', value: at % 2 ? 'info' : 'warn' });
   await page.goto('/settings/security');
-  await page.getByRole('link', { name: 'Open the audit log' }).click();
-  await expect(page.getByRole('heading', { name: 'Audit log' })).toBeFocused();
+  await page.getByRole('link', { name: 'Audit log' }).click();
+  await expect(page.getByRole('heading', { name: 'Security', level: 1 })).toBeFocused();
   const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
   await expect(rows).toHaveCount(50);
   await expect(rows.first()).toContainText('Setting changed: log.level = "info"');
@@ -297,10 +302,42 @@ test('the audit log describes each change, filters, and loads more', async ({ ho
   await expect(page.getByText('No entries of this kind')).toBeVisible();
 });
 
+test('the audit log is found by actor and time, exported, and live', async ({ home, page }) => {
+  const { key } = await home.call<{ key: string }>('POST', '/api/auth/api-keys', { label: 'script', scopes: ['operator.write', 'operator.read'] });
+  const byKey = (name: string) =>
+    fetch(`${home.origin}/api/rpc`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 1, method: 'env.set', params: { key: name, value: 'x' } }),
+    });
+  await byKey('FIRST');
+  await home.rpc('env.set', { key: 'MINE', value: 'x' });
+  await page.goto('/settings/security/audit-log');
+  const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
+  await expect(rows.filter({ hasText: 'MINE' })).toBeVisible();
+  await page.getByLabel('Actor').selectOption('API key “script”');
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText('FIRST');
+  await page.reload();
+  await expect(rows).toHaveCount(1);
+  // A change by the same actor appears without a reload.
+  await byKey('SECOND');
+  await expect(rows.first()).toContainText('SECOND');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+  const events = JSON.parse(readFileSync((await file.path()) ?? '', 'utf8')) as { detail: { key: string } }[];
+  expect(events.map((event) => event.detail.key)).toEqual(['SECOND', 'FIRST']);
+  await page.getByLabel('Time').selectOption('Last hour');
+  await expect(rows).toHaveCount(2);
+  await page.goto('/settings/security/audit-log?from=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z');
+  await expect(page.getByText('No entries of this kind')).toBeVisible();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await expect(rows.filter({ hasText: 'MINE' })).toBeVisible();
+});
+
 test('accessibility in both themes, no horizontal scroll, and keyboard-only use', async ({ home, page }) => {
   await home.call('POST', '/api/auth/api-keys', { label: 'a key', scopes: ['operator.admin'] });
   await home.rpc('pairing.create', { label: 'a device' });
-  for (const path of ['/settings/security', '/settings/security/audit-log']) {
+  for (const path of ['/settings/security/access', '/settings/security/audit-log']) {
     await page.goto(path);
     await expect(page.getByRole('list').getByText(/a key|API key created/).first()).toBeVisible();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -313,7 +350,7 @@ test('accessibility in both themes, no horizontal scroll, and keyboard-only use'
     await page.setViewportSize({ width: 1280, height: 900 });
   }
   // Keyboard only: creating a key returns the focus to where it was.
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   const create = page.getByRole('button', { name: 'Create an API key' });
   await create.focus();
   await page.keyboard.press('Enter');

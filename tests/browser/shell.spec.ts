@@ -4,7 +4,7 @@ import { expect, PASSWORD, test } from './fixtures/test';
 
 test('connection status, navigation, an unknown URL, and the theme', async ({ home, page }) => {
   await page.goto('/');
-  await expect(page).toHaveURL(`${home.origin}/chat`);
+  await expect(page).toHaveURL(`${home.origin}/overview`);
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await expect(page).toHaveURL(`${home.origin}/deliveries`);
@@ -33,7 +33,7 @@ test('the page reports a stopped gateway and recovers automatically', async ({ h
 });
 
 test('preload hints are sent only to authenticated visitors', async ({ home: _, page }) => {
-  for (const path of ['/', '/chat', '/deliveries', '/settings/vault']) {
+  for (const path of ['/', '/chat', '/deliveries', '/webhooks', '/settings/security']) {
     const link = (await page.goto(path))?.headers()['link'] ?? '';
     expect(link, path).toMatch(/<\/assets\/frame-[\w-]+\.js>; rel=modulepreload/);
     await expect(page.getByText('Live', { exact: true })).toBeVisible();

@@ -47,7 +47,7 @@ const storedEncrypted = async (gateway: Gateway): Promise<boolean[]> => {
 };
 
 test('sealing, and unlocking with the password and the recovery key; wrong ones are reported', async ({ home, page }) => {
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await expect(state(page, OPEN)).toBeVisible();
   await page.getByRole('button', { name: 'Seal now' }).click();
   await expect(dialog(page)).toContainText('Webhook deliveries are refused');
@@ -77,7 +77,7 @@ test('sealing, and unlocking with the password and the recovery key; wrong ones 
 
 test('rotation and a new recovery key: the old one is refused, the new one works', async ({ home, page }) => {
   for (let at = 0; at < 40; at++) await home.rpc('env.set', { key: `KEY_${at}`, value: 'v' });
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await byPassword(page, 'Rotate the key', 'Rotate', 'not the password at all');
   await expect(dialog(page).getByRole('alert')).toHaveText('This password does not unlock the vault.');
   await byPassword(page, 'Rotate the key', 'Rotate');
@@ -103,7 +103,7 @@ test('rotation and a new recovery key: the old one is refused, the new one works
 test('the vault is turned off with a report, and on again', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'ONE', value: 'v' });
   await home.rpc('ssh_keys.generate', { name: 'deploy' });
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await page.getByRole('button', { name: 'Turn off…' }).click();
   await expect(dialog(page)).toContainText('Every stored secret is decrypted');
   const action = dialog(page).getByRole('button', { name: 'Decrypt and turn off' });
@@ -141,7 +141,7 @@ test.describe('without a vault', () => {
 
   test('one is created when it is allowed again', async ({ home, page, complaints }) => {
     complaints.allowDowntime();
-    await page.goto('/settings/vault');
+    await page.goto('/vault');
     await expect(state(page, OFF)).toBeVisible();
     // The environment decides, and the page shows the error of the gateway.
     await byPassword(page, 'Turn on the vault', 'Turn on');
@@ -164,7 +164,7 @@ test.describe('without a vault', () => {
 test('after a restart: sealed, reported on every page, unlocked in place', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await home.rpc('env.set', { key: 'ONE', value: 'v' });
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await expect(state(page, OPEN)).toBeVisible();
   // A restart while a dialog waits for the password: it stays open, reports what happened, and works afterwards.
   await page.getByRole('button', { name: 'Rotate the key' }).click();
@@ -193,7 +193,7 @@ test('after a restart: sealed, reported on every page, unlocked in place', async
   await expect(page.getByText('The vault is sealed.', { exact: false })).toHaveCount(0);
 
   // The recovery key stays visible while the gateway is down, because it is shown only once.
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await byPassword(page, 'Create a new recovery key', 'Create');
   await expect(dialog(page).getByText(RECOVERY_KEY)).toBeVisible();
   await home.restart();
@@ -215,7 +215,7 @@ test('after a restart: sealed, reported on every page, unlocked in place', async
 });
 
 test('an outdated response does not overwrite newer state', async ({ home, page }) => {
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   let answered = () => undefined as void;
   const late = new Promise<void>((resolve) => (answered = resolve));
@@ -235,7 +235,7 @@ test('an outdated response does not overwrite newer state', async ({ home, page 
 });
 
 test('new secrets while sealed: plaintext or refused, as configured', async ({ home, page }) => {
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   const plaintext = page.getByRole('switch', { name: 'Accept new secrets while sealed (unencrypted)' });
   await expect(plaintext).toBeChecked();
   await plaintext.click();
@@ -247,7 +247,7 @@ test('new secrets while sealed: plaintext or refused, as configured', async ({ h
 });
 
 test('accessibility in both themes, no horizontal scroll, sealing and unlocking by keyboard', async ({ home, page }) => {
-  await page.goto('/settings/vault');
+  await page.goto('/vault');
   const looks = async (what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

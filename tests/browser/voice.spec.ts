@@ -377,7 +377,7 @@ test('a build without voice shows no voice features', async ({ home, page }) => 
   const asked: string[] = [];
   page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => asked.push(String(payload))));
   page.on('request', (request) => asked.push(request.postData() ?? ''));
-  for (const path of ['/chat', '/settings', '/settings/security', '/settings/agents', '/settings/providers']) {
+  for (const path of ['/chat', '/settings', '/settings/security', '/agents', '/settings/providers']) {
     await page.goto(home.origin + path);
     await expect(page.getByRole('heading', { level: 1 }).first()).toBeAttached();
     await expect(page.getByText('Live', { exact: true })).toBeVisible();

@@ -6,7 +6,7 @@ import { expect, PASSWORD } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
 
 test('a webhook is created in the web UI, receives a signed request and a test, and hides its secret after a reload', async ({ home, page }) => {
-  await page.goto('/settings/webhooks');
+  await page.goto('/webhooks');
   await expect(page.getByText('No webhooks yet')).toBeVisible();
   await page.getByRole('link', { name: 'Create your first webhook' }).click();
   await page.getByRole('button', { name: /^GitHub/ }).click();
@@ -67,7 +67,7 @@ test('a webhook is created in the web UI, receives a signed request and a test, 
 });
 
 test('forwarding with a template: the inbox shows the same text as the preview', async ({ home, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Anything else/ }).click();
   await page.getByLabel('Forward it').check();
   const sample = {
@@ -101,7 +101,7 @@ test('forwarding with a template: the inbox shows the same text as the preview',
 });
 
 test('a captured delivery is recognized by its content where its ID is not signed', async ({ home, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByText('More options').click();
   const byContent = page.getByRole('radio', { name: 'By delivery ID and content (bytes)' });
@@ -128,14 +128,14 @@ test('a captured delivery is recognized by its content where its ID is not signe
 });
 
 test('Standard Webhooks signs its ID, so the ID is enough', async ({ home: _, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Standard Webhooks/ }).click();
   await page.getByText('More options').click();
   await expect(page.getByRole('radio', { name: 'By delivery ID (key)' })).toBeChecked();
 });
 
 test('validation errors are shown at their fields', async ({ home, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Anything else/ }).click();
   const create = page.getByRole('button', { name: 'Create webhook' });
   const field = (label: string) => page.getByLabel(label, { exact: true });
@@ -179,7 +179,7 @@ test('validation errors are shown at their fields', async ({ home, page }) => {
 
 test('the gateway restarts while the form is filled in: no input is lost', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Survivor');
   await page.getByLabel('Only selected events').check();
@@ -209,7 +209,7 @@ test('the gateway restarts while the form is filled in: no input is lost', async
 
 test('input is kept while the user visits another page', async ({ home, page }) => {
   expect(home.cookie).not.toBe('');
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Slack/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Half done');
   await page.getByRole('link', { name: 'Channels' }).click();
@@ -220,7 +220,7 @@ test('input is kept while the user visits another page', async ({ home, page }) 
 });
 
 test('a secret that the sender generates can be saved from the guide', async ({ home, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^Stripe/ }).click();
   await page.getByLabel('Forward it').check();
   await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -230,7 +230,7 @@ test('a secret that the sender generates can be saved from the guide', async ({ 
   await expect(page.getByLabel('Secret', { exact: true })).toHaveCount(0);
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Waiting for Stripe’s signing secret' })).toBeVisible();
-  await page.goto('/settings/webhooks');
+  await page.goto('/webhooks');
   await expect(page.getByText('Waiting for the secret')).toBeVisible();
   await page.getByRole('link', { name: 'Stripe' }).click();
   const url = (await shownUrl(page).textContent()) ?? '';
@@ -281,7 +281,7 @@ test('the shell commands are correct for every verification mode', async ({ home
       deliver_only: true,
       ...fields,
     });
-    await page.goto(`/settings/webhooks/${id}`);
+    await page.goto(`/webhooks/${id}`);
     await page.getByText('Test from a terminal').click();
     const lines = (await page.getByRole('region', { name: 'Test from a terminal' }).textContent()) ?? '';
     // The page no longer has the secret and shows a placeholder.

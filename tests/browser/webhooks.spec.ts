@@ -12,7 +12,7 @@ test('editing sends only the changed fields, and a click does not lose unsaved c
   });
   const frames: string[] = [];
   page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => frames.push(String(payload))));
-  await page.goto(`/settings/webhooks/${id}`);
+  await page.goto(`/webhooks/${id}`);
   const save = page.getByRole('button', { name: 'Save changes' });
   await expect(save).toBeDisabled();
   await page.getByLabel('Name', { exact: true }).fill('After');
@@ -55,7 +55,7 @@ test('rotation: both secrets work for a while, and the new one is shown once', a
     source_profile: 'github',
     deliver_only: true,
   });
-  await page.goto(`/settings/webhooks/${id}`);
+  await page.goto(`/webhooks/${id}`);
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   const dialog = page.getByRole('dialog', {
     name: 'Rotate the secret of Turn',
@@ -98,7 +98,7 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
     source_profile: 'github',
     deliver_only: true,
   });
-  await page.goto('/settings/webhooks');
+  await page.goto('/webhooks');
   const takes = page.getByRole('switch', { name: 'Old one: enabled' });
   await expect(takes).toBeChecked();
   await takes.click();
@@ -120,12 +120,12 @@ test('a webhook is turned off and on with undo, and deleted by typing its name',
   await sure.click();
   await expect(page.getByText('No webhooks yet')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(404);
-  await page.goto(`/settings/webhooks/${id}`);
+  await page.goto(`/webhooks/${id}`);
   await expect(page.getByRole('heading', { name: 'Webhook not found' })).toBeVisible();
 });
 
 test('keyboard-only use', async ({ home, page }) => {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('heading', { name: 'Which service?' }).waitFor();
   const reach = async (label: string) => {
     for (let steps = 0; steps < 80; steps++) {
@@ -181,10 +181,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(beyond, page.url()).toBeLessThanOrEqual(0);
       await page.setViewportSize({ width: 1280, height: 900 });
     };
-    await page.goto('/settings/webhooks');
+    await page.goto('/webhooks');
     await expect(page.getByText('1 in the last 24 h')).toBeVisible();
     await look();
-    await page.goto('/settings/webhooks/new');
+    await page.goto('/webhooks/new');
     await expect(page.getByRole('button', { name: /^GitHub/ })).toBeVisible();
     await look();
     await page.getByRole('button', { name: /^GitHub/ }).click();
@@ -198,7 +198,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('button', { name: 'Create webhook' }).click();
     await expect(page.getByText('Enter a name.')).toBeVisible();
     await look();
-    await page.goto(`/settings/webhooks/${id}`);
+    await page.goto(`/webhooks/${id}`);
     await page.getByText('Test from a terminal').click();
     await page.getByText('How to set up Slack').click();
     await page.getByText('Set a public URL').click();
@@ -210,7 +210,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 test('the public URL can be set on the webhook page', async ({ home, page }) => {
   const { id } = await make(home, { name: 'Reach', source_profile: 'github' });
-  await page.goto(`/settings/webhooks/${id}`);
+  await page.goto(`/webhooks/${id}`);
   await page.getByText('Set a public URL').click();
   await page.getByLabel('Public URL of this gateway').fill('https://gatehouse.example.com');
   await page.getByRole('button', { name: 'Save', exact: true }).click();

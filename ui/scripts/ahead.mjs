@@ -8,9 +8,14 @@ const DIST = new URL('../dist/', import.meta.url).pathname;
 const ENTRY = 'index.html';
 const FRAME = 'src/shell/Inside.svelte';
 const PAGES = {
-  '': 'src/pages/chat/Chat.svelte',
+  '': 'src/pages/overview/Overview.svelte',
+  overview: 'src/pages/overview/Overview.svelte',
   chat: 'src/pages/chat/Chat.svelte',
   deliveries: 'src/pages/deliveries/Deliveries.svelte',
+  inbox: 'src/pages/inbox/Inbox.svelte',
+  webhooks: 'src/pages/webhooks/Webhooks.svelte',
+  agents: 'src/pages/agents/Agents.svelte',
+  channels: 'src/pages/channels/Channels.svelte',
   settings: 'src/pages/settings/Settings.svelte',
 };
 

@@ -13,6 +13,11 @@ const MANIFEST = {
     css: ['assets/Chat.css'],
   },
   'src/pages/deliveries/Deliveries.svelte': { file: 'assets/Deliveries.js' },
+  'src/pages/overview/Overview.svelte': { file: 'assets/Overview.js' },
+  'src/pages/inbox/Inbox.svelte': { file: 'assets/Inbox.js' },
+  'src/pages/webhooks/Webhooks.svelte': { file: 'assets/Webhooks.js' },
+  'src/pages/agents/Agents.svelte': { file: 'assets/Agents.js' },
+  'src/pages/channels/Channels.svelte': { file: 'assets/Channels.js' },
   'src/pages/settings/Settings.svelte': { file: 'assets/Settings.js' },
 };
 
@@ -25,7 +30,7 @@ test('each file is named once, what the document names is not, what comes later 
     '</assets/Chat.js>; rel=modulepreload',
     '</assets/Chat.css>; rel=preload; as=style; crossorigin',
   ]);
-  expect(headers['']).toBe(headers.chat);
+  expect(headers['']).toBe(headers.overview);
   expect(headers.deliveries).toContain('/assets/Deliveries.js');
 });
 

@@ -5,13 +5,13 @@ import './style/base.css';
 import './state/theme.svelte';
 import Root from './Root.svelte';
 import { begin, likelyInside } from './state/session.svelte';
-import { find } from './shell/routes';
+import { find, movedTo } from './shell/routes';
 
 // A user who was logged in last time probably still is, so the app loads while the gateway answers.
 function load(): Promise<unknown> {
   if (!likelyInside()) return Promise.resolve();
   const { pathname } = location;
-  const page = find(pathname === '/' ? '/chat' : pathname).load;
+  const page = find(movedTo(pathname) ?? pathname).load;
   // A failure here recurs where the module is needed, and is reported there.
   return Promise.allSettled([import('./shell/Inside.svelte'), page()]);
 }

@@ -7,6 +7,7 @@
 
 mod admission;
 mod agent;
+mod allowed_calls;
 mod approvals;
 mod budgets;
 mod context;
@@ -39,6 +40,7 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use allowed_calls::{AllowedCall, Remember};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
 };
@@ -50,7 +52,7 @@ pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;
-pub use manage_sessions::SessionPage;
+pub use manage_sessions::{SessionPage, SessionQuery};
 pub use message::{Message, Role, ToolCallRecord};
 pub use origin::MessageOrigin;
 pub use policy::ToolPolicy;

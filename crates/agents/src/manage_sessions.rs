@@ -23,6 +23,20 @@ pub struct SessionPage {
     pub next_cursor: Option<String>,
 }
 
+/// Filter and range of a list of sessions.
+#[derive(Clone, Debug, Default)]
+pub struct SessionQuery {
+    /// Only sessions whose label, key or id contains this text.
+    pub q: Option<String>,
+    /// Only sessions that a webhook started, or only the others.
+    pub of_webhooks: Option<bool>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+    pub limit: usize,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
+}
+
 /// The label of a new session without messages. The first message replaces it.
 pub(crate) const NEW_LABEL: &str = "New session";
 
@@ -46,15 +60,11 @@ fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
 }
 
 impl Agents {
-    /// Lists sessions, most recently active first. `q` searches label, key and id.
-    pub async fn list_sessions(
-        &self,
-        q: Option<&str>,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<SessionPage, AgentsError> {
-        let q = q.map(str::trim).filter(|q| !q.is_empty());
-        let after = cursor.map(read_cursor).transpose()?;
+    /// Lists sessions, most recently active first.
+    pub async fn list_sessions(&self, query: &SessionQuery) -> Result<SessionPage, AgentsError> {
+        let q = query.q.as_deref().map(str::trim).filter(|q| !q.is_empty());
+        let after = query.cursor.as_deref().map(read_cursor).transpose()?;
+        let limit = query.limit;
         if q.is_some_and(|q| q.contains('\0')) {
             return Ok(SessionPage {
                 sessions: Vec::new(),
@@ -63,6 +73,9 @@ impl Agents {
         }
         let page = ChatSessionPage {
             q: q.map(str::to_owned),
+            of_webhooks: query.of_webhooks,
+            pinned: query.pinned,
+            archived: query.archived,
             after,
             limit: i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
         };
@@ -137,6 +150,30 @@ impl Agents {
                 conn.update_chat_session_label(&row.id, &label).await?;
                 conn.insert_change("sessions", now).await?;
                 row.label = label;
+                Ok::<_, AgentsError>(row)
+            })
+        });
+        let row: ChatSessionRow = write.await?;
+        Ok(self.0.shown(row))
+    }
+
+    /// Pins or archives a session. `None` keeps what is stored.
+    pub async fn place_session(
+        &self,
+        name: &str,
+        pinned: Option<bool>,
+        archived: Option<bool>,
+    ) -> Result<Session, AgentsError> {
+        let (name, now) = (name.to_owned(), self.0.clock.now());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = find(conn, &name).await?;
+                let mut row = found.ok_or(AgentsError::NotFound("session"))?;
+                conn.update_chat_session_place(&row.id, pinned, archived)
+                    .await?;
+                conn.insert_change("sessions", now).await?;
+                row.pinned = pinned.unwrap_or(row.pinned);
+                row.archived = archived.unwrap_or(row.archived);
                 Ok::<_, AgentsError>(row)
             })
         });

@@ -57,6 +57,10 @@ pub struct Session {
     /// The id of its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_id: Option<String>,
+    /// Whether the owner keeps it at the top of the list.
+    pub pinned: bool,
+    /// Whether the owner keeps it out of the list.
+    pub archived: bool,
     /// Whether a turn runs in it now, on the node that handles the request.
     pub running: bool,
 }
@@ -74,6 +78,8 @@ impl From<ChatSessionRow> for Session {
             updated_at: row.updated_at,
             tainted: row.tainted,
             share_id: row.share_id,
+            pinned: row.pinned,
+            archived: row.archived,
             running: false,
         }
     }

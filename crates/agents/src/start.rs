@@ -262,6 +262,8 @@ impl Inner {
             summary_turn: 0,
             summary_origin: MessageOrigin::Model.as_str().to_owned(),
             share_id: None,
+            pinned: false,
+            archived: false,
             created_at: now,
             updated_at: now,
         }

@@ -4,6 +4,7 @@
 mod answers;
 mod requests;
 
+pub use crate::audit::AuditFilter;
 pub use answers::{
     ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer,
     Device, DeviceList, DevicePaired, Done, EndedAnswer, KeyPreset, ResetAnswer, SessionItem,

@@ -20,6 +20,19 @@ use gatehouse_store::{AuditEntry, AuditPage, AuditRow, unguarded};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// Which events to list.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    /// Only events of this kind.
+    pub kind: Option<String>,
+    /// Only events by this actor, as in the field `actor` of an event.
+    pub actor: Option<String>,
+    /// Start of the period, inclusive.
+    pub from: Option<Timestamp>,
+    /// End of the period, exclusive.
+    pub until: Option<Timestamp>,
+}
+
 /// The maximum number of rows per page.
 const MAX_LIMIT: i64 = 500;
 const DEFAULT_LIMIT: i64 = 50;
@@ -32,7 +45,7 @@ impl Auth {
         &self,
         limit: Option<i64>,
         cursor: Option<&str>,
-        kind: Option<String>,
+        filter: AuditFilter,
     ) -> Result<AuditList, AuthError> {
         let limit = limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -45,7 +58,10 @@ impl Auth {
         };
         let page = AuditPage {
             before_seq,
-            kind,
+            kind: filter.kind,
+            actor: filter.actor,
+            from: filter.from,
+            until: filter.until,
             limit: limit + 1,
         };
         let read = self.0.store.read(move |conn| {

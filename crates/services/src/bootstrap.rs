@@ -1,7 +1,7 @@
 //! The initial data for the page, shared by `GET /api/gon` and `GET /api/bootstrap`.
 
 use crate::{Services, VaultStatus, to_problem};
-use gatehouse_agents::{Agent, Session};
+use gatehouse_agents::{Agent, Session, SessionQuery};
 use gatehouse_auth::{AuthIdentity, AuthMethod, Only};
 use gatehouse_domain::{Problem, ScopeSet};
 use schemars::JsonSchema;
@@ -91,8 +91,12 @@ pub fn gon(services: &Services, identity: &AuthIdentity) -> Gon {
 /// Returns the initial data with the agents and the first page of sessions.
 pub async fn bootstrap(services: &Services, identity: &AuthIdentity) -> Result<Bootstrap, Problem> {
     let agents = services.agents.list_agents().await.map_err(to_problem)?;
-    let first = services.agents.list_sessions(None, FIRST_SESSIONS, None);
-    let first = first.await.map_err(to_problem)?;
+    let query = SessionQuery {
+        limit: FIRST_SESSIONS,
+        ..SessionQuery::default()
+    };
+    let first = services.agents.list_sessions(&query).await;
+    let first = first.map_err(to_problem)?;
     Ok(Bootstrap {
         gon: gon(services, identity),
         agents,

@@ -10,7 +10,8 @@ pub(crate) mod report;
 pub use field::{Field, Section, Summary};
 pub use report::MAX_SUMMARY_CHARS;
 
-use crate::payload::Payload;
+use crate::clean;
+use crate::payload::{Node, Payload};
 use crate::profile::{Profile, in_family};
 use report::Report;
 
@@ -20,13 +21,7 @@ pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload)
     let root = payload.root();
     let event = event_type.unwrap_or_default();
     let summary = &profile.summary;
-    let sentence = field::most_specific(
-        summary.sentences.iter().copied().flatten(),
-        event,
-        |entry| entry.0,
-    )
-    .find_map(|(_, template)| field::fill(template, root));
-    if let Some(sentence) = sentence {
+    if let Some(sentence) = filled(profile, event, root) {
         report.sentence(&sentence);
     }
     let section = summary
@@ -45,6 +40,23 @@ pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload)
         outline::everything(&mut report, root);
     }
     report.finish()
+}
+
+/// Returns the sentence of a summary alone. `None` if the profile has none for this event.
+pub fn sentence(profile: &Profile, event_type: Option<&str>, payload: &Payload) -> Option<String> {
+    let text = filled(profile, event_type.unwrap_or_default(), payload.root())?;
+    clean::line(&text, report::MAX_LINE_CHARS)
+}
+
+/// Returns the beginning of a text as one line without invisible characters. `None` if nothing remains.
+pub fn first_words(text: &str, max_chars: usize) -> Option<String> {
+    clean::line(text, max_chars)
+}
+
+fn filled(profile: &Profile, event: &str, root: Node<'_>) -> Option<String> {
+    let sentences = profile.summary.sentences.iter().copied().flatten();
+    field::most_specific(sentences, event, |entry| entry.0)
+        .find_map(|(_, template)| field::fill(template, root))
 }
 
 #[cfg(test)]

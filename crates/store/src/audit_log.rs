@@ -81,12 +81,18 @@ impl FromRow for KindCount {
 }
 
 /// Filter and range of a listing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AuditPage {
     /// Only rows before this position; `i64::MAX` starts at the newest.
     pub before_seq: i64,
     /// Only events of this kind.
     pub kind: Option<String>,
+    /// Only events by this actor, as in [`AuditRow::actor`].
+    pub actor: Option<String>,
+    /// Start of the period, inclusive.
+    pub from: Option<Timestamp>,
+    /// End of the period, exclusive.
+    pub until: Option<Timestamp>,
     /// Maximum number of rows.
     pub limit: i64,
 }
@@ -152,11 +158,15 @@ impl Conn {
     pub async fn list_audit(&mut self, page: &AuditPage) -> Result<Vec<AuditRow>, StoreError> {
         let query = query(
             "SELECT * FROM audit_log WHERE seq < $1 AND (kind = $2 OR $2 = '')
+               AND (actor = $4 OR $4 = '') AND at >= $5 AND at < $6
              ORDER BY seq DESC LIMIT $3",
         );
         let kind = page.kind.as_deref().unwrap_or_default();
-        self.list(query.bind(page.before_seq).bind(kind).bind(page.limit))
-            .await
+        let actor = page.actor.as_deref().unwrap_or_default();
+        let query = query.bind(page.before_seq).bind(kind).bind(page.limit);
+        let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
+        let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
+        self.list(query.bind(actor).bind(from).bind(until)).await
     }
 
     /// Returns events after a position, oldest first, for verifying the chain.

@@ -33,6 +33,10 @@ pub struct ChatSessionRow {
     /// `stranger` if the summary covers a stranger's text, otherwise `model`.
     pub summary_origin: String,
     pub share_id: Option<String>,
+    /// Whether the owner keeps it at the top of the list.
+    pub pinned: bool,
+    /// Whether the owner keeps it out of the list.
+    pub archived: bool,
     pub created_at: Timestamp,
     /// When the last message was added.
     pub updated_at: Timestamp,
@@ -41,7 +45,7 @@ pub struct ChatSessionRow {
 columns! {
     ChatSessionRow:
     id, key, label, agent_id, source, tainted, private, message_count, last_seq, last_turn,
-    summary, summary_turn, summary_origin, share_id, created_at, updated_at
+    summary, summary_turn, summary_origin, share_id, pinned, archived, created_at, updated_at
 }
 
 /// Filter and range of a listing.
@@ -49,6 +53,10 @@ columns! {
 pub struct ChatSessionPage {
     /// Only sessions whose label, key or ID contains this text.
     pub q: Option<String>,
+    /// Only sessions that a webhook started, or only the others.
+    pub of_webhooks: Option<bool>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
     /// Only sessions after this one in list order: its `updated_at` and ID.
     pub after: Option<(Timestamp, String)>,
     /// Maximum number of sessions.
@@ -125,12 +133,18 @@ impl Conn {
              WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
                AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
                     OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\')
+               AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
+                    OR $6 < 0)
+               AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
              ORDER BY s.updated_at DESC, s.id DESC LIMIT $5",
         );
         let raw = page.q.as_deref().map(contains).unwrap_or_default();
         let lower = raw.to_lowercase();
+        let wanted = |flag: Option<bool>| flag.map_or(-1, i64::from);
         let query = query.bind(at).bind(id).bind(raw).bind(lower);
-        self.list(query.bind(page.limit)).await
+        let query = query.bind(page.limit).bind(wanted(page.of_webhooks));
+        self.list(query.bind(wanted(page.pinned)).bind(wanted(page.archived)))
+            .await
     }
 
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
@@ -170,6 +184,21 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = query("UPDATE chat_sessions SET label = $2 WHERE id = $1");
         Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
+    }
+
+    /// Pins or archives a session; `None` keeps what is stored. `false` if it does not exist.
+    pub async fn update_chat_session_place(
+        &mut self,
+        id: &SessionId,
+        pinned: Option<bool>,
+        archived: Option<bool>,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE chat_sessions SET pinned = COALESCE($2, pinned),
+                 archived = COALESCE($3, archived) WHERE id = $1",
+        );
+        let query = query.bind(id.as_str()).bind(pinned.map(i64::from));
+        Ok(self.run(query.bind(archived.map(i64::from))).await? > 0)
     }
 
     /// Moves all sessions of one agent to another.

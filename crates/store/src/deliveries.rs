@@ -13,7 +13,7 @@ pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
     CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
-    error, response_actions, target, delivered_at";
+    error, response_actions, target, delivered_at, summary, outcome";
 
 /// Selects the payload of a delivery from its row or, if that column is empty, from `delivery_payloads`.
 pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
@@ -72,6 +72,10 @@ pub struct DeliveryRow {
     pub target: Option<String>,
     /// When a channel accepted the text.
     pub delivered_at: Option<Timestamp>,
+    /// What happened, as one line.
+    pub summary: Option<String>,
+    /// The beginning of the agent's answer, as one line.
+    pub outcome: Option<String>,
 }
 
 columns! {
@@ -79,7 +83,7 @@ columns! {
     id, webhook_id, status, event_type, entity_key, delivery_key, duplicate_of, replay_of,
     session_key, session_id, received_at, started_at, finished_at, next_attempt_at, attempts,
     lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, body_preview,
-    error, response_actions, target, delivered_at
+    error, response_actions, target, delivered_at, summary, outcome
 }
 
 /// A delivery to store.
@@ -119,6 +123,8 @@ pub struct NewDelivery {
     /// A channel target, or empty for an agent's turn. `None` if the delivery never runs.
     pub target: Option<Arc<str>>,
     pub error: Option<String>,
+    /// What happened, as one line.
+    pub summary: Option<String>,
 }
 
 impl NewDelivery {
@@ -151,6 +157,8 @@ impl NewDelivery {
             response_actions: "[]".to_owned(),
             target: self.target.as_deref().map(str::to_owned),
             delivered_at: None,
+            summary: self.summary.clone(),
+            outcome: None,
         }
     }
 
@@ -181,15 +189,16 @@ impl NewDelivery {
             config_key.into(),
             (&self.error).into(),
             self.target.as_deref().into(),
+            (&self.summary).into(),
         ]
     }
 }
 
 const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
          delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
-         next_attempt_at, headers, body_size, body_preview, payload, config_key, error, target)
+         next_attempt_at, headers, body_size, body_preview, payload, config_key, error, target, summary)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-         $21)
+         $21, $22)
      ON CONFLICT DO NOTHING";
 
 const INSERT_PAYLOAD: &str = "INSERT INTO delivery_payloads (delivery_id, payload) VALUES ($1, $2)";

@@ -9,6 +9,8 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 #[derive(Clone, Debug)]
 pub struct DeliveryAnswer {
     pub answer: String,
+    /// The beginning of the answer, as one line.
+    pub outcome: Option<String>,
     /// The channel target, whose line the delivery joins.
     pub target: String,
     pub now: Timestamp,
@@ -33,6 +35,7 @@ impl DeliveryAnswer {
             .map(|session| session.as_str().to_owned());
         row.input_tokens = self.input_tokens;
         row.output_tokens = self.output_tokens;
+        row.outcome.clone_from(&self.outcome);
         row.response_actions.clone_from(&self.response_actions);
         (row.lease_owner, row.lease_until) = (None, None);
     }
@@ -52,7 +55,7 @@ impl Conn {
         let update = query(
             "UPDATE webhook_deliveries SET status = 'queued', target = $3, next_attempt_at = $4,
                  attempts = attempts - 1, error = NULL, session_id = $5, input_tokens = $6,
-                 output_tokens = $7, response_actions = $8, lease_owner = NULL, lease_until = NULL
+                 output_tokens = $7, response_actions = $8, outcome = $10, lease_owner = NULL, lease_until = NULL
              WHERE id = $1 AND lease_owner = $2 AND attempts = $9 AND status = 'processing'",
         );
         let update = update
@@ -64,7 +67,8 @@ impl Conn {
             .bind(answer.input_tokens)
             .bind(answer.output_tokens)
             .bind(&answer.response_actions)
-            .bind(attempt);
+            .bind(attempt)
+            .bind(answer.outcome.as_deref());
         if self.run(update).await? == 0 {
             return Ok(false);
         }

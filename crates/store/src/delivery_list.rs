@@ -13,7 +13,8 @@ const SEARCHED: i64 = 20_000;
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
     pub webhook: Option<WebhookId>,
-    pub status: Option<DeliveryStatus>,
+    /// Any status if empty.
+    pub statuses: Vec<DeliveryStatus>,
     /// The event type; with `*` at the end, all types that start with the text before it.
     pub event: Option<String>,
     /// Text in the event type, entity, error or preview. ASCII letters match in either case.
@@ -68,7 +69,8 @@ fn conditions(filter: &DeliveryFilter) -> String {
     // being used then.
     let event = filter.event.as_deref();
     let is_type = event.is_some_and(|event| !event.ends_with('*'));
-    let is_open = filter.status.is_some_and(DeliveryStatus::is_open);
+    let is_open =
+        !filter.statuses.is_empty() && filter.statuses.iter().all(|status| status.is_open());
     if filter.webhook.is_some() {
         place += 1;
         let webhook = if is_type || is_open {
@@ -96,19 +98,32 @@ fn conditions(filter: &DeliveryFilter) -> String {
             ));
         }
     }
-    if let Some(status) = filter.status {
-        all.push(format!("status = '{status}'"));
+    if let Some(status) = status_condition(&filter.statuses) {
         // SQLite uses a partial index only if the query repeats its condition literally.
-        if NOT_DONE.contains(&format!("'{status}'")) {
+        let is_not_done = |status: &DeliveryStatus| NOT_DONE.contains(&format!("'{status}'"));
+        if filter.statuses.iter().all(is_not_done) {
             all.push(NOT_DONE.to_owned());
-        } else if status.is_open() {
+        } else if is_open {
             // Open deliveries are few and may lie far behind the newest ones.
             all.push(format!(
-                "id IN (SELECT id FROM webhook_deliveries WHERE {OPEN} AND status = '{status}')"
+                "id IN (SELECT id FROM webhook_deliveries WHERE {OPEN} AND {status})"
             ));
         }
+        all.push(status);
     }
     all.join(" AND ")
+}
+
+/// Returns the condition that a delivery has one of the statuses; `None` if any will do.
+fn status_condition(statuses: &[DeliveryStatus]) -> Option<String> {
+    match statuses {
+        [] => None,
+        [one] => Some(format!("status = '{one}'")),
+        several => {
+            let names: Vec<String> = several.iter().map(|one| format!("'{one}'")).collect();
+            Some(format!("status IN ({})", names.join(", ")))
+        }
+    }
 }
 
 /// Builds a statement with bound texts.
@@ -286,7 +301,7 @@ mod tests {
         ] {
             let filter = DeliveryFilter {
                 webhook: webhook.map(WebhookId::from_text),
-                status,
+                statuses: status.into_iter().collect(),
                 event,
                 ..DeliveryFilter::default()
             };

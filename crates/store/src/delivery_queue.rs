@@ -38,6 +38,8 @@ pub struct DeliveryFinish {
     pub response_actions: Option<String>,
     /// When a channel accepted the text.
     pub delivered_at: Option<Timestamp>,
+    /// The beginning of the agent's answer, as one line.
+    pub outcome: Option<String>,
 }
 
 impl DeliveryFinish {
@@ -52,6 +54,9 @@ impl DeliveryFinish {
         row.output_tokens = self.output_tokens.or(row.output_tokens);
         row.delivered_at = self.delivered_at.or(row.delivered_at);
         row.error.clone_from(&self.error);
+        if self.outcome.is_some() {
+            row.outcome.clone_from(&self.outcome);
+        }
         if let Some(actions) = &self.response_actions {
             row.response_actions.clone_from(actions);
         }
@@ -186,7 +191,7 @@ impl Conn {
                  session_id = COALESCE($5, session_id), input_tokens = COALESCE($6, input_tokens),
                  output_tokens = COALESCE($7, output_tokens), error = $8,
                  response_actions = COALESCE($9, response_actions),
-                 delivered_at = COALESCE($11, delivered_at),
+                 delivered_at = COALESCE($11, delivered_at), outcome = COALESCE($12, outcome),
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
              WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
              RETURNING session_key, webhook_id, received_at",
@@ -204,7 +209,8 @@ impl Conn {
                     .bind(finish.error.as_deref())
                     .bind(finish.response_actions.as_deref())
                     .bind(attempt)
-                    .bind(finish.delivered_at.map(Timestamp::as_millis)),
+                    .bind(finish.delivered_at.map(Timestamp::as_millis))
+                    .bind(finish.outcome.as_deref()),
             )
             .await?;
         let Some(ended) = ended else {

@@ -6,6 +6,7 @@
 //! transaction. The writers of a process commit transactions in groups.
 
 mod agents;
+mod allowed_calls;
 mod api_keys;
 mod audit_log;
 mod auth_sessions;
@@ -22,6 +23,7 @@ mod conn;
 mod credential_limits;
 mod deliveries;
 mod delivery_answers;
+mod delivery_attempts;
 mod delivery_claim;
 mod delivery_configs;
 mod delivery_control;
@@ -76,6 +78,7 @@ mod write_group;
 mod writer;
 
 pub use agents::AgentRow;
+pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use api_keys::ApiKeyRow;
 pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
@@ -91,6 +94,7 @@ pub use conn::Conn;
 pub use credential_limits::CreatedCredentialRow;
 pub use deliveries::{DeliveryRow, NewDelivery, PREVIEW_BYTES};
 pub use delivery_answers::DeliveryAnswer;
+pub use delivery_attempts::DeliveryAttempt;
 pub use delivery_claim::{ClaimRequest, Claims, DeliveryWork, Take};
 pub use delivery_control::CANCELLED;
 pub use delivery_counts::{COUNTED_DAYS, DeliveryCount};

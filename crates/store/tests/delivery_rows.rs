@@ -27,6 +27,7 @@ fn delivery(n: u32, payload: &str, config: &Arc<str>) -> NewDelivery {
         duplicate_of: None,
         replay_of: None,
         redelivery: None,
+        summary: None,
         session_key: n.to_string(),
         received_at: at(i64::from(n)),
         next_attempt_at: Some(at(i64::from(n))),

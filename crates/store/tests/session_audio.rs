@@ -28,6 +28,8 @@ fn session(id: &str) -> ChatSessionRow {
         summary_turn: 0,
         summary_origin: "model".to_owned(),
         share_id: None,
+        pinned: false,
+        archived: false,
         created_at: at(1),
         updated_at: at(1),
     }

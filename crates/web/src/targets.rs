@@ -41,6 +41,7 @@ const PRESETS: &[Row] = &[
             "sessions.get",
             "sessions.create",
             "sessions.rename",
+            "sessions.update",
             "agents.list",
             "agents.get",
             "models.list",

@@ -2,7 +2,7 @@
 //! event.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use gatehouse_store::DeliveryRow;
+use gatehouse_store::{DeliveryAttempt, DeliveryRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,6 +14,28 @@ pub struct ResponseAction {
     /// `ok`, `error` or `denied`.
     pub status: String,
     pub at: Timestamp,
+}
+
+/// An attempt that failed and was repeated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailedAttempt {
+    /// Its number, from 1.
+    pub attempt: i64,
+    pub started_at: Timestamp,
+    pub ended_at: Timestamp,
+    /// Why it failed.
+    pub error: String,
+}
+
+impl From<DeliveryAttempt> for FailedAttempt {
+    fn from(row: DeliveryAttempt) -> Self {
+        Self {
+            attempt: row.attempt,
+            started_at: row.started_at,
+            ended_at: row.ended_at,
+            error: row.error,
+        }
+    }
 }
 
 /// A webhook delivery.
@@ -74,6 +96,18 @@ pub struct Delivery {
     /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The beginning of the agent's answer, as one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The channel target that the text goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The attempts that failed and were repeated, oldest first. Only in `webhooks.delivery.get`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_attempts: Vec<FailedAttempt>,
     /// The tool calls that the agent made.
     pub response_actions: Vec<ResponseAction>,
 }
@@ -132,6 +166,15 @@ pub struct DeliveryChange<'a> {
     /// Why the delivery failed or is waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a str>,
+    /// What happened, as one line made of the payload. Absent if the sender's format is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<&'a str>,
+    /// The beginning of the agent's answer, as one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'a str>,
+    /// The channel target that the text goes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<&'a str>,
 }
 
 impl<'a> DeliveryChange<'a> {
@@ -158,6 +201,9 @@ impl<'a> DeliveryChange<'a> {
             session_id: delivery.session_id.as_deref(),
             session_key: delivery.session_key.as_deref(),
             error: delivery.error.as_deref(),
+            summary: delivery.summary.as_deref(),
+            outcome: delivery.outcome.as_deref(),
+            target: delivery.target.as_deref(),
         }
     }
 }
@@ -195,6 +241,10 @@ impl From<DeliveryRow> for Delivery {
             body_preview: row.body_preview,
             session_id: row.session_id,
             error: row.error,
+            summary: row.summary,
+            outcome: row.outcome,
+            target: row.target.filter(|target| !target.is_empty()),
+            failed_attempts: Vec::new(),
         }
     }
 }

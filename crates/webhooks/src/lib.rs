@@ -32,7 +32,7 @@ mod tool;
 mod webhook;
 mod worker;
 
-pub use delivery::{Delivery, DeliveryChange, ResponseAction};
+pub use delivery::{Delivery, DeliveryChange, FailedAttempt, ResponseAction};
 pub use error::WebhooksError;
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};

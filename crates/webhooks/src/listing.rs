@@ -1,6 +1,6 @@
 //! Queries for deliveries: lists, single deliveries, payloads, and counts per hour or day.
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, FailedAttempt};
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use base64::Engine as _;
@@ -27,7 +27,8 @@ const HOUR_MS: i64 = 3_600_000;
 pub struct DeliveryQuery {
     /// The webhook, by id or public id.
     pub webhook: Option<String>,
-    pub status: Option<DeliveryStatus>,
+    /// Any status if empty.
+    pub statuses: Vec<DeliveryStatus>,
     pub event: Option<String>,
     /// Text to find in the event type, entity, error or body preview.
     pub text: Option<String>,
@@ -142,7 +143,7 @@ impl Webhooks {
         }
         let filter = DeliveryFilter {
             webhook: self.webhook_of(query.webhook.as_deref()).await?,
-            status: query.status,
+            statuses: query.statuses,
             event: query.event,
             text: query.text.filter(|text| !text.is_empty()),
             before: query.cursor,
@@ -166,10 +167,18 @@ impl Webhooks {
         let read = self
             .0
             .store
-            .read(move |conn| Box::pin(async move { conn.find_delivery(&id).await }));
-        let row = read.await?.ok_or(WebhooksError::NotFound("delivery"))?;
+            .read(move |conn| {
+                Box::pin(async move {
+                    let attempts = conn.list_delivery_attempts(&id).await?;
+                    Ok::<_, WebhooksError>((conn.find_delivery(&id).await?, attempts))
+                })
+            });
+        let (row, attempts) = read.await?;
+        let row = row.ok_or(WebhooksError::NotFound("delivery"))?;
         let shown = self.0.shown_deliveries(vec![row]).await.pop();
-        shown.ok_or(WebhooksError::NotFound("delivery"))
+        let mut delivery = shown.ok_or(WebhooksError::NotFound("delivery"))?;
+        delivery.failed_attempts = attempts.into_iter().map(FailedAttempt::from).collect();
+        Ok(delivery)
     }
 
     /// Returns the payload of a delivery. Fails with `NotFound` if the delivery or its payload is not

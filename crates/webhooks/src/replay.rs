@@ -86,6 +86,7 @@ fn repeat(inner: &Inner, webhook: &LiveWebhook, row: DeliveryRow, payload: Strin
         config: Some(Arc::clone(&webhook.snapshot)),
         target: Some(Arc::clone(&webhook.target)),
         error: None,
+        summary: row.summary,
     }
 }
 

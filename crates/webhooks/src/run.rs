@@ -16,6 +16,11 @@ use serde::Deserialize;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// Maximum length of the name of a session.
+const MAX_LABEL_CHARS: usize = 200;
+/// Maximum length of the stored beginning of an answer.
+const MAX_OUTCOME_CHARS: usize = 300;
+
 /// What a run produced, whatever its outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
@@ -25,6 +30,8 @@ pub(crate) struct Trace {
     pub(crate) actions: Vec<ResponseAction>,
     /// How long the agent worked, if one ran.
     pub(crate) agent_ms: Option<u64>,
+    /// The beginning of the agent's answer, as one line.
+    pub(crate) outcome: Option<String>,
     /// Whether a channel accepted the text.
     pub(crate) is_delivered: bool,
     /// The message for the inbox. It is stored in the same transaction as the outcome.
@@ -128,7 +135,7 @@ async fn ask_agent(
     let turn = inner.agents.send_sync(SendRequest {
         session: Target::Keyed {
             key: work.row.session_key.clone(),
-            label: work.row.session_key.clone(),
+            label: label_of(work),
         },
         text,
         audio: None,
@@ -155,6 +162,13 @@ async fn ask_agent(
     }
 }
 
+/// The name of a new session: what happened, or the key of the session if the sender's format is unknown.
+fn label_of(work: &DeliveryWork) -> String {
+    let summary = work.row.summary.as_deref();
+    let label = summary.and_then(|summary| summary::first_words(summary, MAX_LABEL_CHARS));
+    label.unwrap_or_else(|| work.row.session_key.clone())
+}
+
 fn after_turn(
     report: TurnReport,
     stops: Stops<'_>,
@@ -167,6 +181,7 @@ fn after_turn(
         actions: report.actions.into_iter().map(response_action).collect(),
         session: Some(report.session),
         agent_ms: Some(report.duration_ms),
+        outcome: summary::first_words(&report.text, MAX_OUTCOME_CHARS),
         ..Trace::default()
     };
     if report.cancelled && stops.is_any() {

@@ -270,7 +270,7 @@ impl WebhookTool {
         let search: Search = read(fields)?;
         let query = DeliveryQuery {
             webhook: search.id,
-            status: search.status,
+            statuses: search.status.into_iter().collect(),
             event: search.event,
             text: search.q,
             limit: limit(search.limit),

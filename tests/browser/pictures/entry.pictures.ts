@@ -65,7 +65,7 @@ test.describe('from another machine', () => {
 });
 
 test('empty pages, and login', async ({ home, page, context }) => {
-  const empty = { chat: '/chat', deliveries: '/deliveries', webhooks: '/settings/webhooks', inbox: '/settings/inbox' };
+  const empty = { chat: '/chat', deliveries: '/deliveries', webhooks: '/webhooks', inbox: '/inbox' };
   for (const [name, path] of Object.entries(empty)) await visit(page, `empty-${name}`, path);
   await home.call('DELETE', '/api/auth/sessions');
   await context.clearCookies();

@@ -36,16 +36,16 @@ test('pages', async ({ home, page }) => {
     if (picture === 'settings') await take(page, picture, path);
     else await visit(page, picture, path);
   }
-  await visit(page, 'agent', '/settings/agents/steward');
-  await visit(page, 'channel-new', '/settings/channels?new');
+  await visit(page, 'agent', '/agents/steward');
+  await visit(page, 'channel-new', '/channels?new');
   if (isWanted('chat-approval') || isWanted('chat-streaming')) await chats(page);
   if (isWanted('webhook-new-github') || isWanted('webhook-ready')) await newWebhook(page);
   if (isWanted('dialog')) await dialogs(page);
   if (isWanted('shared')) await shared(home, page, seeded.session);
-  await visit(page, 'no-such-webhook', '/settings/webhooks/nothing');
+  await visit(page, 'no-such-webhook', '/webhooks/nothing');
   await home.call('POST', '/api/auth/vault/seal');
-  await visit(page, 'sealed', '/settings/environment');
-  await visit(page, 'vault-sealed', '/settings/vault');
+  await visit(page, 'sealed', '/vault/environment');
+  await visit(page, 'vault-sealed', '/vault');
   if (!isWanted('dialog-unlock')) return;
   await page.goto('/deliveries');
   await page.getByRole('button', { name: 'Unlock' }).first().click();
@@ -88,7 +88,7 @@ async function chats(page: Page): Promise<void> {
 }
 
 async function newWebhook(page: Page): Promise<void> {
-  await page.goto('/settings/webhooks/new');
+  await page.goto('/webhooks/new');
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Shop code');
   await settled(page);
@@ -100,7 +100,7 @@ async function newWebhook(page: Page): Promise<void> {
 }
 
 async function dialogs(page: Page): Promise<void> {
-  await page.goto('/settings/security');
+  await page.goto('/settings/security/access');
   await page.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Label').fill('backup script');
   await take(page, 'dialog-api-key');
@@ -112,7 +112,7 @@ async function dialogs(page: Page): Promise<void> {
   await page.goto('/settings/voice/personas');
   await page.getByRole('button', { name: 'New persona' }).click();
   await take(page, 'dialog-persona');
-  await page.goto('/settings/webhooks');
+  await page.goto('/webhooks');
   await page.getByRole('button', { name: 'Actions for Bills' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await expect(dialog(page)).toBeVisible();

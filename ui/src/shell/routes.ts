@@ -15,10 +15,39 @@ interface Route {
 const route = (path: string, load: Load): Route => ({ ...parse(path), load });
 
 const ROUTES: Route[] = [
+  route('/overview', () => import('../pages/overview/Overview.svelte')),
   route('/chat/:session?', () => import('../pages/chat/Chat.svelte')),
   route('/deliveries/:id?', () => import('../pages/deliveries/Deliveries.svelte')),
+  route('/inbox', () => import('../pages/inbox/Inbox.svelte')),
+  route('/approve/:token', () => import('../pages/approve/Approve.svelte')),
+  route('/webhooks/:id?', () => import('../pages/webhooks/Webhooks.svelte')),
+  route('/agents/:id?', () => import('../pages/agents/Agents.svelte')),
+  route('/channels/:id?', () => import('../pages/channels/Channels.svelte')),
+  route('/vault', () => import('../pages/vault/Vault.svelte')),
+  route('/vault/environment', () => import('../pages/vault/environment/Environment.svelte')),
+  route('/vault/ssh-keys', () => import('../pages/vault/ssh-keys/SshKeys.svelte')),
   route('/settings/:section?/:id?', () => import('../pages/settings/Settings.svelte')),
 ];
+
+/** Where pages are that were part of the settings. Bookmarks and links in old messages name the old paths. */
+const MOVED: Record<string, string> = {
+  webhooks: '/webhooks',
+  agents: '/agents',
+  channels: '/channels',
+  inbox: '/inbox',
+  vault: '/vault',
+  environment: '/vault/environment',
+  'ssh-keys': '/vault/ssh-keys',
+  about: '/settings/system',
+};
+
+/** The path that replaced `path`, or null if it is current. */
+export function movedTo(path: string): string | null {
+  if (['/', '/login', '/onboarding'].includes(path)) return '/overview';
+  const [, section = '', rest = ''] = /^\/settings\/([^/]+)(\/.*)?$/.exec(path) ?? [];
+  const to = Object.hasOwn(MOVED, section) ? MOVED[section] : undefined;
+  return to === undefined ? null : to + rest;
+}
 
 const notFound: Load = () => import('../pages/NotFound.svelte');
 

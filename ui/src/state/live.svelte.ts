@@ -57,18 +57,25 @@ export function goLive(queries: QueryClient): () => void {
     socket.on('vault.status', ({ status }) => {
       hearVault(status);
       if (status === 'unsealed') askRefused();
-      for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
+      for (const key of [keys.audit, keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
     // An unknown kind of record may affect any query, so all of them are invalidated.
-    socket.on('records.changed', ({ what }) => stale(RECORDS[what] ?? [])),
+    socket.on('records.changed', ({ what }) => {
+      stale(RECORDS[what] ?? []);
+      stale(keys.audit);
+    }),
     socket.on('auth.changed', () => {
       stale(['auth']);
+      stale(keys.audit);
       void refresh();
     }),
     socket.on('webhooks.delivery', () => stale(keys.stats)),
     socket.on('channel.message', () => stale(keys.inbox)),
     socket.on('approval.requested', () => stale(keys.approvals)),
-    socket.on('approval.resolved', () => stale(keys.approvals)),
+    socket.on('approval.resolved', () => {
+      stale(keys.approvals);
+      stale(keys.audit);
+    }),
     socket.on('chat.done', () => stale(keys.sessions)),
     ...(facts.voice_enabled
       ? [socket.on('voice.settings', () => stale(keys.voice)), socket.on('voice.persona', () => stale(keys.personas))]

@@ -1,6 +1,16 @@
 // The current path and query, and navigation without reloading the page.
 
-export const place = $state({ path: location.pathname, query: location.search });
+export const place = $state({
+  path: location.pathname,
+  query: location.search,
+  /** The page of this app from which the user came here. */
+  from: cameFrom(),
+});
+
+function cameFrom(): string | null {
+  const state = history.state as { from?: unknown } | null;
+  return typeof state?.from === 'string' ? state.from : null;
+}
 
 /** Called before navigation; `false` keeps the user on the page, for example because of unsaved input. */
 let mayLeave: (() => boolean) | null = null;
@@ -21,7 +31,8 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
   if (to === place.path + place.query) return;
   if (!mayGo()) return;
   mayLeave = null;
-  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  if (replace) history.replaceState(history.state, '', to);
+  else history.pushState({ from: place.path + place.query }, '', to);
   arrive();
 }
 
@@ -33,18 +44,25 @@ export function setQuery(values: Record<string, string | null>): void {
     else query.set(name, value);
   }
   const text = query.toString();
-  history.replaceState(null, '', place.path + (text ? `?${text}` : ''));
+  history.replaceState(history.state, '', place.path + (text ? `?${text}` : ''));
   place.query = text ? `?${text}` : '';
 }
 
 function arrive(): void {
   place.path = location.pathname;
   place.query = location.search;
+  place.from = cameFrom();
+}
+
+/** Goes back to where the user came from; to `fallback` if they opened this page directly. */
+export function goBack(fallback: string): void {
+  if (place.from === null) go(fallback);
+  else history.back();
 }
 
 addEventListener('popstate', () => {
   // The browser has already gone back, so restore the previous entry if the user stays.
-  if (!mayGo()) return history.pushState(null, '', place.path + place.query);
+  if (!mayGo()) return history.pushState({ from: place.from }, '', place.path + place.query);
   mayLeave = null;
   arrive();
 });

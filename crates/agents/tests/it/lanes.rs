@@ -323,7 +323,14 @@ async fn a_running_turn_is_listed_with_the_messages() {
     let running = page.running.unwrap();
     assert_eq!((running.turn_id, running.text), (sent.turn_id, said));
     assert!(harness.agents.get_session(session).await.unwrap().running);
-    let listed = harness.agents.list_sessions(None, 50, None).await.unwrap();
+    let listed = harness
+        .agents
+        .list_sessions(&gatehouse_agents::SessionQuery {
+            limit: 50,
+            ..gatehouse_agents::SessionQuery::default()
+        })
+        .await
+        .unwrap();
     assert!(listed.sessions[0].running);
 
     harness.agents.abort(session).await.unwrap();

@@ -1,11 +1,25 @@
 //! Lists of sessions and messages.
 
 use crate::harness::{Harness, harnesses, problem_of, webhook};
+use gatehouse_agents::SessionQuery;
 use gatehouse_domain::Clock;
 use std::time::Duration;
 
+fn asked(q: Option<&str>, limit: usize, cursor: Option<&str>) -> SessionQuery {
+    SessionQuery {
+        q: q.map(str::to_owned),
+        limit,
+        cursor: cursor.map(str::to_owned),
+        ..SessionQuery::default()
+    }
+}
+
 async fn labels(harness: &Harness, q: Option<&str>) -> Vec<String> {
-    let page = harness.agents.list_sessions(q, 500, None).await.unwrap();
+    let page = harness
+        .agents
+        .list_sessions(&asked(q, 500, None))
+        .await
+        .unwrap();
     page.sessions
         .into_iter()
         .map(|session| session.label)
@@ -27,7 +41,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
         loop {
             let page = harness
                 .agents
-                .list_sessions(None, 2, cursor.as_deref())
+                .list_sessions(&asked(None, 2, cursor.as_deref()))
                 .await
                 .unwrap();
             seen.extend(page.sessions.into_iter().map(|session| session.label));
@@ -56,7 +70,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
         harness.clock.advance(Duration::from_secs(1));
         let old = harness
             .agents
-            .list_sessions(Some("session 0"), 1, None)
+            .list_sessions(&asked(Some("session 0"), 1, None))
             .await
             .unwrap();
         harness.say(Some(old.sessions[0].id.as_str()), "more").await;
@@ -64,7 +78,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
         for bad in ["", "x", "1", "1.a\0", "a.b"] {
             let refused = harness
                 .agents
-                .list_sessions(None, 1, Some(bad))
+                .list_sessions(&asked(None, 1, Some(bad)))
                 .await
                 .unwrap_err();
             assert_eq!(
@@ -200,6 +214,58 @@ async fn history_comes_in_pages_and_in_order() {
                 .await
                 .unwrap_err();
             assert_eq!(problem_of(refused), ("INVALID_PARAMS", "before".to_owned()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn pinned_and_archived_sessions_are_listed_apart() {
+    for harness in harnesses().await {
+        let mut ids = Vec::new();
+        for name in ["first", "second", "third"] {
+            ids.push(harness.say(None, name).await.session.as_str().to_owned());
+        }
+        let place = |at: usize, pinned, archived| {
+            harness.agents.place_session(&ids[at], pinned, archived)
+        };
+        assert!(place(0, Some(true), None).await.unwrap().pinned);
+        assert!(place(1, None, Some(true)).await.unwrap().archived);
+        let listed = async |pinned, archived| {
+            let query = SessionQuery {
+                pinned,
+                archived,
+                ..asked(None, 50, None)
+            };
+            let page = harness.agents.list_sessions(&query).await.unwrap();
+            let labels = page.sessions.into_iter().map(|session| session.label);
+            let mut labels: Vec<String> = labels.collect();
+            labels.sort();
+            labels
+        };
+        assert_eq!(listed(None, None).await.len(), 3);
+        assert_eq!(listed(Some(true), None).await, ["first"]);
+        assert_eq!(listed(None, Some(true)).await, ["second"]);
+        assert_eq!(listed(Some(false), Some(false)).await, ["third"]);
+        // One flag leaves the other as it is.
+        let session = place(0, None, Some(true)).await.unwrap();
+        assert!(session.pinned && session.archived);
+        let refused = harness.agents.place_session("ses_none", Some(true), None);
+        assert_eq!(problem_of(refused.await.unwrap_err()).0, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn sessions_of_webhooks_are_listed_apart_from_those_of_people() {
+    for harness in harnesses().await {
+        harness.say(None, "typed").await;
+        harness.agents.send_sync(webhook("hook", "a delivery", None)).await.unwrap();
+        for (of_webhooks, count) in [(None, 2), (Some(true), 1), (Some(false), 1)] {
+            let query = SessionQuery {
+                of_webhooks,
+                ..asked(None, 50, None)
+            };
+            let page = harness.agents.list_sessions(&query).await.unwrap();
+            assert_eq!(page.sessions.len(), count, "{of_webhooks:?}");
         }
     }
 }

@@ -24,6 +24,7 @@ async fn audited(harness: &Harness) -> Vec<AuditRow> {
         before_seq: i64::MAX,
         kind: None,
         limit: 10,
+        ..gatehouse_store::AuditPage::default()
     };
     let read = harness
         .store

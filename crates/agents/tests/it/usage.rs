@@ -175,6 +175,7 @@ async fn a_budget_warns_once_and_then_stops_before_the_call_until_it_resets() {
                     before_seq: i64::MAX,
                     kind: Some("budget.warned".to_owned()),
                     limit: 10,
+                    ..gatehouse_store::AuditPage::default()
                 };
                 conn.list_audit(&page).await
             })

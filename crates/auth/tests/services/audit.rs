@@ -1,12 +1,20 @@
 //! The audit log: chain, collapsing, pages.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
+use gatehouse_auth::api::AuditFilter;
 use gatehouse_auth::audit::{VerifyError, verify};
 use gatehouse_domain::{Clock, ErrorCode, Scope};
 use gatehouse_store::testing::{databases, run_sql, sqlite};
 
+fn of_kind(kind: &str) -> AuditFilter {
+    AuditFilter {
+        kind: Some(kind.to_owned()),
+        ..AuditFilter::default()
+    }
+}
+
 async fn kinds(gate: &Gate) -> Vec<String> {
-    let list = gate.auth.audit_list(Some(500), None, None).await.unwrap();
+    let list = gate.auth.audit_list(Some(500), None, AuditFilter::default()).await.unwrap();
     list.events
         .into_iter()
         .rev()
@@ -73,7 +81,7 @@ async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
         assert!(gate.login(AWAY, "", "x").await.is_err());
         let list = gate
             .auth
-            .audit_list(None, None, Some("login.failed".into()))
+            .audit_list(None, None, of_kind("login.failed"))
             .await
             .unwrap();
         assert_eq!(list.events.len(), 3);
@@ -83,7 +91,7 @@ async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
         assert!(gate.login(HERE, "", "x").await.is_err());
         let list = gate
             .auth
-            .audit_list(None, None, Some("login.failed".into()))
+            .audit_list(None, None, of_kind("login.failed"))
             .await
             .unwrap();
         assert_eq!(list.events.len(), 4, "another client has a row of its own");
@@ -95,7 +103,7 @@ async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
 async fn no_secret_is_in_a_row() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let key = gate.key(&cookie, &[Scope::Read]).await.key;
-    let list = gate.auth.audit_list(None, None, None).await.unwrap();
+    let list = gate.auth.audit_list(None, None, AuditFilter::default()).await.unwrap();
     let text = serde_json::to_string(&list).unwrap();
     for secret in [PASSWORD, &cookie, &key] {
         assert!(!text.contains(secret));
@@ -112,7 +120,7 @@ async fn pages_join_without_gap_and_limits_hold() {
     loop {
         let page = gate
             .auth
-            .audit_list(Some(2), cursor.as_deref(), None)
+            .audit_list(Some(2), cursor.as_deref(), AuditFilter::default())
             .await
             .unwrap();
         seen.extend(page.events.into_iter().map(|event| event.id));
@@ -123,11 +131,11 @@ async fn pages_join_without_gap_and_limits_hold() {
     }
     assert_eq!(seen.len(), 5);
     for limit in [0, 501] {
-        let refused = gate.auth.audit_list(Some(limit), None, None).await;
+        let refused = gate.auth.audit_list(Some(limit), None, AuditFilter::default()).await;
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams));
     }
     for cursor in ["", "x", "-1"] {
-        let refused = gate.auth.audit_list(None, Some(cursor), None).await;
+        let refused = gate.auth.audit_list(None, Some(cursor), AuditFilter::default()).await;
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams), "{cursor}");
     }
 }
@@ -141,7 +149,7 @@ async fn failures_from(gate: &Gate, clients: std::ops::Range<u32>) {
 
 async fn failed_logins(gate: &Gate) -> Vec<gatehouse_auth::api::AuditEvent> {
     let kind = Some("login.failed".to_owned());
-    let list = gate.auth.audit_list(Some(500), None, kind).await.unwrap();
+    let list = gate.auth.audit_list(Some(500), None, AuditFilter { kind, ..AuditFilter::default() }).await.unwrap();
     list.events
 }
 

@@ -159,6 +159,7 @@ impl Harness {
             before_seq: i64::MAX,
             kind: None,
             limit: 500,
+            ..gatehouse_store::AuditPage::default()
         };
         let read = self
             .store

@@ -1,8 +1,8 @@
 //! `audit.*`: the log of changes to credentials and the vault.
 
 use crate::method_entry::{Call, Method, method};
-use gatehouse_auth::api::AuditList;
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_auth::api::{AuditFilter, AuditList};
+use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,6 +25,12 @@ pub struct ListParams {
     cursor: Option<String>,
     /// Return only events of this kind.
     kind: Option<String>,
+    /// Return only events by this actor, as in the field `actor` of an event.
+    actor: Option<String>,
+    /// Return only events at this time or later.
+    from: Option<Timestamp>,
+    /// Return only events before this time.
+    until: Option<Timestamp>,
 }
 
 async fn list(call: Call, params: ListParams) -> Result<AuditList, Problem> {
@@ -32,10 +38,19 @@ async fn list(call: Call, params: ListParams) -> Result<AuditList, Problem> {
         limit,
         cursor,
         kind,
+        actor,
+        from,
+        until,
     } = params;
+    let filter = AuditFilter {
+        kind,
+        actor,
+        from,
+        until,
+    };
     call.services
         .auth
-        .audit_list(limit, cursor.as_deref(), kind)
+        .audit_list(limit, cursor.as_deref(), filter)
         .await
         .map_err(to_problem)
 }

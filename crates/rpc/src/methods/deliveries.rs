@@ -106,6 +106,8 @@ pub struct DeliveriesParams {
     id: Option<String>,
     /// Only deliveries with this status.
     status: Option<DeliveryStatus>,
+    /// Only deliveries with one of these statuses.
+    statuses: Option<Vec<DeliveryStatus>>,
     /// Only deliveries with this event type; with `*` at the end, all types that start with the text before
     /// it, such as `issues.*`.
     event: Option<String>,
@@ -126,6 +128,7 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
     let DeliveriesParams {
         id,
         status,
+        statuses,
         event,
         q,
         from,
@@ -135,7 +138,7 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
     } = params;
     let query = DeliveryQuery {
         webhook: id,
-        status,
+        statuses: statuses.unwrap_or_default().into_iter().chain(status).collect(),
         event,
         text: q,
         from,

@@ -2,7 +2,7 @@
 
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_agents::{Session, SessionPage};
+use gatehouse_agents::{Session, SessionPage, SessionQuery};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
@@ -36,6 +36,15 @@ pub const RENAME: Method = method!(
     "Changes the label of a session.",
     Some(Scope::Write),
     rename(RenameParams) -> Session,
+    errors: [NotFound],
+    audit: Audit::Unrecorded("conversation")
+);
+
+pub const UPDATE: Method = method!(
+    "sessions.update",
+    "Pins or archives a session. Fields that are absent keep their values.",
+    Some(Scope::Write),
+    update(UpdateParams) -> Session,
     errors: [NotFound],
     audit: Audit::Unrecorded("conversation")
 );
@@ -78,12 +87,27 @@ pub const UNSHARE: Method = method!(
     audit: Audit::Transaction("session.unshared")
 );
 
+/// Who started a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StartedBy {
+    /// A person, on the page, through the API or in a channel.
+    People,
+    Webhooks,
+}
+
 /// Params of `sessions.list`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
     /// Return only sessions whose label, key or id contains this text.
     pub q: Option<String>,
+    /// `webhooks`: only sessions that a webhook started; `people`: only the others.
+    pub of: Option<StartedBy>,
+    /// Return only pinned sessions, or only the others.
+    pub pinned: Option<bool>,
+    /// Return only archived sessions, or only the others.
+    pub archived: Option<bool>,
     /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<i64>,
@@ -133,6 +157,20 @@ pub struct RenameParams {
     label: String,
 }
 
+/// Params of `sessions.update`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateParams {
+    /// The session's id. A key is also accepted.
+    id: Option<String>,
+    /// The session's key.
+    key: Option<String>,
+    /// Whether to keep it at the top of the list.
+    pinned: Option<bool>,
+    /// Whether to keep it out of the list.
+    archived: Option<bool>,
+}
+
 /// Result of `sessions.share`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shared {
@@ -159,14 +197,20 @@ pub async fn page(
     call: &gatehouse_services::Services,
     params: &ListParams,
 ) -> Result<ListResult, Problem> {
-    let limit = rows(params.limit)?;
-    let (q, cursor) = (params.q.as_deref(), params.cursor.as_deref());
+    let query = SessionQuery {
+        q: params.q.clone(),
+        of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
+        pinned: params.pinned,
+        archived: params.archived,
+        limit: rows(params.limit)?,
+        cursor: params.cursor.clone(),
+    };
     let SessionPage {
         sessions,
         next_cursor,
     } = call
         .agents
-        .list_sessions(q, limit, cursor)
+        .list_sessions(&query)
         .await
         .map_err(to_problem)?;
     Ok(ListResult {
@@ -199,6 +243,15 @@ async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
     let agents = &call.services.agents;
     agents
         .rename_session(&name, &params.label)
+        .await
+        .map_err(to_problem)
+}
+
+async fn update(call: Call, params: UpdateParams) -> Result<Session, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.services.agents;
+    agents
+        .place_session(&name, params.pinned, params.archived)
         .await
         .map_err(to_problem)
 }

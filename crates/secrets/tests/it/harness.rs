@@ -203,6 +203,7 @@ impl Node {
             before_seq: i64::MAX,
             kind: None,
             limit: 500,
+            ..gatehouse_store::AuditPage::default()
         };
         let read = self
             .store

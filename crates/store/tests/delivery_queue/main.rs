@@ -37,6 +37,7 @@ fn delivery(n: u32, session: &str) -> NewDelivery {
         duplicate_of: None,
         replay_of: None,
         redelivery: None,
+        summary: None,
         session_key: session.to_owned(),
         received_at: at(i64::from(n)),
         next_attempt_at: Some(at(i64::from(n))),
@@ -118,6 +119,7 @@ fn ended(status: DeliveryStatus, now: i64) -> DeliveryFinish {
         error: None,
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
+        outcome: None,
     }
 }
 

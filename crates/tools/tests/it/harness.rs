@@ -140,6 +140,7 @@ impl Harness {
             before_seq: i64::MAX,
             kind: Some(kind.to_owned()),
             limit: 100,
+            ..gatehouse_store::AuditPage::default()
         };
         let read = self
             .store

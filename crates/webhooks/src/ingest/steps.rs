@@ -13,6 +13,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::event::{self, Event};
 use gatehouse_sources::payload::Payload;
+use gatehouse_sources::summary;
 use gatehouse_sources::verify::{self, Proof, VerifyInput};
 use gatehouse_store::{NewDelivery, PREVIEW_BYTES, StoreError};
 use http::HeaderMap;
@@ -106,6 +107,7 @@ impl Intake {
             config: None,
             target: None,
             error: None,
+            summary: None,
         }
     }
 
@@ -338,7 +340,9 @@ impl Intake {
             arrived.event.entity_key.as_deref(),
         );
         let id = row.id.clone();
+        let event = arrived.event.event_type.as_deref();
         let row = NewDelivery {
+            summary: summary::sentence(webhook.profile, event, &payload),
             unique_key: row.delivery_key.clone(),
             bytes_key: arrived.bytes_key.clone(),
             session_key,

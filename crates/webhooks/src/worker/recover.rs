@@ -130,6 +130,7 @@ async fn return_each(
                 )),
                 response_actions: None,
                 delivered_at: None,
+                outcome: None,
             };
             let done = conn
                 .finish_delivery(&lease.id, &lease.owner, lease.attempts, &finish)

@@ -10,10 +10,7 @@ use crate::run::{Outcome, Trace};
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
-use gatehouse_store::{
-    Conn, DeliveryAnswer, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError,
-    WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
-};
+use gatehouse_store::{Conn, DeliveryAnswer, DeliveryAttempt, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +36,8 @@ pub(super) enum Next {
 pub(super) struct Ending {
     attempt: Attempt,
     next: Next,
+    /// The record of this attempt, if it failed and will be repeated.
+    failed: Option<DeliveryAttempt>,
     /// The inbox message to store in the same transaction.
     inbox: Option<PreparedInbox>,
 }
@@ -48,11 +47,15 @@ impl Ending {
     /// caller must not store the message.
     pub(super) async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
         let (id, attempt) = &self.attempt;
-        match &self.next {
-            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await,
-            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await,
-            Next::Answer(answer) => conn.answer_delivery(id, owner, *attempt, answer).await,
+        let was_ours = match &self.next {
+            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await?,
+            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await?,
+            Next::Answer(answer) => conn.answer_delivery(id, owner, *attempt, answer).await?,
+        };
+        if let Some(failed) = self.failed.as_ref().filter(|_| was_ours) {
+            conn.insert_delivery_attempt(id, failed).await?;
         }
+        Ok(was_ours)
     }
 
     /// The inbox message to store in the same transaction.
@@ -81,12 +84,14 @@ impl Settled {
             .unwrap_or(ended.row.received_at)
             .after(ended.took);
         let (trace, next) = decide(inner, &ended.row, ended.outcome, ended_at);
+        let failed = failed_attempt(&ended.row, &next, ended_at);
         Self {
             agent_ms: trace.agent_ms,
             actions: trace.actions,
             ending: Arc::new(Ending {
                 attempt: ended.attempt,
                 next,
+                failed,
                 inbox: trace.inbox,
             }),
             row: ended.row,
@@ -115,6 +120,7 @@ impl Settled {
                 Some(why),
                 now,
             )),
+            failed: None,
             inbox: None,
         });
         self.actions = Vec::new();
@@ -144,6 +150,20 @@ impl Settled {
         }
         inner.publish(self.row);
     }
+}
+
+/// The record of an attempt that counts and will be repeated.
+fn failed_attempt(row: &DeliveryRow, next: &Next, ended_at: Timestamp) -> Option<DeliveryAttempt> {
+    let Next::Requeue(requeue) = next else {
+        return None;
+    };
+    let error = requeue.error.clone().filter(|_| !requeue.uncount)?;
+    Some(DeliveryAttempt {
+        attempt: row.attempts,
+        started_at: row.started_at.unwrap_or(row.received_at),
+        ended_at,
+        error,
+    })
 }
 
 /// Requeues a delivery without counting the attempt.
@@ -280,6 +300,7 @@ fn answered(trace: &Trace, answer: String, target: String, now: Timestamp) -> De
     let (input_tokens, output_tokens) = stored_tokens(trace);
     DeliveryAnswer {
         answer: without_nul(answer),
+        outcome: trace.outcome.clone(),
         target,
         now,
         session_id: trace.session.clone(),
@@ -318,6 +339,7 @@ fn finish(
         // Only an agent's turn has actions.
         response_actions: trace.agent_ms.map(|_| stored_actions(trace)),
         delivered_at: trace.is_delivered.then_some(finished_at),
+        outcome: trace.outcome.clone(),
     }
 }
 

@@ -157,6 +157,7 @@ async fn changes_are_in_the_audit_log_without_secrets() {
             before_seq: i64::MAX,
             kind: None,
             limit: 100,
+            ..gatehouse_store::AuditPage::default()
         };
         let read = harness
             .store

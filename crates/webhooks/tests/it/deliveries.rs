@@ -56,7 +56,7 @@ fn asked(member: &str, value: &str) -> DeliveryQuery {
         "id" => asked.webhook = text,
         "event" => asked.event = text,
         "q" => asked.text = text,
-        _ => asked.status = value.parse().ok(),
+        _ => asked.statuses = value.parse().into_iter().collect(),
     }
     asked
 }

@@ -80,6 +80,7 @@ pub async fn accept(conn: &mut Conn, new: Accept<'_>) -> Result<bool> {
         duplicate_of: None,
         replay_of: new.replay_of.map(id),
         redelivery: None,
+        summary: None,
         session_key: new.session.to_owned(),
         received_at: at(new.now),
         next_attempt_at: new.queued.then(|| at(new.now)),

@@ -1,6 +1,11 @@
 // Names and actions of a session, shared by the list and the header of the conversation.
+import Archive from '@lucide/svelte/icons/archive';
+import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
+import Download from '@lucide/svelte/icons/download';
 import Link from '@lucide/svelte/icons/link';
 import Pencil from '@lucide/svelte/icons/pencil';
+import Pin from '@lucide/svelte/icons/pin';
+import PinOff from '@lucide/svelte/icons/pin-off';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { Result } from '../../client/rpc';
@@ -26,8 +31,15 @@ export function nameOf({ key, label }: Session): string {
 }
 
 export const actionsFor = (session: Session, onask: (asked: Asked) => void): Item[] => [
+  session.pinned
+    ? { label: m.chat_unpin(), icon: PinOff, run: () => onask({ what: 'unpin', session }) }
+    : { label: m.chat_pin(), icon: Pin, run: () => onask({ what: 'pin', session }) },
   { label: m.chat_rename(), icon: Pencil, run: () => onask({ what: 'rename', session }) },
   { label: m.chat_share(), icon: Link, run: () => onask({ what: 'share', session }) },
+  session.archived
+    ? { label: m.chat_unarchive(), icon: ArchiveRestore, run: () => onask({ what: 'unarchive', session }) }
+    : { label: m.chat_archive(), icon: Archive, run: () => onask({ what: 'archive', session }) },
+  { label: m.chat_export(), icon: Download, run: () => onask({ what: 'export', session }) },
   ...(session.tainted
     ? [{ label: m.chat_trust(), icon: ShieldCheck, run: () => onask({ what: 'trust', session }) }]
     : []),

@@ -5,7 +5,7 @@ import { rpc } from '../../client/rpc';
 import { socket } from '../../client/socket';
 import { ASKED_AGAIN_MS } from '../../state/live.svelte';
 import { throttle } from '../../state/throttle';
-import { join, merge, NO_FILTERS, rowOf, type Change, type Filters, type Row } from './rows';
+import { join, merge, NO_FILTERS, periodOf, rowOf, type Change, type Filters, type Row } from './rows';
 
 const FIRST = 100;
 const FURTHER = 500;
@@ -148,12 +148,14 @@ export class DeliveryList {
 
   /** Fetches pages until one has rows or the list ends: a page of a search may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
-    const { webhook, status, event, q } = this.#filters;
+    const { webhook, statuses, event, q } = this.#filters;
+    const period = periodOf(this.#filters, Date.now());
     const asked = this.#asked;
     for (;;) {
       const answer = await rpc('webhooks.deliveries', {
         id: webhook || null,
-        status: status || null,
+        ...(statuses.length > 0 ? { statuses: [...statuses] } : {}),
+        ...period,
         event: event || null,
         q: q || null,
         limit,

@@ -10,6 +10,9 @@ export interface Named {
   enabled: boolean;
   deliver_only: boolean;
   deliver_to: string | null;
+  agent: string | null;
+  auth_mode: string;
+  url: string;
 }
 
 async function all(): Promise<Named[]> {
@@ -17,8 +20,10 @@ async function all(): Promise<Named[]> {
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof rpc<'webhooks.list'>>> = await rpc('webhooks.list', { limit: 500, cursor });
-    for (const { id, public_id, name, source_profile, enabled, deliver_only, deliver_to } of page.webhooks) {
-      found.push({ id, public_id, name, source_profile, enabled, deliver_only, deliver_to: deliver_to ?? null });
+    for (const webhook of page.webhooks) {
+      const { id, public_id, name, source_profile, enabled, deliver_only, auth_mode, url } = webhook;
+      const [deliver_to, agent] = [webhook.deliver_to ?? null, webhook.agent ?? null];
+      found.push({ id, public_id, name, source_profile, enabled, deliver_only, deliver_to, agent, auth_mode, url });
     }
     cursor = page.next_cursor ?? null;
   } while (cursor);

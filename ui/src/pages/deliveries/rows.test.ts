@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexOf, join, matches, NO_FILTERS, rowOf } from './rows';
+import { indexOf, isFiltered, join, matches, NO_FILTERS, periodOf, rowOf } from './rows';
 import type { Delivery, Status } from './status';
 
 const delivery = (at: number, status: Status = 'queued', more: Partial<Delivery> = {}): Delivery => ({
@@ -44,16 +44,36 @@ describe('what comes live', () => {
   });
 
   it('keeps to the filters', () => {
-    const filters = { ...NO_FILTERS, q: 'PUS', status: 'queued' as const };
+    const filters = { ...NO_FILTERS, q: 'PUS', statuses: ['queued' as const] };
     expect(matches(delivery(1), filters)).toBe(true);
     expect(matches(delivery(1, 'failed'), filters)).toBe(false);
     // Events do not include the start of the body.
     expect(matches(delivery(1), { ...NO_FILTERS, q: 'ada' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, webhook: 'hook_b' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, event: 'pus' })).toBe(false);
+    const statuses: Status[] = ['failed', 'queued'];
+    expect(matches(delivery(1), { ...NO_FILTERS, statuses })).toBe(true);
+    const at = Date.parse('2026-11-21T17:00:00.000Z');
+    expect(matches(delivery(1), { ...NO_FILTERS, between: [at, at + 1] })).toBe(true);
+    expect(matches(delivery(1), { ...NO_FILTERS, between: [at - 1, at] })).toBe(false);
   });
 });
 
 it('finds rows by id', () => {
   expect([7, 5, 3, 1, 0].map((at) => indexOf(rows, delivery(at).id))).toEqual([-1, 0, 1, 2, -1]);
+});
+
+it('turns a period into the parameters of the API', () => {
+  const now = Date.parse('2026-11-21T17:00:00.000Z');
+  expect(periodOf(NO_FILTERS, now)).toEqual({ from: null, until: null });
+  expect(periodOf({ ...NO_FILTERS, within_ms: 3_600_000 }, now)).toEqual({
+    from: '2026-11-21T16:00:00.000Z',
+    until: null,
+  });
+  const between = [now - 1000, now] as const;
+  expect(periodOf({ ...NO_FILTERS, between }, now)).toEqual({
+    from: '2026-11-21T16:59:59.000Z',
+    until: '2026-11-21T17:00:00.000Z',
+  });
+  expect([isFiltered(NO_FILTERS), isFiltered({ ...NO_FILTERS, between })]).toEqual([false, true]);
 });

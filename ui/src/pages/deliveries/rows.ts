@@ -2,7 +2,7 @@
 import type { Delivery, Status } from './status';
 
 /** A delivery as sent by events, without the fields that may be large. */
-export type Change = Omit<Delivery, 'headers' | 'body_preview' | 'response_actions'>;
+export type Change = Omit<Delivery, 'headers' | 'body_preview' | 'response_actions' | 'failed_attempts'>;
 
 /** The fields that a row shows. Previews and headers would take megabytes in a long list. */
 export interface Row {
@@ -14,18 +14,44 @@ export interface Row {
   received_at: string;
   duration_ms: number | null;
   error: string | null;
+  summary: string | null;
+  outcome: string | null;
+  target: string | null;
 }
 
 export interface Filters {
   webhook: string;
-  status: Status | '';
+  /** Any status if empty. */
+  statuses: readonly Status[];
   event: string;
   q: string;
+  /** A period up to now, in milliseconds; 0 for any time. */
+  within_ms: number;
+  /** A period with a begin and an end, in milliseconds since 1970; null for none. */
+  between: readonly [number, number] | null;
 }
 
-export const NO_FILTERS: Filters = { webhook: '', status: '', event: '', q: '' };
+export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', within_ms: 0, between: null };
 
-export const isFiltered = (filters: Filters): boolean => Object.values(filters).some(Boolean);
+/** Changes of the filters, as parts of the address. */
+export type FilterChange = Partial<
+  Record<'webhook' | 'status' | 'event' | 'q' | 'time' | 'from' | 'until', string | null>
+>;
+
+export const CLEARED: FilterChange = { webhook: '', status: '', event: '', q: '', time: '', from: '', until: '' };
+
+export const isFiltered = ({ webhook, statuses, event, q, within_ms, between }: Filters): boolean =>
+  Boolean(webhook || statuses.length > 0 || event || q || within_ms || between);
+
+/** The period of the filters as parameters of the API. */
+export function periodOf(
+  { within_ms, between }: Filters,
+  now_ms: number,
+): { from: string | null; until: string | null } {
+  const [from, until] = between ?? [within_ms ? now_ms - within_ms : null, null];
+  const text = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return { from: text(from), until: text(until) };
+}
 
 export const rowOf = (delivery: Change): Row => ({
   id: delivery.id,
@@ -36,16 +62,21 @@ export const rowOf = (delivery: Change): Row => ({
   received_at: delivery.received_at,
   duration_ms: delivery.duration_ms ?? null,
   error: delivery.error ?? null,
+  summary: delivery.summary ?? null,
+  outcome: delivery.outcome ?? null,
+  target: delivery.target ?? null,
 });
 
 /** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
-export function matches(delivery: Change, { webhook, status, event, q }: Filters): boolean {
+export function matches(delivery: Change, { webhook, statuses, event, q, between }: Filters): boolean {
   if (webhook && delivery.webhook_id !== webhook) return false;
-  if (status && delivery.status !== status) return false;
+  if (statuses.length > 0 && !statuses.includes(delivery.status)) return false;
+  const at = Date.parse(delivery.received_at);
+  if (between && (at < between[0] || at >= between[1])) return false;
   if (event && delivery.event_type !== event) return false;
   if (!q) return true;
   const wanted = q.toLowerCase();
-  const searched = [delivery.event_type, delivery.entity_key, delivery.error];
+  const searched = [delivery.event_type, delivery.entity_key, delivery.error, delivery.summary, delivery.outcome];
   return searched.some((text) => text?.toLowerCase().includes(wanted));
 }
 

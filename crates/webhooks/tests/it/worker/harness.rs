@@ -48,6 +48,7 @@ fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
         error: None,
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
+        outcome: None,
     }
 }
 
@@ -276,6 +277,7 @@ impl Harness {
             duplicate_of: None,
             replay_of: None,
             redelivery: None,
+            summary: None,
             session_key: session.to_owned(),
             received_at: self.clock.now(),
             next_attempt_at: Some(self.clock.now()),

@@ -74,6 +74,7 @@ async fn an_agent_manages_webhooks_from_making_to_deleting() {
                         before_seq: i64::MAX,
                         kind: None,
                         limit: 10,
+                        ..gatehouse_store::AuditPage::default()
                     })
                     .await
                 })

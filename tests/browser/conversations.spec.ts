@@ -1,0 +1,69 @@
+// The list of conversations: people's and webhooks' apart, pinned, archived, deleted together, exported.
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { isLive } from './fixtures/entering';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect, type Gateway } from './fixtures/test';
+import { test } from './fixtures/with-model';
+
+const list = (page: Page) => page.getByRole('list', { name: 'Conversations' });
+const say = (gateway: Gateway, text: string) => gateway.rpc<{ session: string }>('chat.send_sync', { text });
+const act = async (page: Page, name: string, action: string) => {
+  await page.getByRole('button', { name: `Actions for ${name}` }).first().click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+};
+
+test('conversations of people and of webhooks are apart', async ({ home, page }) => {
+  await say(home, 'What is due today?');
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  await page.goto('/chat');
+  await isLive(page);
+  await expect(list(page).getByText('What is due today?')).toBeVisible();
+  await expect(list(page).getByText(/Make the checkout faster/)).toHaveCount(0);
+  await page.getByRole('button', { name: 'Webhooks', exact: true }).click();
+  await expect(list(page).getByText(/Make the checkout faster/)).toBeVisible();
+  await expect(list(page).getByText('What is due today?')).toHaveCount(0);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a pinned conversation is first, and an archived one is out of the way until it is restored', async ({ home, page }) => {
+  for (const text of ['Oldest', 'Middle', 'Newest']) await say(home, text);
+  await page.goto('/chat');
+  await isLive(page);
+  const items = list(page).getByRole('listitem');
+  await expect(items).toHaveCount(3);
+  await act(page, 'Oldest', 'Pin');
+  await expect(items.first()).toContainText('Oldest');
+  await act(page, 'Middle', 'Archive');
+  await expect(items).toHaveCount(2);
+  await page.reload();
+  await expect(items.first()).toContainText('Oldest');
+  await page.getByRole('button', { name: 'Archived', exact: true }).click();
+  await expect(items).toHaveText([/Middle/]);
+  await act(page, 'Middle', 'Restore');
+  await expect(page.getByText('No archived conversations.')).toBeVisible();
+  await page.getByRole('button', { name: 'Yours', exact: true }).click();
+  await expect(items).toHaveCount(3);
+});
+
+test('several conversations are deleted at once, and one is exported', async ({ home, page }) => {
+  for (const text of ['Keep me', 'Drop one', 'Drop two']) await say(home, text);
+  await page.goto('/chat');
+  await isLive(page);
+  const items = list(page).getByRole('listitem');
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Select: Drop one' }).check();
+  await page.getByRole('checkbox', { name: 'Select: Drop two' }).check();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('complementary').getByRole('button', { name: 'Delete', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete conversation' });
+  await expect(dialog).toContainText('2 conversations');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(items).toHaveText([/Keep me/]);
+  const download = page.waitForEvent('download');
+  await act(page, 'Keep me', 'Export');
+  const text = readFileSync((await (await download).path()) ?? '', 'utf8');
+  expect(text).toMatch(/^# Keep me\n\n## You · .+\n\nKeep me\n\n## .+ · .+\n\nYou said: Keep me\n$/);
+});

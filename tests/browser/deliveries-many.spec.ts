@@ -1,0 +1,143 @@
+// Deliveries as sentences with their outcome, the parts of one delivery, and actions on many.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { isLive } from './fixtures/entering';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect, type Gateway } from './fixtures/test';
+import { test } from './fixtures/with-model';
+
+const rows = (page: Page) => page.locator('[data-id]');
+const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true });
+const toInbox = (gateway: Gateway, more: object = {}) =>
+  makeWebhook(gateway, {
+    name: 'House',
+    source_profile: 'codehost_a',
+    deliver_only: true,
+    deliver_to: 'inbox',
+    prompt_template: 'PR {pull_request.title}',
+    ...more,
+  });
+
+test('a row says what happened and what the agent answered', async ({ home, page, model }) => {
+  await home.rpc('agents.update', { id: 'default', name: 'Reviewer' });
+  const reviews = await makeWebhook(home, { name: 'Reviews', source_profile: 'codehost_a' });
+  const forward = await toInbox(home);
+  model.next({ text: ['**Looks good**, one query too many.'] });
+  await page.goto('/deliveries');
+  await isLive(page);
+  await deliver(home, reviews, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
+  const row = rows(page).first();
+  await expect(row).toContainText('Make the checkout faster');
+  await expect(row).toContainText('#42');
+  await expect(row).toContainText('Reviewer: Looks good, one query too many.');
+  await deliver(home, forward, pullRequest(43, 'Paint it'), { event: 'pull_request' });
+  await expect(rows(page).first()).toContainText('sent to inbox');
+  expect(await violations(page)).toEqual([]);
+
+  // The conversation is named after it, and shows it as a card.
+  await row.click();
+  await page.getByRole('link', { name: 'Open conversation' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: /Make the checkout faster/ })).toBeVisible();
+  const card = page.getByRole('article', { name: 'Delivery' });
+  await expect(card.getByRole('heading', { name: /Make the checkout faster/ })).toBeVisible();
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(0);
+  expect(await violations(page)).toEqual([]);
+  await card.getByRole('link', { name: 'Open delivery' }).click();
+  await expect(page).toHaveURL(/\/deliveries\/del_/);
+});
+
+test('a delivery in parts: timeline, prompt, attempts, and the request as a command', async ({ home, page, model, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const hook = await makeWebhook(home, { name: 'Reviews', source_profile: 'codehost_a' });
+  model.next({ text: ['Fine.'] });
+  const { body } = await deliver(home, hook, pullRequest(7), { event: 'pull_request', id: 'd-7' });
+  await page.goto(`/deliveries/${body.delivery_id}`);
+  const steps = page.getByRole('list', { name: 'Timeline of the delivery' }).getByRole('listitem');
+  await expect(steps).toContainText(['Received: done', 'Verified: done', 'Queued: done', 'Worked on: done', 'Ended: done']);
+  await tab(page, 'Prompt').click();
+  await expect(page.getByRole('region', { name: 'Raw' })).toContainText(`Delivery: ${body.delivery_id}`);
+  await tab(page, 'Prompt').press('ArrowLeft');
+  await expect(tab(page, 'Attempts')).toBeFocused();
+  await expect(page.getByRole('table').getByRole('row')).toHaveCount(2);
+  await expect(page.getByRole('table')).toContainText('Completed');
+  await page.reload();
+  await expect(tab(page, 'Attempts')).toHaveAttribute('aria-selected', 'true');
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await expect(page.getByText('Command copied. It has no signature')).toBeVisible();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(command).toContain(`curl -X POST '${home.origin}/api/webhooks/ingest/${hook.public_id}'`);
+  expect(command).toContain('"title":"Mend the gate"');
+  expect(command).not.toContain('signature');
+});
+
+test('a waiting delivery is attempted at once or canceled, and its failed attempts are listed', async ({ home, page }) => {
+  await home.rpc('channels.create', { type: 'http', id: 'nowhere', label: 'Nowhere', fields: { url: 'http://127.0.0.1:9/' } });
+  await home.rpc('config.set', { key: 'webhooks.retry_base_ms', value: 600_000 });
+  const hook = await toInbox(home, { deliver_to: 'http:nowhere' });
+  const { body } = await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  await page.goto(`/deliveries/${body.delivery_id}?tab=attempts`);
+  await isLive(page);
+  const attempts = page.getByRole('table').getByRole('row');
+  await expect(attempts).toHaveCount(2);
+  await page.getByRole('button', { name: 'Retry now' }).click();
+  await expect(attempts).toHaveCount(3);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await expect(page.getByText('Cancelled.').first()).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Replay', exact: true })).toBeVisible();
+  await expect(attempts).toHaveCount(3);
+});
+
+test('several statuses and a period filter the list, and survive a reload', async ({ home, page }) => {
+  const hook = await toInbox(home, { events: { deny: ['push'] } });
+  await deliver(home, hook, pullRequest(1, 'Paint it'), { event: 'pull_request' });
+  await deliver(home, hook, { ref: 'refs/heads/main' }, { event: 'push' });
+  await deliver(home, hook, pullRequest(2), { event: 'pull_request', secret: 'not the secret' });
+  await page.goto('/deliveries');
+  await expect(rows(page)).toHaveCount(3);
+  await page.getByRole('button', { name: /^Status/ }).click();
+  await page.getByRole('checkbox', { name: 'Rejected' }).check();
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('checkbox', { name: 'Filtered' }).check();
+  await expect(rows(page)).toHaveCount(2);
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await expect(page.getByRole('button', { name: /^Status/ })).toHaveText('Rejected, Filtered');
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByLabel('Time', { exact: true }).selectOption('Choose a period');
+  await page.getByLabel('From').fill('2020-01-02T00:00');
+  await page.getByLabel('Until').fill('2020-01-01T00:00');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(page.getByText('Enter a time before the end.')).toBeVisible();
+  await page.getByLabel('From').fill('2019-01-01T00:00');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(page.getByText('No matches')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).last().click();
+  await expect(rows(page)).toHaveCount(3);
+});
+
+test('selected deliveries are replayed, and all that match after their count', async ({ home, page }) => {
+  const hook = await toInbox(home);
+  for (const number of [1, 2, 3]) await deliver(home, hook, pullRequest(number, `Title ${number}`), { event: 'pull_request' });
+  await page.goto('/deliveries');
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(3);
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByRole('checkbox', { name: /Title 1/ }).check();
+  await page.getByRole('checkbox', { name: /Title 3/ }).check();
+  await expect(page.getByText('2 selected')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  const bulk = page.getByRole('group', { name: 'Bulk actions' });
+  await bulk.getByRole('button', { name: 'Replay', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  await expect(dialog).toContainText('2 deliveries will run again');
+  await dialog.getByRole('button', { name: 'Replay' }).click();
+  await expect(page.getByText('2 deliveries queued again')).toBeVisible();
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(5);
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await bulk.getByRole('button', { name: 'Replay all that match' }).click();
+  await expect(dialog).toContainText('5 deliveries will run again');
+  await dialog.getByRole('button', { name: 'Replay' }).click();
+  await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(10);
+});

@@ -1,0 +1,90 @@
+// Settings → MCP servers: add, test, the approval of changed tools, remove. And the usage page's names.
+import { heading, isSound } from './fixtures/entering';
+import { McpServer } from './fixtures/mcp';
+import { expect, test as base } from './fixtures/test';
+
+const test = base.extend<{ server: McpServer }>({
+  server: async ({}, use) => {
+    const server = await McpServer.start();
+    await use(server);
+    await server.close();
+  },
+});
+
+test('a server is added with its tools, and a changed tool waits for approval', async ({ home, page, server }) => {
+  await page.goto('/settings/mcp');
+  await expect(page.getByText('No MCP servers yet')).toBeVisible();
+  await isSound(page, 'mcp-empty');
+  await page.getByRole('button', { name: 'Add MCP server' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+  await dialog.getByLabel('Name').fill('math');
+  await dialog.getByLabel('Type').selectOption('URL (streamable HTTP)');
+  await dialog.getByLabel('URL', { exact: true }).fill(server.url);
+  await dialog.getByRole('button', { name: 'Add and approve' }).click();
+  const card = page.getByRole('region', { name: 'math', exact: true });
+  await expect(card.getByText('Connected', { exact: true })).toBeVisible();
+  await card.getByText('1 approved tools').click();
+  await expect(card.getByRole('list', { name: 'Tools of math' })).toContainText('Adds two numbers.');
+
+  server.tools = [
+    { name: 'add', description: 'Adds two numbers, and sends them away.', inputSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
+    { name: 'erase', description: 'Erases.', inputSchema: { type: 'object' } },
+  ];
+  await card.getByRole('button', { name: 'Restart' }).click();
+  const review = card.getByRole('region', { name: 'Changes of math' });
+  await expect(review.getByText('Waiting for your approval: 2')).toBeVisible();
+  const add = review.getByRole('article', { name: 'add' });
+  await expect(add.locator('del')).toHaveText('Adds two numbers.');
+  await expect(add.locator('ins')).toHaveText('Adds two numbers, and sends them away.');
+  await isSound(page, 'mcp-review');
+  await page.goto('/overview');
+  await page.getByRole('link', { name: 'MCP server math offers tools that you have not approved' }).click();
+  await add.getByRole('button', { name: 'Approve' }).click();
+  await expect(review.getByText('Waiting for your approval: 1')).toBeVisible();
+  await expect(add).toHaveCount(0);
+  const { servers } = await home.rpc<{ servers: { tools: { tool: string; review: string }[] }[] }>('mcp.list', {});
+  expect(servers[0]?.tools.map(({ tool, review: state }) => `${tool} ${state}`)).toEqual(['add approved', 'erase new']);
+  await review.getByRole('button', { name: 'Approve' }).click();
+  await expect(review).toHaveCount(0);
+
+  await card.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await expect(page.getByText('No MCP servers yet')).toBeVisible();
+});
+
+test('a server that does not answer says why, and a wrong variable is refused at its field', async ({ home, page, server }) => {
+  const { url } = server;
+  await server.close();
+  await home.rpc('config.get', {});
+  await page.goto('/settings/mcp');
+  await page.getByRole('button', { name: 'Add MCP server' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+  await dialog.getByLabel('Name').fill('gone');
+  await dialog.getByLabel('Program').fill('mcp-server');
+  await dialog.getByLabel('Variables').fill('TOKEN');
+  await dialog.getByRole('button', { name: 'Add and approve' }).click();
+  await expect(dialog.getByRole('alert')).toHaveText('Enter one variable per line, as NAME=value.');
+  await dialog.getByLabel('Type').selectOption('URL (streamable HTTP)');
+  await dialog.getByLabel('URL', { exact: true }).fill(url);
+  await dialog.getByRole('button', { name: 'Add and approve' }).click();
+  const card = page.getByRole('region', { name: 'gone', exact: true });
+  await expect(card.getByText('Not connected')).toBeVisible();
+  await card.getByRole('button', { name: 'Test' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).locator('.bad').first()).toBeVisible();
+});
+
+test('budgets and usage name what they are about', async ({ home, page }) => {
+  await page.goto('/settings/usage');
+  await expect(heading(page, 'Usage')).toBeVisible();
+  await page.getByLabel('Limit').fill('1000');
+  await page.getByRole('button', { name: 'Save budget' }).click();
+  await expect(page.getByText('Everything', { exact: true }).first()).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Everything' })).toBeVisible();
+  await page.getByLabel('Applies to').selectOption('Agent');
+  await page.getByLabel('Which one').fill('default');
+  await page.getByLabel('Limit').fill('500');
+  await page.getByRole('button', { name: 'Save budget' }).click();
+  const { agents } = await home.rpc<{ agents: { id: string; name: string }[] }>('agents.list', {});
+  await expect(page.getByRole('progressbar', { name: `Agent ${agents[0]?.name}` })).toBeVisible();
+  await isSound(page, 'usage');
+});

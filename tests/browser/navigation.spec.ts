@@ -1,0 +1,131 @@
+// Navigation: the pages by name, old addresses, going back, the palette and keyboard shortcuts.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { heading, isSound } from './fixtures/entering';
+import { expect, test } from './fixtures/test';
+import { make } from './fixtures/webhook';
+
+const nav = (page: Page) => page.getByRole('navigation', { name: 'Main' });
+
+test('the navigation names the subjects, and the current one is marked', async ({ home, page }) => {
+  await page.goto('/');
+  await expect(page).toHaveURL(`${home.origin}/overview`);
+  const names = ['Overview', 'Chat', 'Deliveries', 'Inbox', 'Webhooks', 'Agents', 'Channels', 'Vault', 'Settings'];
+  await expect(nav(page).getByRole('link')).toHaveText(names.map((name) => new RegExp(name)));
+  for (const [name, path] of [['Webhooks', '/webhooks'], ['Vault', '/vault'], ['Settings', '/settings/security']]) {
+    await nav(page).getByRole('link', { name, exact: true }).click();
+    await expect(page).toHaveURL(`${home.origin}${path}`);
+    await expect(nav(page).locator('[aria-current=page]')).toHaveText(name ?? '');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  }
+});
+
+test('old addresses lead to the pages that replaced them, with their query', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'House', source_profile: 'generic' });
+  const moved = {
+    '/settings/webhooks': '/webhooks',
+    [`/settings/webhooks/${id}`]: `/webhooks/${id}`,
+    '/settings/channels?new=telegram': '/channels?new=telegram',
+    '/settings/agents/default': '/agents/default',
+    '/settings/inbox?unread=1': '/inbox?unread=1',
+    '/settings/vault': '/vault',
+    '/settings/environment': '/vault/environment',
+    '/settings/ssh-keys': '/vault/ssh-keys',
+    '/settings/system': '/settings/system',
+  };
+  for (const [from, to] of Object.entries(moved)) {
+    await page.goto(from);
+    await expect(page).toHaveURL(`${home.origin}${to}`);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(heading(page, 'Not found')).toHaveCount(0);
+  }
+});
+
+test('“Back” leads to where the user came from, or to the list after a direct visit', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'House', source_profile: 'generic' });
+  await page.goto(`/webhooks/${id}`);
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
+  await expect(page).toHaveURL(`${home.origin}/webhooks`);
+  await expect(heading(page, 'Webhooks')).toBeFocused();
+  await page.goto('/inbox?unread=1');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Page, action or name' }).fill('house');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'House')).toBeVisible();
+  await page.getByRole('link', { name: 'Back', exact: true }).click();
+  await expect(page).toHaveURL(`${home.origin}/inbox?unread=1`);
+});
+
+test('the palette finds pages, actions and records by the keyboard alone', async ({ home, page }) => {
+  await make(home, { name: 'Bills of the house', source_profile: 'generic' });
+  await page.goto('/chat');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const field = page.getByRole('combobox', { name: 'Page, action or name' });
+  await page.keyboard.press('Control+k');
+  await expect(field).toBeFocused();
+  await field.fill('bills');
+  await expect(page.getByRole('option', { name: /Bills of the house/ })).toHaveAttribute('aria-selected', 'true');
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Bills of the house')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await field.fill('dark');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.keyboard.press('Meta+k');
+  await field.fill('no such thing');
+  await expect(page.getByText('Nothing matches “no such thing”.')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(field).toHaveCount(0);
+  // The button in the navigation opens it as well.
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await page.keyboard.press('ArrowDown');
+  await expect(page.getByRole('option', { name: /^Chat/ })).toHaveAttribute('aria-selected', 'true');
+});
+
+test('single keys search, walk through rows, open and go back, but not while typing', async ({ home, page }) => {
+  for (const name of ['Alpha', 'Beta']) await make(home, { name, source_profile: 'generic' });
+  await page.goto('/agents');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.keyboard.press('j');
+  await expect(page.getByRole('main').getByRole('listitem').first().getByRole('link').first()).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(`${home.origin}/agents/default`);
+  await page.keyboard.press('Escape');
+  await expect(page).toHaveURL(`${home.origin}/agents`);
+  await page.goto('/inbox');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.keyboard.press('/');
+  const search = page.getByRole('searchbox', { name: 'Search messages' });
+  await expect(search).toBeFocused();
+  await page.keyboard.type('jk?');
+  await expect(search).toHaveValue('jk?');
+  await page.keyboard.press('Escape');
+  await expect(search).not.toBeFocused();
+  await page.keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await expect(help.getByText('Next row')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await help.getByRole('switch', { name: 'Single-key shortcuts' }).click();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await expect(search).not.toBeFocused();
+  await page.reload();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.keyboard.press('/');
+  await expect(search).not.toBeFocused();
+});
+
+test('on a phone the bar has four pages and “More” has the rest', async ({ home, page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/chat');
+  await expect(nav(page).getByRole('link')).toHaveCount(4);
+  await nav(page).getByRole('button', { name: 'More' }).click();
+  await expect(nav(page).getByRole('link')).toHaveCount(9);
+  expect(await violations(page)).toEqual([]);
+  await nav(page).getByRole('link', { name: 'Channels' }).click();
+  await expect(page).toHaveURL(`${home.origin}/channels`);
+  await expect(nav(page).getByRole('link')).toHaveCount(4);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await isSound(page, 'channels');
+});

@@ -1,0 +1,58 @@
+// The overview: what came in, what needs the owner, and the charts, updated live.
+import type { Page } from '@playwright/test';
+import { heading, isLive, isSound } from './fixtures/entering';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect } from './fixtures/test';
+import { test } from './fixtures/with-model';
+
+const tile = (page: Page, name: string) =>
+  page.getByRole('region', { name: /^Last/ }).getByRole('link', { name: new RegExp(`^\\d+ ?${name}$`) });
+const needs = (page: Page) => page.getByRole('list', { name: 'Needs you' });
+
+test('an empty gateway says so and leads to the first webhook', async ({ home: _, page }) => {
+  await page.goto('/overview');
+  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+  await expect(tile(page, 'Received')).toHaveText(/^0/);
+  await isSound(page, 'overview-empty');
+  await page.getByRole('link', { name: 'Create a webhook' }).click();
+  await expect(heading(page, 'New webhook')).toBeVisible();
+});
+
+test('counts follow the deliveries, and what failed or was refused leads to its list', async ({ home, page, model }) => {
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  await page.goto('/overview');
+  await isLive(page);
+  await expect(tile(page, 'Received')).toHaveText(/^0/);
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  await expect(tile(page, 'Completed')).toHaveText(/^1/);
+  await deliver(home, hook, pullRequest(), { event: 'pull_request', secret: 'not the secret' });
+  await expect(tile(page, 'Rejected')).toHaveText(/^1/);
+  model.next({ finish: 'content_filter' });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  await expect(tile(page, 'Failed')).toHaveText(/^1/);
+  await expect(tile(page, 'Received')).toHaveText(/^3/);
+  await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Median .+, 95th percentile/)).toBeVisible({ timeout: 20_000 });
+  await needs(page).getByRole('link', { name: '1 delivery failed' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?status=failed&time=day`);
+  await page.goBack();
+  await tile(page, 'Rejected').click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?status=rejected&time=day`);
+});
+
+test('what needs the owner is named: expiring keys, used-up budgets, missing secrets', async ({ home, page }) => {
+  const expires_at = new Date(Date.now() + 3 * 86_400_000).toISOString();
+  await home.call('POST', '/api/auth/api-keys', { label: 'Laptop', scopes: ['operator.read'], expires_at });
+  const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
+  await makeWebhook(home, { name: 'Shop', source_profile: 'payments' });
+  await deliver(home, hook, pullRequest(), { event: 'pull_request' });
+  await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 20 });
+  await page.goto('/overview');
+  await expect(needs(page).getByText('API key “Laptop” expires in 3 days')).toBeVisible();
+  await expect(needs(page).getByText('Shop waits for the sender’s signing secret')).toBeVisible();
+  await expect(needs(page).getByText('Budget “Everything” is at 95 %')).toBeVisible();
+  await home.rpc('budgets.set', { scope: 'all', period: 'day', tokens: 19 });
+  await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
+  await isSound(page, 'overview');
+  await needs(page).getByText('API key “Laptop”').click();
+  await expect(page.getByRole('region', { name: 'API keys' }).getByText('Laptop', { exact: true })).toBeVisible();
+});

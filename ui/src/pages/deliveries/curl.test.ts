@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { curlOf } from './curl';
+
+test('what the shell would interpret is quoted', () => {
+  const text = curlOf('https://gate.example/wh_1', { 'x-event': 'a' }, `{"it's": "$HOME"}`);
+  expect(text).toBe(
+    `curl -X POST 'https://gate.example/wh_1' \\\n  -H 'x-event: a' \\\n  --data-binary '{"it'\\''s": "$HOME"}'`,
+  );
+});

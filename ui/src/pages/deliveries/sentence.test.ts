@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { eventOf, outcomeOf } from './sentence';
+
+const done = { status: 'completed' as const };
+
+test('what happened is the stored sentence, or else the event and its subject', () => {
+  expect(eventOf({ ...done, summary: 'ada opened #7', event_type: 'pull_request' })).toBe('ada opened #7');
+  expect(eventOf({ ...done, event_type: 'order', entity_key: 'generic:shop:12' })).toBe('order shop 12');
+  expect(eventOf(done)).toBe('No event type');
+});
+
+test('what became of it is the answer, the channel, or the reason why it failed', () => {
+  expect(outcomeOf({ ...done, outcome: '**Looks** good' }, 'Reviewer')).toBe('Reviewer: Looks good');
+  expect(outcomeOf({ ...done, outcome: 'Fine' }, null)).toBe('Fine');
+  expect(outcomeOf({ ...done, target: 'inbox' }, null)).toBe('sent to inbox');
+  expect(outcomeOf({ status: 'queued', target: 'inbox' }, null)).toBe('');
+  expect(outcomeOf({ status: 'rejected', error: 'wrong_signature' }, null)).toContain('The signature does not match.');
+});

@@ -1,0 +1,34 @@
+// A delivery as a sentence: what happened, and what became of it. Pure functions.
+import { m } from '../../paraglide/messages.js';
+import { plainText } from '../chat/plainText';
+import { reasonOf } from './reasons';
+import type { Status } from './status';
+import { subjectOf } from './subject';
+
+interface Told {
+  status: Status;
+  event_type?: string | null;
+  entity_key?: string | null;
+  summary?: string | null;
+  outcome?: string | null;
+  target?: string | null;
+  error?: string | null;
+}
+
+/** What happened: the sentence that the gateway made of the payload, or else the event and its subject. */
+export function eventOf({ summary, event_type, entity_key }: Told): string {
+  if (summary) return summary;
+  const subject = entity_key ? subjectOf(entity_key) : '';
+  return [event_type ?? m.deliveries_no_event(), subject].filter(Boolean).join(' ');
+}
+
+/** What became of it; empty if nothing did yet. `agent` is the name of the webhook's agent. */
+export function outcomeOf(delivery: Told, agent: string | null): string {
+  const { status, outcome, target, error } = delivery;
+  if (error) return reasonOf(error);
+  if (outcome) {
+    const said = plainText(outcome);
+    return agent ? m.deliveries_said({ agent, said }) : said;
+  }
+  return status === 'completed' && target ? m.deliveries_sent_to({ target }) : '';
+}

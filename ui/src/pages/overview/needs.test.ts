@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { needsOf, quantile, type Facts } from './needs';
+
+const NOW = Date.parse('2026-03-01T00:00:00Z');
+const in_days = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
+const QUIET: Facts = { approvals: [], failed: 0, api_keys: [], devices: [], webhooks: [], budgets: [], servers: [] };
+const budget = (used: number) => ({
+  scope: 'all',
+  period: 'day' as const,
+  tokens: 100,
+  used_tokens: used,
+  used_cost: 0,
+  exhausted: used >= 100,
+});
+const webhook = (auth: object, enabled = true) => ({
+  id: 'wh',
+  name: 'Bills',
+  enabled,
+  auth: { configured: true, ...auth },
+});
+
+test('nothing needs the owner of a quiet gateway', () => {
+  expect(needsOf(QUIET, NOW)).toEqual([]);
+  const far = { ...QUIET, api_keys: [{ id: 'a', label: 'A', expires_at: null }], budgets: [budget(79)] };
+  expect(needsOf(far, NOW)).toEqual([]);
+});
+
+test('a credential is named from 14 days before its end', () => {
+  const keys = [14, 14.01, -1].map((days, at) => ({ id: String(at), label: String(at), expires_at: in_days(days) }));
+  const found = needsOf({ ...QUIET, api_keys: keys }, NOW);
+  expect(found.map((need) => 'id' in need && [need.id, 'over' in need && need.over])).toEqual([
+    ['0', false],
+    ['2', true],
+  ]);
+});
+
+test('a budget is named from 80 % on', () => {
+  expect(needsOf({ ...QUIET, budgets: [budget(80), budget(100)] }, NOW)).toEqual([
+    { kind: 'budget', scope: 'all', share: 0.8, over: false },
+    { kind: 'budget', scope: 'all', share: 1, over: true },
+  ]);
+});
+
+test('approvals come first; a disabled webhook needs no secret', () => {
+  const facts = {
+    ...QUIET,
+    approvals: [1, 2],
+    failed: 3,
+    webhooks: [webhook({ awaits_secret: true }), webhook({ awaits_secret: true }, false)],
+    servers: [
+      { name: 'files', needs_approval: true },
+      { name: 'web', needs_approval: false },
+    ],
+  };
+  expect(needsOf(facts, NOW).map(({ kind }) => kind)).toEqual(['approvals', 'failed', 'secret', 'server']);
+});
+
+test('quantiles are values of the list', () => {
+  expect(quantile([], 0.5)).toBeNull();
+  expect(quantile([5], 0.95)).toBe(5);
+  expect(quantile([3, 1, 2, 4], 0.5)).toBe(2);
+  expect(quantile([3, 1, 2, 4], 0.95)).toBe(4);
+});

@@ -1,0 +1,75 @@
+// What needs the owner: approvals, failures, credentials that expire, budgets near their end. Pure functions.
+import type { Result } from '../../client/rpc';
+
+const DAY_MS = 86_400_000;
+/** A credential is named when it expires within this time. */
+const SOON_MS = 14 * DAY_MS;
+/** A budget is named from this share on. */
+const NEAR_END = 0.8;
+
+export interface Expiring {
+  id: string;
+  label: string;
+  expires_at?: string | null;
+}
+
+export interface Facts {
+  approvals: readonly unknown[];
+  /** Deliveries that failed in the shown period. */
+  failed: number;
+  api_keys: readonly Expiring[];
+  devices: readonly Expiring[];
+  webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
+  budgets: readonly Pick<
+    Result<'budgets.list'>['budgets'][number],
+    'scope' | 'period' | 'tokens' | 'cost' | 'used_tokens' | 'used_cost' | 'exhausted'
+  >[];
+  servers: readonly Pick<Result<'mcp.list'>['servers'][number], 'name' | 'needs_approval'>[];
+}
+
+export type Need =
+  | { kind: 'approvals' | 'failed'; count: number }
+  | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
+  | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
+  | { kind: 'budget'; scope: string; share: number; over: boolean }
+  | { kind: 'server'; label: string };
+
+/** The most urgent first. */
+export function needsOf(facts: Facts, now_ms: number): Need[] {
+  const { approvals, failed } = facts;
+  const soon = (at: string | null | undefined): at is string => at != null && Date.parse(at) - now_ms <= SOON_MS;
+  const expiring = (kind: 'api_key' | 'device', list: readonly Expiring[]): Need[] =>
+    list.flatMap(({ id, label, expires_at: at }) =>
+      soon(at) ? [{ kind, id, label, at, over: Date.parse(at) <= now_ms }] : [],
+    );
+  return [
+    ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
+    ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
+    ...facts.budgets.flatMap((budget): Need[] => {
+      const share = shareOf(budget);
+      return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];
+    }),
+    ...facts.webhooks
+      .filter(({ enabled, auth }) => enabled && auth.awaits_secret)
+      .map(({ id, name }) => ({ kind: 'secret', id, label: name, at: null }) as const),
+    ...facts.servers
+      .filter((server) => server.needs_approval)
+      .map(({ name }) => ({ kind: 'server', label: name }) as const),
+    ...expiring('api_key', facts.api_keys),
+    ...expiring('device', facts.devices),
+    ...facts.webhooks.flatMap(({ id, name, auth }): Need[] => {
+      const at = auth.previous_secret_expires_at;
+      return at && Date.parse(at) > now_ms ? [{ kind: 'old_secret', id, label: name, at }] : [];
+    }),
+  ];
+}
+
+function shareOf({ tokens, cost, used_tokens, used_cost }: Facts['budgets'][number]): number {
+  const [used, most] = tokens == null ? [used_cost, cost ?? 0] : [used_tokens, tokens];
+  return most > 0 ? used / most : 1;
+}
+
+/** The value below which the share `part` of the sorted `values` lies; null if there are none. */
+export function quantile(values: readonly number[], part: number): number | null {
+  return values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? null;
+}

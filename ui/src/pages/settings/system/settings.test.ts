@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { SettingDescription } from '../../../client/generated/rpc';
+import { kindOf, limitsOf, parse, typed, unitOf } from './settings';
+
+test.each([
+  [true, 'flag'],
+  [2.5, 'number'],
+  [['a', 'b'], 'list'],
+  [{ A: '1' }, 'object'],
+  ['text', 'text'],
+] as const)('%j is shown and typed back', (value, kind) => {
+  expect(kindOf(value)).toBe(kind);
+  expect(parse(typed(value), kind)).toEqual(value);
+});
+
+test('what does not fit is left to the gateway', () => {
+  expect(parse('many', 'number')).toBe('many');
+  expect(parse('', 'number')).toBe('');
+  expect(parse('{', 'object')).toBe('{');
+  expect(parse(' a \n\n b', 'list')).toEqual(['a', 'b']);
+  expect(kindOf(null)).toBe('text');
+});
+
+test('the unit is in the name', () => {
+  expect([unitOf('webhooks.retention_days'), unitOf('a.timeout_ms'), unitOf('server.bind')]).toEqual([
+    'days',
+    'ms',
+    '',
+  ]);
+});
+
+test('range, permitted values and default are said in words', () => {
+  const described = (more: Partial<SettingDescription>): SettingDescription => ({
+    key: 'webhooks.retention_days',
+    doc: '',
+    kind: 'whole',
+    default: null,
+    secret: false,
+    change: 'live',
+    admin: false,
+    confirmed: false,
+    ...more,
+  });
+  expect(limitsOf(described({ min: 1, max: 3650, default: 30 }))).toEqual(['1 to 3,650 days', 'Default: 30 days']);
+  expect(limitsOf(described({ min: 0 }))).toEqual(['At least 0 days']);
+  expect(limitsOf(described({ key: 'log.level', kind: 'text', one_of: ['info', 'warn'], default: 'info' }))).toEqual([
+    'One of: info, warn',
+    'Default: info',
+  ]);
+  expect(limitsOf(described({ key: 'server.name', kind: 'text' }))).toEqual([]);
+});

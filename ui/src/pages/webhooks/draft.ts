@@ -1,0 +1,194 @@
+// A webhook as form state, and its conversion from records and to requests. Pure functions.
+import type {
+  AuthMode,
+  OnLimit,
+  ProfileInfo,
+  ReplayGuard,
+  SessionMode,
+  ToolPolicy,
+  Webhook,
+} from '../../client/generated/rpc';
+import type { Params } from '../../client/rpc';
+import { entries } from './cidr';
+
+export interface Draft {
+  name: string;
+  profile: string;
+  enabled: boolean;
+  filter: 'all' | 'only' | 'except';
+  /** Checked types of the catalog; `others` lists further ones, split by commas or line breaks. */
+  picked: string[];
+  others: string;
+  /** Event types to skip even though `only` includes them. */
+  never: string;
+  eventHeader: string;
+  forward: boolean;
+  agent: string;
+  model: string;
+  suffix: string;
+  sessionMode: SessionMode;
+  sessionKey: string;
+  tools: string[];
+  template: string;
+  target: string;
+  /** The channel of the agent's answers; empty for none. */
+  answerTo: string;
+  answerTemplate: string;
+  extra: Record<string, string>;
+  mode: AuthMode;
+  header: string;
+  ownSecret: boolean;
+  secret: string;
+  replayGuard: ReplayGuard;
+  redeliverFailed: boolean;
+  rate: string;
+  onLimit: OnLimit;
+  maxKib: string;
+  cidrs: string;
+}
+
+export type Input = Params<'webhooks.create'>;
+
+/** The only tools that may be enabled for a delivery's turn. */
+export const PUBLIC_TOOLS = ['calc', 'web_search', 'web_fetch'] as const;
+
+export const emptyDraft = (): Draft => ({
+  name: '',
+  profile: '',
+  enabled: true,
+  filter: 'all',
+  picked: [],
+  others: '',
+  never: '',
+  eventHeader: '',
+  forward: false,
+  agent: '',
+  model: '',
+  suffix: '',
+  sessionMode: 'per_delivery',
+  sessionKey: '',
+  tools: [],
+  template: '',
+  target: 'inbox',
+  answerTo: '',
+  answerTemplate: '',
+  extra: {},
+  mode: 'static_header',
+  header: '',
+  ownSecret: false,
+  secret: '',
+  replayGuard: 'key',
+  redeliverFailed: true,
+  rate: '60',
+  onLimit: 'refuse',
+  maxKib: '1024',
+  cidrs: '',
+});
+
+/** The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. */
+export const proposedGuard = (profile: ProfileInfo | undefined, mode: AuthMode): ReplayGuard =>
+  mode === 'standard_webhooks' ? 'key' : (profile?.replay_guard ?? 'key');
+
+/** Converts a record to form state. `catalog` lists the event types that have a checkbox. */
+export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
+  const { allow, deny } = webhook.events;
+  const filter = allow.length > 0 ? 'only' : deny.length > 0 ? 'except' : 'all';
+  const listed = filter === 'except' ? deny : allow;
+  return {
+    name: webhook.name,
+    profile: webhook.source_profile,
+    enabled: webhook.enabled,
+    filter,
+    picked: listed.filter((one) => catalog.includes(one)),
+    others: listed.filter((one) => !catalog.includes(one)).join(', '),
+    never: filter === 'only' ? deny.join(', ') : '',
+    eventHeader: webhook.event_header ?? '',
+    forward: webhook.deliver_only,
+    agent: webhook.agent ?? '',
+    model: webhook.model ?? '',
+    suffix: webhook.system_prompt_suffix ?? '',
+    sessionMode: webhook.session_mode,
+    sessionKey: webhook.session_key ?? '',
+    tools: allowedTools(webhook.toolPolicy ?? null),
+    template: webhook.deliver_only ? (webhook.prompt_template ?? '') : '',
+    target: (webhook.deliver_only ? webhook.deliver_to : null) ?? 'inbox',
+    answerTo: (webhook.deliver_only ? null : webhook.deliver_to) ?? '',
+    answerTemplate: webhook.deliver_only ? '' : (webhook.prompt_template ?? ''),
+    extra: { ...webhook.deliver_extra },
+    mode: webhook.auth_mode,
+    header: webhook.auth.header ?? '',
+    ownSecret: false,
+    secret: '',
+    replayGuard: webhook.replay_guard,
+    redeliverFailed: webhook.redeliver_failed,
+    rate: String(webhook.rate_limit_per_minute),
+    onLimit: webhook.on_limit,
+    maxKib: String(Math.round((webhook.max_body_bytes / 1024) * 1000) / 1000),
+    cidrs: (webhook.allowed_cidrs ?? []).join('\n'),
+  };
+}
+
+/** The public tools a policy allows: none without a policy, all not denied without an allow list. */
+export function allowedTools(policy: ToolPolicy | null): string[] {
+  if (!policy) return [];
+  const names = (list: readonly string[], tool: string) =>
+    list.some((entry) => entry === tool || (entry.endsWith('*') && tool.startsWith(entry.slice(0, -1))));
+  return PUBLIC_TOOLS.filter(
+    (tool) => (policy.allow.length === 0 || names(policy.allow, tool)) && !names(policy.deny, tool),
+  );
+}
+
+/** The form as request parameters, without the secret; null selects the gateway's default. */
+export function inputOf(draft: Draft): Input {
+  const picked = [...draft.picked.toSorted(), ...entries(draft.others)];
+  const text = (value: string) => (value.trim() === '' ? null : value);
+  const extra = Object.entries(draft.extra).filter(([, value]) => value !== '');
+  const cidrs = entries(draft.cidrs);
+  return {
+    name: draft.name.trim(),
+    source_profile: draft.profile,
+    enabled: draft.enabled,
+    events: {
+      allow: draft.filter === 'only' ? picked : [],
+      deny: draft.filter === 'except' ? picked : draft.filter === 'only' ? entries(draft.never) : [],
+    },
+    event_header: draft.profile === 'generic' ? text(draft.eventHeader.trim()) : null,
+    deliver_only: draft.forward,
+    agent: text(draft.agent),
+    model: text(draft.model.trim()),
+    system_prompt_suffix: text(draft.suffix),
+    session_mode: draft.sessionMode,
+    session_key: draft.sessionMode === 'named_session' ? text(draft.sessionKey.trim()) : null,
+    toolPolicy: draft.tools.length > 0 ? { allow: draft.tools.toSorted(), deny: [] } : null,
+    prompt_template: text(draft.forward ? draft.template : draft.answerTemplate),
+    deliver_to: draft.forward ? (draft.target === 'inbox' ? null : draft.target) : text(draft.answerTo),
+    deliver_extra: extra.length > 0 ? Object.fromEntries(extra.toSorted()) : null,
+    auth_mode: draft.mode,
+    header: draft.mode === 'static_header' ? text(draft.header.trim()) : null,
+    replay_guard: draft.replayGuard,
+    redeliver_failed: draft.redeliverFailed,
+    rate_limit_per_minute: Number(draft.rate),
+    on_limit: draft.onLimit,
+    max_body_bytes: Math.round(Number(draft.maxKib) * 1024),
+    allowed_cidrs: cidrs.length > 0 ? cidrs : null,
+  };
+}
+
+/** The parameters of a new webhook, without those left at null. */
+export function creation(draft: Draft): Input {
+  const said = Object.entries(inputOf(draft)).filter(([, value]) => value !== null);
+  const input: Input = Object.fromEntries(said);
+  if (draft.ownSecret && draft.secret !== '' && draft.mode !== 'none') input.secret = draft.secret;
+  return input;
+}
+
+/** The changed parameters between two drafts; null if nothing changed. */
+export function changes(before: Draft, after: Draft): Input | null {
+  const old: Record<string, unknown> = { ...inputOf(before) };
+  const changed = Object.entries(inputOf(after)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]),
+  );
+  const input: Input = Object.fromEntries(changed);
+  if (after.ownSecret && after.secret !== '' && after.mode !== 'none') input.secret = after.secret;
+  return Object.keys(input).length > 0 ? input : null;
+}

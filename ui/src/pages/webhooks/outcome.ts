@@ -1,0 +1,19 @@
+import type { DeliveryStats, DeliveryStatus } from '../../client/generated/rpc';
+import { STATUSES } from '../deliveries/status';
+
+/** Totals over all buckets: all deliveries, failed, rejected, and the failure rate of completed work. */
+export function totals(stats: DeliveryStats): { all: number; failed: number; rejected: number; rate: number | null } {
+  const sum = (...names: DeliveryStatus[]) =>
+    stats.buckets.reduce(
+      (total, bucket) => total + names.reduce((count, name) => count + Number(bucket[name] ?? 0), 0),
+      0,
+    );
+  const failed = sum('failed');
+  const ended = failed + sum('completed');
+  return {
+    all: sum(...STATUSES),
+    failed,
+    rejected: sum('rejected'),
+    rate: ended === 0 ? null : failed / ended,
+  };
+}

@@ -1,0 +1,33 @@
+import { m } from '../../paraglide/messages.js';
+
+interface Channel {
+  id: string;
+  type: string;
+  label: string;
+  enabled: boolean;
+}
+
+/** The target of a channel; built-in channels are addressed by type alone. */
+const targetOf = ({ id, type }: Channel) => (id === type ? type : `${type}:${id}`);
+
+/** The channels as options, with the current target even if its channel no longer exists. */
+export function targetOptions(
+  channels: readonly Channel[],
+  types: readonly { type: string; label: string }[],
+  current: string,
+) {
+  const labelOf = (type: string) => types.find((one) => one.type === type)?.label ?? type;
+  const all = channels.map((channel) => ({
+    value: targetOf(channel),
+    label: channel.label === labelOf(channel.type) ? channel.label : `${channel.label} (${labelOf(channel.type)})`,
+    disabled: !channel.enabled,
+  }));
+  const isKnown = all.some(({ value }) => value === current);
+  return isKnown ? all : [...all, { value: current, label: current, disabled: false }];
+}
+
+/** The same, with a first option for no channel. */
+export const optionalTargets = (...[channels, types, current]: Parameters<typeof targetOptions>) => [
+  { value: '', label: m.webhooks_answer_nowhere(), disabled: false },
+  ...targetOptions(channels, types, current).filter(({ value }) => value !== ''),
+];
