@@ -413,10 +413,6 @@ export interface Interface {
      */
     'audit.list': {
       params: {
-        actor?: string | null;
-        from?: Timestamp | null;
-        until?: Timestamp | null;
-
         /**
          * The maximum number of entries; 50 by default.
          */
@@ -859,10 +855,6 @@ export interface Interface {
      */
     'sessions.list': {
       params: {
-        of?: 'people' | 'webhooks' | null;
-        pinned?: boolean | null;
-        archived?: boolean | null;
-
         /**
          * Return only sessions whose label, key or id contains this text.
          */
@@ -933,10 +925,6 @@ export interface Interface {
     /**
      * Clears the taint of a session after a person has looked at it: calls with an effect no longer need approval until the session reads a stranger's text again.
      */
-    'sessions.update': {
-      params: { id?: string | null; key?: string | null; pinned?: boolean | null; archived?: boolean | null };
-      result: Session;
-    };
     'sessions.clear_taint': {
       params: {
         /**
@@ -1801,8 +1789,6 @@ export interface Interface {
      */
     'webhooks.deliveries': {
       params: {
-        statuses?: DeliveryStatus[] | null;
-
         /**
          * Only deliveries of this webhook.
          */
@@ -3218,8 +3204,6 @@ export interface Session {
    * Whether a turn runs in it now, on the node that handles the request.
    */
   running: boolean;
-  pinned: boolean;
-  archived: boolean;
 }
 /**
  * Result of `sessions.share`.
@@ -4511,10 +4495,6 @@ export interface Delivery {
    * The tool calls that the agent made.
    */
   response_actions: ResponseAction[];
-  summary?: string | null;
-  outcome?: string | null;
-  target?: string | null;
-  failed_attempts?: { attempt: number; started_at: Timestamp; ended_at: Timestamp; error: string }[];
 }
 /**
  * A tool call that the agent made while processing a delivery.
@@ -5368,9 +5348,6 @@ export interface DeliveryChange {
    * Why the delivery failed or is waiting.
    */
   error?: string | null;
-  summary?: string | null;
-  outcome?: string | null;
-  target?: string | null;
 }
 /**
  * A call was approved or denied, or the wait timed out.
