@@ -152,6 +152,10 @@ mod tests {
             session_id: Some("ses_1".to_owned()),
             session_key: says(),
             error: says(),
+            summary: says(),
+            outcome: says(),
+            target: None,
+            failed_attempts: Vec::new(),
             response_actions: vec![ResponseAction {
                 tool: says().unwrap(),
                 status: "denied".to_owned(),

@@ -160,6 +160,7 @@ pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) ->
         error: None,
         response_actions: Some("[]".to_owned()),
         delivered_at: None,
+        outcome: None,
     };
     Ok(conn
         .finish_delivery(&id(run.number), run.owner, run.attempt, &finish)

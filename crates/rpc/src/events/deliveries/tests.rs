@@ -31,6 +31,10 @@ fn delivery(number: usize, status: DeliveryStatus) -> Arc<Delivery> {
         session_id: None,
         session_key: None,
         error: None,
+        summary: None,
+        outcome: None,
+        target: None,
+        failed_attempts: Vec::new(),
         response_actions: Vec::new(),
     })
 }
