@@ -90,3 +90,56 @@ test.describe('an agent', () => {
     await expect.poll(async () => JSON.stringify(model.asked.at(-1)?.messages.at(-1))).toContain('did not approve');
   });
 });
+
+test('an approval can hold for the whole conversation, and be withdrawn', async ({ home, page }) => {
+  model.next(fetching('first'));
+  model.next(fetching('second'));
+  model.next({ text: ['Both failed.'] });
+  await page.goto('/deliveries');
+  await home.rpc('chat.send', { text: 'Fetch both' });
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  await expect(asked.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/first');
+  await asked.getByRole('button', { name: 'Allow in future, too' }).click();
+  await page.getByRole('button', { name: 'Always allow in this conversation' }).click();
+  await expect(asked).toHaveCount(0);
+  await expect.poll(() => model.asked.length).toBe(3);
+  await page.goto('/agents/default');
+  const remembered = page.getByRole('region', { name: 'Calls allowed in advance' });
+  await expect(remembered.getByRole('listitem')).toHaveCount(1);
+  expect(await violations(page)).toEqual([]);
+  await remembered.getByRole('button', { name: 'Ask again' }).click();
+  await expect(remembered).toHaveCount(0);
+  expect(await home.rpc('approval.remembered', {})).toEqual({ calls: [] });
+});
+
+test.describe('a link', () => {
+  test.use({
+    environment: async ({}, use) => {
+      model = await ModelServer.start();
+      const approvals = { SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]', SERVICE_APPROVALS__NOTIFY: 'inbox' };
+      await use({ ...model.environment, ...approvals });
+      await model.close();
+    },
+  });
+
+  test('in a message opens the call, which can be answered once', async ({ home, page }) => {
+    model.next(fetching('linked'));
+    model.next({ text: ['It failed.'] });
+    await home.rpc('chat.send', { text: 'Fetch it' });
+    const path = async () => {
+      const { messages } = await home.rpc<{ messages: { text: string }[] }>('inbox.list', {});
+      return /\/approve\/[\w-]{43}/.exec(messages[0]?.text ?? '')?.[0];
+    };
+    await expect.poll(path).toBeTruthy();
+    const link = (await path()) ?? '';
+    await page.goto(link);
+    const main = page.getByRole('main');
+    await expect(main.getByRole('group', { name: 'Input' })).toContainText('127.0.0.1:1/linked');
+    await expect(page.getByRole('heading', { level: 1, name: 'Approval' })).toBeVisible();
+    await main.getByRole('button', { name: 'Allow', exact: true }).click();
+    await expect.poll(() => model.asked.length).toBe(2);
+    await page.goto(link);
+    await expect(page.getByText('This call no longer waits')).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+  });
+});

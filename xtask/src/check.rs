@@ -2,6 +2,7 @@
 
 mod arrows;
 mod dependencies;
+mod deploy;
 mod documented;
 mod licences;
 mod links;
@@ -44,6 +45,7 @@ pub fn run(root: &Path) -> Result<()> {
         ("licenses", licences::check(&policy, &tree, &metadata)),
         ("npm packages", page_packages::check(root, &policy)?),
         ("links in documents", links::check(root)?),
+        ("metrics and versions in deploy", deploy::check(root)?),
         ("tests named in docs/SECURITY.md", promises::check(root)?),
         ("phrases that docs/STYLE.md rules out", prose::check(root)?),
         (

@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask run | test | check | page | gen | gauntlet | bench | fuzz`. Contains the
+//! Developer commands: `cargo xtask run | test | check | page | gen | gauntlet | bench | fuzz | dist`. Contains the
 //! project rules that the compiler cannot check. No part of the product depends on it.
 #![expect(
     clippy::disallowed_methods,
@@ -12,6 +12,7 @@ mod gauntlet;
 mod generate;
 mod page;
 mod process;
+mod release;
 mod run;
 mod test;
 mod walk;
@@ -46,6 +47,8 @@ enum Command {
     Bench(bench::Args),
     /// Fuzz one target, or list all targets
     Fuzz(fuzz::Args),
+    /// Make the packages, images, SBOMs and checksums for users
+    Dist(release::Args),
 }
 
 fn main() -> ExitCode {
@@ -69,5 +72,6 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Gauntlet(args) => gauntlet::run(&root, &args),
         Command::Bench(args) => bench::run(&root, &args),
         Command::Fuzz(args) => fuzz::run(&root, &args),
+        Command::Dist(args) => release::run(&root, &args),
     }
 }

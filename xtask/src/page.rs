@@ -17,7 +17,7 @@ use crate::process::run as run_command;
 const FOLDER: &str = "ui";
 
 /// The arguments of `page`.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub struct Args {
     /// Build even if nothing changed
     #[arg(long)]

@@ -172,6 +172,7 @@ fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> New
         payload: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(1000))),
         config: Some(Arc::from("{}")),
         error: None,
+        summary: Some("marie pushed 2 commits to main".to_owned()),
         bytes_key: None,
         redelivery: None,
         target: Some(Arc::from("")),

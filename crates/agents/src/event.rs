@@ -180,6 +180,8 @@ impl Serialize for Failure {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, JsonSchema)]
 pub struct Approval {
     pub id: ApprovalId,
+    /// The id of the agent that calls the tool.
+    pub agent: String,
     /// The tool's name.
     pub tool: String,
     /// The exact input of the call.
@@ -288,6 +290,7 @@ mod tests {
         );
         let asked = AgentEvent::ApprovalRequested(Arc::new(Approval {
             id: ApprovalId::from_text("apr_1"),
+            agent: "default".to_owned(),
             tool: "speak".to_owned(),
             arguments: json!({ "text": "x" }),
             shown: Shown::of("spe\u{ad}ak", &json!({ "text": "a\u{202e}b\nc" })),
@@ -299,7 +302,7 @@ mod tests {
         assert!(asked.is_for_approvers());
         assert_eq!(
             params(&asked),
-            json!({ "id": "apr_1", "tool": "speak", "arguments": { "text": "x" },
+            json!({ "id": "apr_1", "agent": "default", "tool": "speak", "arguments": { "text": "x" },
                 "shown": { "tool": "spe\\u{AD}ak", "hidden": 2,
                     "arguments": "{\n  \"text\": \"a\\u{202E}b\\nc\"\n}" },
                 "reason": "tainted", "effect": "spend", "session": "ses_1", "expires_at": "1970-01-01T00:00:00.000Z" })

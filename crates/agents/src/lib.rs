@@ -7,6 +7,7 @@
 
 mod admission;
 mod agent;
+mod allowed_calls;
 mod approvals;
 mod budgets;
 mod context;
@@ -39,6 +40,7 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use allowed_calls::{AllowedCall, Remember};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
 };

@@ -39,6 +39,7 @@ pub use sample::sample;
 pub use schema::json_schema;
 pub use section::Settings;
 pub use section::agents::Agents;
+pub use section::approvals::{ApprovalLinks, Approvals};
 pub use section::auth::{Auth, DisabledScope};
 pub use section::database::{Database, DatabaseUrl};
 pub use section::log::{Log, LogFormat};

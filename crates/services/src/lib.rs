@@ -1,6 +1,7 @@
 //! Opens the services of the other crates, translates the settings for them, and reports on them. `rpc` and
 //! `web` serve them.
 
+mod approval_messages;
 pub mod bootstrap;
 pub mod doctor;
 pub mod live_config;

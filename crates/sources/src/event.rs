@@ -10,7 +10,8 @@ use http::{HeaderMap, header};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::clean::{self, MAX_VALUE_CHARS};
+use crate::clean;
+pub use crate::clean::MAX_VALUE_CHARS;
 use crate::entity;
 use crate::payload::{Node, Payload};
 use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};

@@ -59,6 +59,7 @@ impl Conn {
 
     /// Returns `false` if the agent did not exist.
     pub async fn delete_agent(&mut self, id: &str) -> Result<bool, StoreError> {
+        self.delete_allowed_calls_of(id).await?;
         let query = query("DELETE FROM agents WHERE id = $1").bind(id);
         Ok(self.run(query).await? > 0)
     }

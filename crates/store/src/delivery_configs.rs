@@ -33,7 +33,7 @@ impl ConfigKeys {
 }
 
 /// Returns the first 128 bits of the text's SHA-256 in hex.
-fn key_of(config: &str) -> String {
+pub(crate) fn key_of(config: &str) -> String {
     let digest = Sha256::digest(config.as_bytes());
     let half = digest
         .first_chunk()

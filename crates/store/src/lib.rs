@@ -6,6 +6,7 @@
 //! transaction. The writers of a process commit transactions in groups.
 
 mod agents;
+mod allowed_calls;
 mod api_keys;
 mod audit_log;
 mod auth_sessions;
@@ -77,6 +78,7 @@ mod write_group;
 mod writer;
 
 pub use agents::AgentRow;
+pub use allowed_calls::{AllowedCall, AllowedCallRow, AllowedScope};
 pub use api_keys::ApiKeyRow;
 pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 25] = [
+const MIGRATIONS: [(i64, &str, &str); 26] = [
     (
         1,
         "settings",
@@ -108,6 +108,11 @@ const MIGRATIONS: [(i64, &str, &str); 25] = [
         38,
         "sentences",
         include_str!("../migrations/0038_sentences.sql"),
+    ),
+    (
+        40,
+        "allowed_calls",
+        include_str!("../migrations/0040_allowed_calls.sql"),
     ),
 ];
 

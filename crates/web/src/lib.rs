@@ -10,6 +10,7 @@ mod connection_slots;
 mod etag;
 pub mod gate;
 mod in_work;
+mod manual;
 mod observe;
 mod openapi;
 mod pages;

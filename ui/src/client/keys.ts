@@ -15,6 +15,7 @@ export const keys = {
   sessions: ['sessions'],
   history: (session: string) => ['sessions', 'history', session],
   approvals: ['approvals'],
+  rememberedApprovals: ['approvals', 'remembered'],
   channels: ['channels'],
   channelTypes: ['channels', 'types'],
   inbox: ['inbox'],

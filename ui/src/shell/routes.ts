@@ -19,6 +19,7 @@ const ROUTES: Route[] = [
   route('/chat/:session?', () => import('../pages/chat/Chat.svelte')),
   route('/deliveries/:id?', () => import('../pages/deliveries/Deliveries.svelte')),
   route('/inbox', () => import('../pages/inbox/Inbox.svelte')),
+  route('/approve/:token', () => import('../pages/approve/Approve.svelte')),
   route('/webhooks/:id?', () => import('../pages/webhooks/Webhooks.svelte')),
   route('/agents/:id?', () => import('../pages/agents/Agents.svelte')),
   route('/channels/:id?', () => import('../pages/channels/Channels.svelte')),

@@ -41,14 +41,19 @@ impl Running<'_> {
         let Some(reason) = reason_to_ask(requested, setup.read, decisions) else {
             return Ok(true);
         };
-        self.publish_tool(call, ToolState::Waiting, None);
-        let asking = self.inner.ask_approval(Question {
+        let question = Question {
+            agent: setup.agent.id.clone(),
             session: self.turn.session.clone(),
             tool: tool.name().to_owned(),
             arguments: input.clone(),
             reason,
             effect,
-        });
+        };
+        if self.inner.is_allowed(&question).await? {
+            return Ok(true);
+        }
+        self.publish_tool(call, ToolState::Waiting, None);
+        let asking = self.inner.ask_approval(question);
         // A shutdown closes the sockets, so nobody can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;

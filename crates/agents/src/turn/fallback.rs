@@ -2,7 +2,7 @@
 //! model takes over. Once text was shown, the turn ends with the reason instead, because an answer that starts
 //! again would contradict what was read.
 
-use super::ask::{Broken, Reply};
+use super::ask::Reply;
 use super::failure::TurnFailure;
 use super::{Running, Setup};
 use crate::agent::AgentConfig;

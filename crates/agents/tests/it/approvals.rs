@@ -1,8 +1,8 @@
 //! Tool calls that wait for approval.
 
-use crate::fake_model::{call, say};
+use crate::fake_model::{call, calls, say};
 use crate::harness::{Harness, START, TestTool, chat, problem_of, until, webhook};
-use gatehouse_agents::{AgentsSettings, Audience, ToolPolicy};
+use gatehouse_agents::{AgentsSettings, Audience, Remember, ToolPolicy, TurnReport};
 use gatehouse_domain::id::ApprovalId;
 use serde_json::json;
 use std::time::Duration;
@@ -45,7 +45,8 @@ async fn a_yes_lets_the_tool_run_and_a_no_does_not() {
             assert_eq!(serde_json::to_value(&listed).unwrap(), json!([asked]));
             harness
                 .agents
-                .resolve_approval(&listed[0].id, allow)
+                .resolve_approval(&listed[0].id, allow, None)
+                .await
                 .unwrap();
             let resolved = until(&mut events, "approval.resolved").await;
             assert_eq!(resolved, json!({ "id": asked["id"], "allowed": allow }));
@@ -85,7 +86,8 @@ async fn abort_takes_the_question_away() {
     let resolved = until(&mut events, "approval.resolved").await;
     assert_eq!(resolved["allowed"], false);
     let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
-    let (code, _) = problem_of(harness.agents.resolve_approval(&id, true).unwrap_err());
+    let late = harness.agents.resolve_approval(&id, true, None).await;
+    let (code, _) = problem_of(late.unwrap_err());
     assert_eq!(code, "NOT_FOUND");
     until(&mut events, "chat.done").await;
 }
@@ -115,4 +117,132 @@ async fn shutdown_does_not_wait_for_an_answer() {
     let resolved = until(&mut events, "approval.resolved").await;
     assert_eq!(resolved["allowed"], false);
     assert_eq!(harness.model.seen().len(), 1);
+}
+
+/// Runs a turn that calls `double` with `x` and answers the approval, if one is requested.
+async fn turn(
+    harness: &Harness,
+    session: Option<&str>,
+    x: i64,
+    remember: Option<Remember>,
+) -> (TurnReport, usize) {
+    harness
+        .model
+        .will([call("double", &json!({ "x": x })), say("done")]);
+    let mut asked = 0;
+    let sending = harness.agents.send_sync(chat(session, "go"));
+    tokio::pin!(sending);
+    let report = loop {
+        tokio::select! {
+            report = &mut sending => break report.unwrap(),
+            () = tokio::task::yield_now() => {
+                for waiting in harness.agents.list_approvals() {
+                    asked += 1;
+                    let id = &waiting.id;
+                    harness.agents.resolve_approval(id, true, remember).await.unwrap();
+                }
+            }
+        }
+    };
+    (report, asked)
+}
+
+async fn restrained() -> Harness {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        ..AgentsSettings::default()
+    };
+    let harness = Harness::with(settings).await;
+    let double = TestTool::double("double", Audience::Public);
+    harness.agents.tools().register(double);
+    harness
+}
+
+#[tokio::test]
+async fn an_approval_for_the_session_holds_for_all_arguments_there_and_nowhere_else() {
+    let harness = restrained().await;
+    let (first, asked) = turn(&harness, None, 1, Some(Remember::Session)).await;
+    assert_eq!(asked, 1);
+    let session = first.session.as_str();
+    let (second, asked) = turn(&harness, Some(session), 2, None).await;
+    assert_eq!((second.actions[0].status.as_str(), asked), ("ok", 0));
+    let (_, asked) = turn(&harness, None, 1, None).await;
+    assert_eq!(asked, 1, "another session asks");
+
+    let listed = harness.agents.list_allowed_calls().await.unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].session.as_ref(), Some(&first.session));
+    assert_eq!((&*listed[0].tool, &listed[0].arguments), ("double", &None));
+    harness
+        .agents
+        .delete_allowed_call(&listed[0].id)
+        .await
+        .unwrap();
+    let (_, asked) = turn(&harness, Some(session), 3, Some(Remember::Session)).await;
+    assert_eq!(asked, 1, "a forgotten approval is asked for again");
+    harness.agents.delete_session(session).await.unwrap();
+    assert!(
+        harness
+            .agents
+            .list_allowed_calls()
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn an_approval_of_the_arguments_holds_for_them_in_every_session() {
+    let harness = restrained().await;
+    let (first, asked) = turn(&harness, None, 1, Some(Remember::Arguments)).await;
+    assert_eq!(asked, 1);
+    let session = first.session.as_str();
+    assert_eq!(turn(&harness, Some(session), 1, None).await.1, 0);
+    assert_eq!(turn(&harness, None, 1, None).await.1, 0);
+    assert_eq!(turn(&harness, Some(session), 2, None).await.1, 1);
+    let listed = harness.agents.list_allowed_calls().await.unwrap();
+    assert_eq!(listed[0].arguments.as_deref(), Some(r#"{"x":1}"#));
+}
+
+#[tokio::test]
+async fn an_approval_for_the_session_answers_the_calls_that_already_wait() {
+    let harness = restrained().await;
+    let (one, two) = (json!({ "x": 1 }), json!({ "x": 2 }));
+    harness
+        .model
+        .will([calls([("double", &one), ("double", &two)]), say("done")]);
+    let sending = harness.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        while harness.agents.list_approvals().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let first = harness.agents.list_approvals().remove(0).id;
+        let session = Some(Remember::Session);
+        let resolved = harness.agents.resolve_approval(&first, true, session);
+        resolved.await.unwrap();
+    });
+    let statuses: Vec<_> = report.unwrap().actions.iter().map(|a| a.status).collect();
+    assert_eq!(statuses, [gatehouse_agents::ActionStatus::Ok; 2]);
+}
+
+#[tokio::test]
+async fn a_denial_cannot_be_remembered_and_an_unknown_approval_stores_nothing() {
+    let harness = restrained().await;
+    let id = ApprovalId::from_text("apr_none");
+    for (allow, code) in [(false, "INVALID_PARAMS"), (true, "NOT_FOUND")] {
+        let resolved = harness
+            .agents
+            .resolve_approval(&id, allow, Some(Remember::Arguments));
+        assert_eq!(problem_of(resolved.await.unwrap_err()).0, code);
+    }
+    assert!(
+        harness
+            .agents
+            .list_allowed_calls()
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let forgotten = harness.agents.delete_allowed_call("none").await;
+    assert_eq!(problem_of(forgotten.unwrap_err()).0, "NOT_FOUND");
 }

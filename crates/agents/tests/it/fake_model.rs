@@ -49,6 +49,13 @@ pub fn call(name: &str, arguments: &Value) -> Reaction {
     )
 }
 
+/// A reply that calls several tools at once.
+pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Reaction {
+    let calls = calls.into_iter();
+    let calls = calls.map(|(name, arguments)| (name.to_owned(), arguments.to_string()));
+    Reaction::Call(String::new(), calls.collect())
+}
+
 /// `OpenAI`'s error for a conversation that is too long.
 pub fn too_long() -> Reaction {
     let error = json!({ "error": { "code": "context_length_exceeded", "type": "invalid_request_error",

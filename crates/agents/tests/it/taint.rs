@@ -73,7 +73,8 @@ async fn a_page_cannot_change_anything_without_the_owners_approval() {
             let waiting = harness.agents.list_approvals();
             harness
                 .agents
-                .resolve_approval(&waiting[0].id, allow)
+                .resolve_approval(&waiting[0].id, allow, None)
+                .await
                 .unwrap();
         });
         let report = report.unwrap();

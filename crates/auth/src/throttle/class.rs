@@ -11,7 +11,7 @@ pub enum ThrottleClass {
     Auth,
     /// Any other `/api`, `/api/*`, `/v1/*`, and `/metrics`.
     Api,
-    /// `/share/*`.
+    /// `/share/*` and `/approve/*`.
     Share,
     /// `/ws`, `/ws/*`, and any other upgrade request.
     WebSocket,
@@ -76,7 +76,7 @@ pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<Throttl
         || path.starts_with("/v1/")
     {
         ThrottleClass::Api
-    } else if path.starts_with("/share/") {
+    } else if path.starts_with("/share/") || path.starts_with("/approve/") {
         ThrottleClass::Share
     } else if is_upgrade || path == "/ws" || path.starts_with("/ws/") {
         ThrottleClass::WebSocket

@@ -1,6 +1,7 @@
 //! The sections of the settings. Each has one file with its keys and its typed struct.
 
 pub(crate) mod agents;
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod database;
@@ -33,6 +34,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     models::KEYS,
     agents::KEYS,
     tools::KEYS,
+    approvals::KEYS,
     mcp::KEYS,
     webhooks::KEYS,
     voice::keys::KEYS,
@@ -54,6 +56,7 @@ pub struct Settings {
     pub models: models::Models,
     pub agents: agents::Agents,
     pub tools: tools::Tools,
+    pub approvals: approvals::Approvals,
     pub mcp: mcp::Mcp,
     pub webhooks: webhooks::Webhooks,
     pub voice: voice::Voice,
@@ -74,6 +77,7 @@ impl Settings {
             models: models::Models::read(reader)?,
             agents: agents::Agents::read(reader)?,
             tools: tools::Tools::read(reader)?,
+            approvals: approvals::Approvals::read(reader)?,
             mcp: mcp::Mcp::read(reader)?,
             webhooks: webhooks::Webhooks::read(reader)?,
             voice: voice::Voice::read(reader)?,

@@ -1,26 +1,48 @@
-//! The hidden `generate`: writes the files in `docs/generated` from tables in the code.
+//! The hidden `generate`: writes the files in `docs/generated` from tables in the code, and the man pages of the
+//! packages.
 
+use super::Cli;
 use anyhow::{Context, Result};
+use clap::CommandFactory;
 use gatehouse_domain::ErrorCode;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// `gatehouse generate --out DIR`
+/// `gatehouse generate --out DIR`, `gatehouse generate --man DIR`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The output directory
+    /// The directory for the descriptions of settings, API and errors
+    #[arg(long, value_name = "DIR", required_unless_present = "man")]
+    out: Option<PathBuf>,
+    /// The directory for the man pages
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    man: Option<PathBuf>,
 }
 
 /// Writes the files.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.out {
+        create(folder)?;
+        descriptions(folder)?;
+    }
+    if let Some(folder) = &args.man {
+        create(folder)?;
+        let pages = clap_mangen::generate_to(Cli::command(), folder);
+        pages.context("cannot write the man pages")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn create(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).context("cannot create the directory")
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "nothing asynchronous runs, and all files are regenerated"
 )]
-pub fn run(args: &Args) -> Result<ExitCode> {
-    std::fs::create_dir_all(&args.out).context("cannot create the directory")?;
+fn descriptions(folder: &Path) -> Result<()> {
     let openrpc = gatehouse_rpc::openrpc::document(env!("CARGO_PKG_VERSION"));
     for (name, text) in [
         (
@@ -32,10 +54,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         ("openrpc.json", json(&openrpc)?),
         ("error-codes.md", error_codes()),
     ] {
-        std::fs::write(args.out.join(name), text)
-            .with_context(|| format!("cannot write {name}"))?;
+        std::fs::write(folder.join(name), text).with_context(|| format!("cannot write {name}"))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn json(value: &Value) -> Result<String> {

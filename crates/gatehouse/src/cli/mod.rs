@@ -14,12 +14,14 @@ mod env;
 mod env_exec;
 mod generate;
 mod globals;
+mod health;
 mod key_file;
 mod offline;
 mod output;
 mod progress;
 mod prompt;
 mod serve;
+mod service;
 mod ssh_agent;
 mod ssh_keys;
 mod vault;
@@ -80,6 +82,11 @@ enum Command {
     Config(config::Command),
     /// Check for common problems
     Doctor,
+    /// Exit with 0 if the server responds
+    Health,
+    /// Install the gateway as a systemd service, or remove it
+    #[command(subcommand)]
+    Service(service::Command),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Write the files that are generated from tables in the code
@@ -95,6 +102,7 @@ pub fn run() -> ExitCode {
         Command::Serve => serve::run(&globals),
         Command::Completions(args) => completions::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Service(command) => service::run(&globals, &command),
         command => run_async(globals, command),
     };
     match outcome {
@@ -125,10 +133,12 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
+            Command::Health => health::run(&globals, &out).await,
             // Handled before the runtime starts.
-            Command::Serve | Command::Completions(_) | Command::Generate(_) => {
-                Ok(ExitCode::SUCCESS)
-            }
+            Command::Serve
+            | Command::Completions(_)
+            | Command::Generate(_)
+            | Command::Service(_) => Ok(ExitCode::SUCCESS),
         }
     })
 }

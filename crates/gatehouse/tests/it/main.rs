@@ -9,6 +9,7 @@
 mod bad_days;
 mod commands;
 mod deliveries;
+mod documents;
 mod life;
 mod memory;
 #[cfg(feature = "voice")]
@@ -16,6 +17,7 @@ mod openai_clients;
 mod own_memory;
 mod own_programs;
 mod process;
+mod service;
 mod turns;
 #[cfg(feature = "voice")]
 mod voice;

@@ -1,8 +1,8 @@
 //! `approval.*`: tool calls that wait for approval.
 
 use super::page::{PageParams, by_name};
-use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_agents::Approval;
+use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
+use gatehouse_agents::{AllowedCall, Approval, Remember};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -18,6 +18,14 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
+pub const FIND: Method = method!(
+    "approval.find",
+    "Finds the waiting tool call of a link `/approve/{token}`.",
+    Some(Scope::Approvals),
+    find(FindParams) -> Approval,
+    errors: [NotFound]
+);
+
 pub const RESOLVE: Method = method!(
     "approval.resolve",
     "Approves or denies a tool call.",
@@ -25,6 +33,22 @@ pub const RESOLVE: Method = method!(
     resolve(ResolveParams) -> Done,
     errors: [NotFound],
     audit: Audit::Transaction("approval.resolved")
+);
+
+pub const REMEMBERED: Method = method!(
+    "approval.remembered",
+    "Lists the tool calls that need no further approval, newest first.",
+    Some(Scope::Approvals),
+    remembered(NoParams) -> RememberedResult
+);
+
+pub const FORGET: Method = method!(
+    "approval.forget",
+    "Requires approval of remembered tool calls again.",
+    Some(Scope::Approvals),
+    forget(ForgetParams) -> Done,
+    errors: [NotFound],
+    audit: Audit::row("approval.forgotten", &["id"], &[])
 );
 
 /// Result of `approval.list`.
@@ -37,6 +61,14 @@ pub struct ListResult {
     pub next_cursor: Option<String>,
 }
 
+/// Params of `approval.find`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindParams {
+    /// The last part of the link.
+    token: String,
+}
+
 /// Params of `approval.resolve`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +77,23 @@ pub struct ResolveParams {
     id: ApprovalId,
     /// Whether to allow the tool call.
     allow: bool,
+    /// What the approval allows besides this call; only with `allow`.
+    remember: Option<Remember>,
+}
+
+/// Result of `approval.remembered`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RememberedResult {
+    /// The calls that need no further approval, newest first.
+    pub calls: Vec<AllowedCall>,
+}
+
+/// Params of `approval.forget`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetParams {
+    /// The id in `approval.remembered`.
+    id: String,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
@@ -57,22 +106,45 @@ fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
     }))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn find(call: Call, params: FindParams) -> Ready<Result<Approval, Problem>> {
+    let found = call.services.agents.find_approval_by_token(&params.token);
+    ready(found.ok_or_else(|| Problem::not_found("approval")))
+}
+
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let agents = &call.services.agents;
     let waiting = agents.list_approvals();
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     agents
-        .resolve_approval(&params.id, params.allow)
+        .resolve_approval(&params.id, params.allow, params.remember)
+        .await
         .map_err(to_problem)?;
     // Records names only, because the arguments may contain anything.
     let detail = json!({
         "id": params.id,
         "allow": params.allow,
+        "remember": params.remember,
         "tool": asked.as_ref().map(|asked| &asked.tool),
         "session": asked.as_ref().map(|asked| &asked.session),
     });
     let auth = &call.services.auth;
     auth.note_change("approval.resolved", call.actor(), detail)
         .await;
+    Ok(DONE)
+}
+
+async fn remembered(call: Call, _: NoParams) -> Result<RememberedResult, Problem> {
+    let agents = &call.services.agents;
+    let calls = agents.list_allowed_calls().await.map_err(to_problem)?;
+    Ok(RememberedResult { calls })
+}
+
+async fn forget(call: Call, params: ForgetParams) -> Result<Done, Problem> {
+    let agents = &call.services.agents;
+    agents
+        .delete_allowed_call(&params.id)
+        .await
+        .map_err(to_problem)?;
     Ok(DONE)
 }

@@ -46,7 +46,7 @@ pub const UPDATE: Method = method!(
     Some(Scope::Write),
     update(UpdateParams) -> Session,
     errors: [NotFound],
-    audit: Audit::Unnoted("conversation")
+    audit: Audit::Unrecorded("conversation")
 );
 
 pub const CLEAR_TAINT: Method = method!(

@@ -21,7 +21,13 @@ fn only_reads(scope: Option<Scope>) -> bool {
 }
 
 /// Methods that only read, although other methods with their scope write.
-const READS: [&str; 3] = ["audit.list", "approval.list", "pairing.list"];
+const READS: [&str; 5] = [
+    "audit.list",
+    "approval.find",
+    "approval.list",
+    "approval.remembered",
+    "pairing.list",
+];
 
 type Calls = Vec<(&'static str, Value)>;
 
@@ -101,6 +107,7 @@ fn calls_for_conversations(session: &str) -> Calls {
             "approval.resolve",
             json!({ "id": "apr_none", "allow": true }),
         ),
+        ("approval.forget", json!({ "id": "none" })),
     ]
 }
 

@@ -418,7 +418,13 @@ async fn the_page_learns_what_it_needs() {
 }
 
 /// Methods that require more than the read scope but change nothing.
-const READS: [&str; 3] = ["approval.list", "audit.list", "pairing.list"];
+const READS: [&str; 5] = [
+    "approval.find",
+    "approval.list",
+    "approval.remembered",
+    "audit.list",
+    "pairing.list",
+];
 
 #[test]
 fn every_method_that_changes_something_says_what_the_audit_log_keeps() {

@@ -103,7 +103,10 @@ impl Harness {
     pub async fn set_variable(&self, key: &str, value: &str) {
         let value = SecretString::from(value);
         let actor = Actor::cli();
-        let set = self.secrets.set_env_variable(&actor, key, value).await;
+        let set = self
+            .secrets
+            .set_env_variable(&actor, key, value, None)
+            .await;
         set.unwrap();
     }
 

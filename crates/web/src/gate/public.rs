@@ -21,6 +21,8 @@ pub fn is_public(method: &Method, path: &str) -> bool {
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
         // The unguessable id is the credential.
         || (reads && path.starts_with("/share/"))
+        // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
+        || ((reads || method == Method::POST) && path.starts_with("/approve/"))
         // Each webhook authenticates its senders itself.
         || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"))
 }
@@ -39,6 +41,7 @@ mod tests {
             "/ws",
             "/sw.js",
             "/share/x",
+            "/approve/x",
         ] {
             assert!(open(Method::GET, path), "{path}");
         }
@@ -56,6 +59,7 @@ mod tests {
             "/auth/callback/x",
             "/metrics",
             "/share",
+            "/approve",
             "/onboarding",
         ] {
             assert!(!open(Method::GET, path), "{path}");
@@ -63,5 +67,6 @@ mod tests {
         assert!(open(Method::POST, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::GET, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::POST, "/share/x"));
+        assert!(open(Method::POST, "/approve/x") && !open(Method::DELETE, "/approve/x"));
     }
 }

@@ -1,6 +1,7 @@
 //! The route table: every HTTP endpoint once, as data. The router, the access checks and the OpenAPI
 //! document derive from it, and a test checks that the decision table covers every route.
 
+mod approve;
 mod auth;
 mod documents;
 mod ingest;
@@ -8,6 +9,7 @@ mod passkeys;
 mod rpc;
 mod sessions;
 mod share;
+mod standalone;
 mod status;
 mod table;
 #[cfg(feature = "vault")]

@@ -59,6 +59,9 @@ pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Respons
     let asked = read(query, "cursor", true)?;
     let params = sessions::ListParams {
         q: asked.q,
+        of: None,
+        pinned: None,
+        archived: None,
         limit: asked.limit,
         cursor: asked.place,
     };

@@ -14,6 +14,7 @@ mod bodies;
 mod chat;
 mod connections;
 mod incidents;
+mod manual;
 mod matrix;
 mod page_files;
 mod pages;

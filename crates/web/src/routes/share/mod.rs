@@ -1,55 +1,26 @@
-//! `/share/{id}`: a shared session as a standalone page for anyone who has the link. The page has no
-//! script, and shared content cannot become one: every text is escaped, agents' Markdown cannot contain
-//! HTML, and the content security policy permits only the style below.
+//! `/share/{id}`: a shared session as a standalone page for anyone who has the link. Agents' Markdown cannot
+//! contain HTML.
 
 mod markdown;
 
+use super::standalone::{Forms, head, respond, time};
 use crate::app::App;
 use crate::body::{self, Charged, Requester};
 use crate::pages::escape_attribute as escape;
 use crate::respond::Refusal;
-use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_agents::{Role, SharedMessage, SharedSession};
-use gatehouse_domain::{Problem, Timestamp};
+use gatehouse_domain::Problem;
 use gatehouse_services::to_problem;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderMap, StatusCode};
 use std::fmt::Write as _;
 use tokio::sync::Semaphore;
 
 /// The number of pages rendered concurrently. Each takes a few megabytes.
 static PAGES: Semaphore = Semaphore::const_new(4);
-
-const STYLE: &str = "\
-:root{color-scheme:light dark;background:Canvas;color:CanvasText;font-family:system-ui,sans-serif;line-height:1.5}\
-body{max-width:46rem;margin:2rem auto;padding:0 1rem}\
-h1{font-size:1.4rem;overflow-wrap:anywhere}\
-article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem;overflow:auto;overflow-wrap:anywhere}\
-article.user{background:#8881}\
-h2{font-size:.85rem;margin:0 0 .4rem;opacity:.75}\
-p{margin:.6rem 0}\
-div>:first-child{margin-top:0}div>:last-child{margin-bottom:0}\
-.plain{white-space:pre-wrap;margin:0}\
-h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .4rem}\
-pre{overflow-x:auto}\
-code{font-family:ui-monospace,monospace;font-size:.9em}\
-pre{padding:.6rem .8rem;border-radius:.4rem;background:#8882}\
-blockquote{margin:.6rem 0;padding-inline-start:.8rem;border-inline-start:3px solid #8886}\
-.wide{overflow-x:auto}\
-table{overflow-wrap:normal;border-collapse:collapse}\
-th,td{padding:.2rem .6rem;border:1px solid #8886;text-align:start}\
-h2 time{font-weight:400}\
-footer,.note{font-size:.85rem;opacity:.75}\
-";
-
-/// The hash of `STYLE`; a test compares them.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-r5Ui/976t1UdG/DP+MXnkx3+l0Qt3vQcZLdaOmiUDsE='; base-uri 'none'; \
-     form-action 'none'; frame-ancestors 'none'",
-);
 
 /// Every id costs one lookup. Unknown and revoked ids get the same response.
 pub(super) async fn get(
@@ -75,7 +46,7 @@ pub(super) async fn get(
     if !share.grow(page.capacity()) {
         return Err(body::no_room().into());
     }
-    Ok(respond(Charged::bytes(page, share)))
+    Ok(respond(Charged::bytes(page, share), Forms::None))
 }
 
 fn accepts_html(headers: &HeaderMap) -> bool {
@@ -90,39 +61,9 @@ fn no_share() -> Response {
         "<p>This conversation is no longer shared, or the link is wrong. Ask the person who sent you the \
          link for a new one.</p>\n</main>\n</body>\n</html>\n",
     );
-    let mut response = respond(page.into());
+    let mut response = respond(page.into(), Forms::None);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
-}
-
-fn respond(page: Bytes) -> Response {
-    let mut response = Response::new(Body::from(page));
-    let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/html; charset=utf-8"),
-    );
-    // A cached copy would outlive a revoked share.
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(
-        "x-robots-tag",
-        HeaderValue::from_static("noindex, nofollow, noarchive"),
-    );
-    response
-}
-
-/// The document up to its heading.
-fn head(title: &str) -> String {
-    let title = escape(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"robots\" content=\"noindex, nofollow, noarchive\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1 dir=\"auto\">{title}</h1>\n"
-    )
 }
 
 fn page(shared: &SharedSession) -> String {
@@ -163,18 +104,10 @@ fn write_message(page: &mut String, message: &SharedMessage) {
     page.push_str("</article>\n");
 }
 
-/// Formats the time to the minute in UTC. The page has no script that could convert it to local time.
-fn time(at: Timestamp) -> String {
-    let exact = at.to_string();
-    let minute = exact.get(..16).unwrap_or(&exact).replace('T', " ");
-    format!("<time datetime=\"{exact}\">{minute} UTC</time>")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use data_encoding::BASE64;
-    use sha2::{Digest, Sha256};
+    use gatehouse_domain::Timestamp;
 
     fn shared(text: Option<&str>) -> SharedSession {
         let at = Timestamp::from_millis(0);
@@ -188,14 +121,6 @@ mod tests {
             }],
             is_cut: true,
         }
-    }
-
-    #[test]
-    fn the_policy_allows_this_style_alone() {
-        let hash = BASE64.encode(&Sha256::digest(STYLE));
-        let policy = POLICY.to_str().unwrap().to_owned();
-        assert!(policy.contains(&format!("'sha256-{hash}'")), "{hash}");
-        assert!(page(&shared(None)).contains(&format!("<style>{STYLE}</style>")));
     }
 
     #[test]

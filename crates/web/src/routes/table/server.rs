@@ -1,8 +1,8 @@
 //! Routes for the page, server information, API documents, RPC and WebSockets.
 
 use super::{PUBLIC, READ, row};
-use crate::routes::{Access, Route, Verb, documents, rpc, sessions, share, status};
-use crate::{pages, socket};
+use crate::routes::{Access, Route, Verb, approve, documents, rpc, sessions, share, status};
+use crate::{manual, pages, socket};
 use axum::routing::{get, post};
 
 use Access::Identity;
@@ -37,6 +37,20 @@ pub(super) const ROWS: &[Route] = &[
         Identity,
         || get(pages::page),
         "The page",
+    ),
+    row(
+        "docs.contents",
+        (Get, "/docs"),
+        Identity,
+        || get(manual::contents),
+        "The contents of the documentation",
+    ),
+    row(
+        "docs.chapter",
+        (Get, "/docs/{*path}"),
+        Identity,
+        || get(manual::chapter),
+        "A document",
     ),
     row(
         "page.asset",
@@ -79,6 +93,20 @@ pub(super) const ROWS: &[Route] = &[
         PUBLIC,
         || get(status::oauth_callback),
         "OAuth callback",
+    ),
+    row(
+        "approve.get",
+        (Get, "/approve/{token}"),
+        PUBLIC,
+        || get(approve::get),
+        "A tool call that waits for approval, for a person with the link",
+    ),
+    row(
+        "approve.post",
+        (Post, "/approve/{token}"),
+        PUBLIC,
+        || post(approve::post),
+        "Answers the tool call of a link, if approvals.links is bearer",
     ),
     row(
         "share.get",

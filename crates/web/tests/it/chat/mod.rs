@@ -1,6 +1,7 @@
 //! Conversations: `agents.*`, `sessions.*`, `chat.*`, `approval.*`, their HTTP paths, and shared pages.
 
 mod agents;
+mod approval_links;
 mod events;
 mod order;
 mod sessions;
@@ -16,6 +17,10 @@ use tokio::net::TcpListener;
 /// A server with a fake model. It answers every text with `pong`, except that a text starting with
 /// `calculate` makes it call the tool `calc` with the rest of the text.
 async fn with_model() -> (TestServer, Actor) {
+    with_model_and(&[]).await
+}
+
+async fn with_model_and(variables: &[(&str, &str)]) -> (TestServer, Actor) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let router = Router::new().route("/v1/chat/completions", post(answer));
@@ -27,7 +32,8 @@ async fn with_model() -> (TestServer, Actor) {
         .env("SERVICE_MODELS__DEFAULT", "fake/m1")
         .env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc")
         .env("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
-    let server = TestServer::start(options).await;
+    let set = |options: Options, (name, value): &(&str, &str)| options.env(name, value);
+    let server = TestServer::start(variables.iter().fold(options, set)).await;
     let owner = server.set_up().await;
     (server, owner)
 }

@@ -1,0 +1,69 @@
+//! `[approvals]`: how people outside of the page learn about tool calls that wait for them.
+
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use crate::value::InvalidValue;
+use std::str::FromStr;
+
+const LINKS: &[&str] = &["sign_in", "bearer"];
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "approvals.notify",
+        kind: Kind::List(Rule::Line),
+        default: Initial::Empty,
+        doc: "Channels that get a message with a link when a tool call waits for approval: `type` or \
+              `type:account`, as in a webhook's deliver_to.",
+        example: "[\"telegram:me\"]",
+        guard: Guard::Admin,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "approvals.links",
+        kind: Kind::Text(Rule::OneOf(LINKS)),
+        default: Initial::Text("sign_in"),
+        doc: "sign_in: a link opens the page, where a person must be signed in. bearer: whoever has the \
+              link may answer, once, until it expires.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+];
+
+/// `[approvals]`
+#[derive(Clone, Debug)]
+pub struct Approvals {
+    /// Targets as in `deliver_to`.
+    pub notify: Vec<String>,
+    pub links: ApprovalLinks,
+}
+
+impl Approvals {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            notify: reader.list("approvals.notify")?,
+            links: reader.required("approvals.links")?,
+        })
+    }
+}
+
+/// Who may answer through a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalLinks {
+    /// A person who is signed in.
+    SignIn,
+    /// Whoever has the link.
+    Bearer,
+}
+
+impl FromStr for ApprovalLinks {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "sign_in" => Ok(Self::SignIn),
+            "bearer" => Ok(Self::Bearer),
+            _ => Err(InvalidValue::expected_one_of(LINKS)),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Table `allowed_calls`: tool calls that a person allowed for the future.
+
+use crate::delivery_configs::key_of;
+use crate::sql::{FromRow, Row, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+
+/// The calls of one tool that need no further approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedCall {
+    pub agent: String,
+    pub tool: String,
+    pub scope: AllowedScope,
+}
+
+/// Which calls of the tool are allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllowedScope {
+    /// With any arguments in this session.
+    Session(SessionId),
+    /// With these arguments in every session of the agent, as canonical JSON text.
+    Arguments(String),
+}
+
+/// A row of `allowed_calls`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedCallRow {
+    pub id: String,
+    pub call: AllowedCall,
+    pub allowed_at: Timestamp,
+}
+
+impl AllowedCall {
+    /// Returns the row's key, which is the same for equal calls. The lengths keep the parts apart.
+    fn id(&self) -> String {
+        let (kind, scope) = match &self.scope {
+            AllowedScope::Session(id) => ("session", id.as_str()),
+            AllowedScope::Arguments(arguments) => ("arguments", arguments.as_str()),
+        };
+        let (agent, tool) = (&self.agent, &self.tool);
+        key_of(&format!(
+            "{kind}:{}:{agent}:{}:{tool}:{scope}",
+            agent.len(),
+            tool.len()
+        ))
+    }
+}
+
+impl FromRow for AllowedCallRow {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        let session: Option<String> = row.try_get("session_id")?;
+        let arguments: Option<String> = row.try_get("arguments")?;
+        Ok(Self {
+            id: row.try_get("id")?,
+            call: AllowedCall {
+                agent: row.try_get("agent_id")?,
+                tool: row.try_get("tool")?,
+                scope: match session {
+                    Some(id) => AllowedScope::Session(SessionId::from_text(&id)),
+                    None => AllowedScope::Arguments(arguments.unwrap_or_default()),
+                },
+            },
+            allowed_at: Timestamp::from_millis(row.try_get("allowed_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// Allows these calls from now on. Allowing them again changes nothing.
+    pub async fn insert_allowed_call(
+        &mut self,
+        call: &AllowedCall,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (session, arguments) = match &call.scope {
+            AllowedScope::Session(id) => (Some(id.as_str()), None),
+            AllowedScope::Arguments(arguments) => (None, Some(arguments.as_str())),
+        };
+        let query = query(
+            "INSERT INTO allowed_calls (id, agent_id, session_id, tool, arguments, allowed_at)
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        );
+        let query = query.bind(call.id()).bind(&call.agent).bind(session);
+        let query = query.bind(&call.tool).bind(arguments);
+        self.run(query.bind(at.as_millis())).await?;
+        Ok(())
+    }
+
+    /// Whether one of these was allowed.
+    pub async fn has_allowed_call(&mut self, calls: [&AllowedCall; 2]) -> Result<bool, StoreError> {
+        let query =
+            query("SELECT CAST(COUNT(*) AS BIGINT) FROM allowed_calls WHERE id IN ($1, $2)");
+        let [first, second] = calls.map(AllowedCall::id);
+        Ok(self.number(query.bind(first).bind(second)).await? > 0)
+    }
+
+    /// The allowed calls, newest first.
+    pub async fn list_allowed_calls(&mut self) -> Result<Vec<AllowedCallRow>, StoreError> {
+        let query = query("SELECT * FROM allowed_calls ORDER BY allowed_at DESC, id");
+        self.list(query).await
+    }
+
+    /// Returns `false` if nothing with this id was allowed.
+    pub async fn delete_allowed_call(&mut self, id: &str) -> Result<bool, StoreError> {
+        let query = query("DELETE FROM allowed_calls WHERE id = $1").bind(id);
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Withdraws everything that was allowed for an agent.
+    pub(crate) async fn delete_allowed_calls_of(&mut self, agent: &str) -> Result<(), StoreError> {
+        let query = query("DELETE FROM allowed_calls WHERE agent_id = $1").bind(agent);
+        self.run(query).await?;
+        Ok(())
+    }
+}

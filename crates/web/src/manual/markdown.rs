@@ -1,0 +1,231 @@
+//! Renders a document as HTML. Headings get the IDs that code hosts give them, links to other documents lead to
+//! their pages, and links to files that are not embedded become text.
+
+use super::chapters::{self, Chapter};
+use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use std::collections::HashMap;
+
+/// A rendered document.
+pub(super) struct Rendered {
+    pub(super) title: String,
+    pub(super) html: String,
+}
+
+/// Wide elements scroll on their own, also with the keyboard.
+const CODE: (&str, &str) = (
+    "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
+    "</code></pre>\n",
+);
+const TABLE: (&str, &str) = (
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
+    "</div>\n",
+);
+
+/// Renders the document.
+pub(super) fn render(chapter: &Chapter) -> Rendered {
+    let mut writer = Writer {
+        file: chapter.file,
+        events: Vec::new(),
+        links: Vec::new(),
+        heading: None,
+        ids: HashMap::new(),
+        title: None,
+    };
+    for event in Parser::new_ext(chapter.text, Options::ENABLE_TABLES) {
+        writer.take(event);
+    }
+    let mut markup = String::with_capacity(chapter.text.len() * 2);
+    html::push_html(&mut markup, writer.events.into_iter());
+    Rendered {
+        title: writer.title.unwrap_or_default(),
+        html: markup,
+    }
+}
+
+struct Writer<'a> {
+    file: &'a str,
+    events: Vec<Event<'a>>,
+    /// Whether each open link is shown.
+    links: Vec<bool>,
+    /// The open heading: its event and its text so far.
+    heading: Option<(usize, String)>,
+    /// How often each ID was used.
+    ids: HashMap<String, usize>,
+    title: Option<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn take(&mut self, event: Event<'a>) {
+        if let (Some((_, title)), Event::Text(text) | Event::Code(text)) =
+            (&mut self.heading, &event)
+        {
+            title.push_str(text);
+        }
+        let event = match event {
+            Event::InlineHtml(tag) if tag.as_ref() == "<br>" => Event::HardBreak,
+            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            Event::Start(Tag::Heading { .. }) => {
+                self.heading = Some((self.events.len(), String::new()));
+                event
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                self.name_heading();
+                event
+            }
+            Event::Start(Tag::Link {
+                dest_url,
+                link_type,
+                title,
+                id,
+            }) => {
+                let target = target(self.file, &dest_url);
+                self.links.push(target.is_some());
+                let Some(target) = target else { return };
+                let dest_url = CowStr::from(target);
+                Event::Start(Tag::Link {
+                    link_type,
+                    dest_url,
+                    title,
+                    id,
+                })
+            }
+            Event::End(TagEnd::Link) if self.links.pop() != Some(true) => return,
+            // Pictures are not embedded. Their alternative text remains.
+            Event::Start(Tag::Image { .. }) => Event::Start(Tag::Emphasis),
+            Event::End(TagEnd::Image) => Event::End(TagEnd::Emphasis),
+            Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
+            Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
+            // The renderer would write alignment as a style attribute, which the page's policy forbids.
+            Event::Start(Tag::Table(columns)) => {
+                self.events.push(Event::Html(TABLE.0.into()));
+                Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
+            }
+            Event::End(TagEnd::Table) => {
+                self.events.push(event);
+                Event::Html(TABLE.1.into())
+            }
+            other => other,
+        };
+        self.events.push(event);
+    }
+
+    fn name_heading(&mut self) {
+        let Some((place, text)) = self.heading.take() else {
+            return;
+        };
+        let name = slug(&text);
+        let count = self.ids.entry(name.clone()).or_default();
+        let name = if *count == 0 {
+            name
+        } else {
+            format!("{name}-{count}")
+        };
+        *count += 1;
+        if let Some(Event::Start(Tag::Heading { id, .. })) = self.events.get_mut(place) {
+            *id = Some(CowStr::from(name));
+        }
+        self.title.get_or_insert(text);
+    }
+}
+
+/// The ID of a heading, by the rules of code hosts: lower case, hyphens for spaces, no punctuation.
+fn slug(text: &str) -> String {
+    let kept = |character: char| match character {
+        ' ' => Some('-'),
+        '-' | '_' => Some(character),
+        _ => character.is_alphanumeric().then_some(character),
+    };
+    text.to_lowercase().chars().filter_map(kept).collect()
+}
+
+/// Where a link of the document `file` leads; `None` if the gateway has no such page.
+fn target(file: &str, link: &str) -> Option<String> {
+    let is = |scheme: &str| link.starts_with(scheme);
+    if is("https://") || is("http://") || is("#") {
+        return Some(link.to_owned());
+    }
+    let (path, fragment) = link.split_once('#').unwrap_or((link, ""));
+    let name = chapters::of_file(&resolved(file, path)?)?.name();
+    let hash = if fragment.is_empty() { "" } else { "#" };
+    Some(format!("/docs/{name}{hash}{fragment}"))
+}
+
+/// The path relative to `docs/` of a path that is relative to `file`.
+fn resolved(file: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match (part, parts.last()) {
+            ("." | "", _) => {}
+            ("..", Some(last)) if *last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    let path = parts.join("/");
+    let path = path.strip_prefix("../docs/").unwrap_or(&path);
+    (!path.is_empty()).then(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(file: &'static str, text: &'static str) -> String {
+        render(&Chapter { file, text }).html
+    }
+
+    #[test]
+    fn links_lead_to_pages_or_become_text() {
+        for (file, link, expected) in [
+            ("API.md", "OPERATIONS.md", Some("/docs/OPERATIONS")),
+            ("API.md", "OPERATIONS.md#tls", Some("/docs/OPERATIONS#tls")),
+            ("API.md", "#limits", Some("#limits")),
+            (
+                "decisions/0001-one-write-transaction.md",
+                "../API.md",
+                Some("/docs/API"),
+            ),
+            ("../CHANGELOG.md", "docs/API.md", Some("/docs/API")),
+            ("SECURITY.md", "../CHANGELOG.md", Some("/docs/CHANGELOG")),
+            ("API.md", "https://a.example/b", Some("https://a.example/b")),
+            ("API.md", "../deploy/gatehouse.service", None),
+            ("API.md", "generated/openapi.json", None),
+            ("API.md", "../../../etc/passwd", None),
+            ("API.md", "javascript:alert(1)", None),
+            ("API.md", "", None),
+        ] {
+            assert_eq!(target(file, link).as_deref(), expected, "{file} {link}");
+        }
+        assert_eq!(html("API.md", "[a](../ui/x) b"), "<p>a b</p>\n");
+    }
+
+    #[test]
+    fn headings_have_the_ids_that_links_name() {
+        assert_eq!(
+            html("API.md", "# A `b`, c & d_e\n\n## A\n\n## A\n"),
+            "<h1 id=\"a-b-c--d_e\">A <code>b</code>, c &amp; d_e</h1>\n<h2 id=\"a\">A</h2>\n<h2 id=\"a-1\">A</h2>\n"
+        );
+    }
+
+    #[test]
+    fn markup_is_text_except_for_line_breaks() {
+        let page = html(
+            "API.md",
+            "a<br>b <script>c</script> ![d](e.png)\n\n<div>\nf\n</div>\n",
+        );
+        assert!(page.starts_with("<p>a<br />\nb &lt;script&gt;c"), "{page}");
+        assert!(
+            page.contains("<em>d</em>") && !page.contains("<div>") && !page.contains("<img"),
+            "{page}"
+        );
+        let page = html("API.md", "|a|\n|:-:|\n|b|\n\n    c < d\n");
+        assert!(
+            !page.contains("style=") && page.contains("<code>c &lt; d\n</code>"),
+            "{page}"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! `/approve/{token}` and the messages that contain it.
+
+use super::with_model_and;
+use gatehouse_testkit::{Actor, TestServer};
+use serde_json::{Value, json};
+
+/// Starts a turn that waits for approval and returns the path of the link in the inbox.
+async fn link(owner: &Actor, call: &str) -> String {
+    owner
+        .rpc("chat.send", json!({ "text": call }))
+        .await
+        .unwrap();
+    let message = loop {
+        let inbox = owner.rpc("inbox.list", json!({})).await.unwrap();
+        let messages = inbox["messages"].as_array().unwrap();
+        let found = messages.iter().find(|message| message["read"] == false);
+        if let Some(message) = found {
+            break message.clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    let id = json!({ "id": message["id"] });
+    owner.rpc("inbox.mark_read", id).await.unwrap();
+    let text = message["text"].as_str().unwrap();
+    assert!(
+        text.contains("The agent default asks") && text.contains("calc"),
+        "{text}"
+    );
+    let (_, path) = text.split_once("https://gate.example").unwrap();
+    path.to_owned()
+}
+
+async fn started(links: &str) -> (TestServer, Actor) {
+    with_model_and(&[
+        ("SERVICE_APPROVALS__NOTIFY", "inbox"),
+        ("SERVICE_APPROVALS__LINKS", links),
+    ])
+    .await
+}
+
+/// Waits for the end of the turn and returns the status of its call.
+async fn status(owner: &Actor) -> Value {
+    loop {
+        let sessions = owner.rpc("sessions.list", json!({})).await.unwrap();
+        let newest = &sessions["sessions"][0];
+        if newest["running"] == false {
+            let history = json!({ "session": newest["id"] });
+            let history = owner.rpc("chat.history", history).await.unwrap();
+            let messages = history["messages"].as_array().unwrap();
+            let calling = messages
+                .iter()
+                .find(|message| message["tool_calls"].is_array());
+            return calling.unwrap()["tool_calls"][0]["status"].clone();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_bearer_link_answers_once_without_a_login() {
+    let (server, owner) = started("bearer").await;
+    for (answer, expected) in [("allow", "ok"), ("deny", "denied")] {
+        let path = link(&owner, "calculate 1+1<b>").await;
+        let token = path.strip_prefix("/approve/").unwrap();
+        assert_eq!(token.len(), 43, "256 bits as base64url");
+        let stranger = server.remote();
+        let page = stranger.get(&path).await;
+        page.expect(200);
+        assert!(page.text.contains("1+1&lt;b&gt;"), "{}", page.text);
+        assert!(
+            page.header("content-security-policy")
+                .unwrap()
+                .contains("form-action 'self'")
+        );
+        // Whatever fetches the link answers nothing.
+        assert_eq!(
+            owner.rpc("approval.list", json!({})).await.unwrap()["approvals"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        stranger
+            .post(&format!("{path}?answer=perhaps"), Value::Null)
+            .await
+            .expect(400);
+        let answered = stranger
+            .post(&format!("{path}?answer={answer}"), Value::Null)
+            .await;
+        answered.expect(200);
+        assert_eq!(status(&owner).await, expected);
+        stranger.get(&path).await.expect(404);
+        stranger
+            .post(&format!("{path}?answer=allow"), Value::Null)
+            .await
+            .expect(404);
+    }
+    let audit = owner
+        .rpc("audit.list", json!({ "kind": "approval.resolved" }))
+        .await
+        .unwrap();
+    let actors: Vec<_> = audit["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["actor"].clone())
+        .collect();
+    assert_eq!(actors, [json!("approval link"), json!("approval link")]);
+}
+
+#[tokio::test]
+async fn other_links_need_a_login() {
+    let (server, owner) = started("sign_in").await;
+    let path = link(&owner, "calculate").await;
+    let stranger = server.remote();
+    let page = stranger.get(&path).await;
+    page.expect(200);
+    assert!(
+        !page.text.contains("calc"),
+        "the page tells a stranger nothing"
+    );
+    stranger
+        .post(&format!("{path}?answer=allow"), Value::Null)
+        .await
+        .expect(404);
+    let token = json!({ "token": path.strip_prefix("/approve/").unwrap() });
+    let refused = stranger.rpc_reply("approval.find", token.clone()).await;
+    refused.expect(401);
+    let found = owner.rpc("approval.find", token.clone()).await.unwrap();
+    assert_eq!(found["tool"], "calc");
+    let answer = json!({ "id": found["id"], "allow": true });
+    owner.rpc("approval.resolve", answer).await.unwrap();
+    assert_eq!(status(&owner).await, "ok");
+    assert!(owner.rpc("approval.find", token).await.is_err());
+}

@@ -1,0 +1,87 @@
+//! `/docs`: the embedded documents.
+
+use crate::steps::light_owner;
+use gatehouse_testkit::{Actor, Options};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The values of an attribute.
+fn values<'a>(page: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
+    let start = format!(" {attribute}=\"");
+    let parts: Vec<&str> = page.split(start.as_str()).skip(1).collect();
+    parts.into_iter().filter_map(|part| part.split('"').next())
+}
+
+/// All pages that links lead to from the contents, by path.
+async fn crawl(owner: &Actor) -> BTreeMap<String, String> {
+    let (mut pages, mut waiting) = (BTreeMap::new(), vec!["/docs".to_owned()]);
+    while let Some(path) = waiting.pop() {
+        let reply = owner.get(&path).await;
+        reply.expect(200);
+        let links = values(&reply.text, "href").filter(|link| link.starts_with("/docs"));
+        waiting.extend(links.map(|link| link.split('#').next().unwrap().to_owned()));
+        pages.insert(path, reply.text);
+        waiting.retain(|path| !pages.contains_key(path));
+    }
+    pages
+}
+
+#[tokio::test]
+async fn every_document_is_served_and_every_link_between_them_has_a_target() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let pages = crawl(&owner).await;
+    for name in [
+        "OPERATIONS",
+        "SECURITY",
+        "API",
+        "CHANGELOG",
+        "generated/error-codes",
+    ] {
+        assert!(pages.contains_key(&format!("/docs/{name}")), "{name}");
+    }
+    let ids = |page: &str| {
+        values(page, "id")
+            .map(str::to_owned)
+            .collect::<BTreeSet<_>>()
+    };
+    let mut fragments = 0;
+    for (path, page) in &pages {
+        assert!(
+            page.contains("<h1") && page.contains(env!("CARGO_PKG_VERSION")),
+            "{path}"
+        );
+        for link in values(page, "href") {
+            let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
+            if fragment.is_empty() || target.starts_with("http") {
+                continue;
+            }
+            let target = if target.is_empty() {
+                path.as_str()
+            } else {
+                target
+            };
+            assert!(ids(&pages[target]).contains(fragment), "{path}: {link}");
+            fragments += 1;
+        }
+    }
+    assert!(fragments > 10, "{fragments}");
+}
+
+#[tokio::test]
+async fn the_documents_are_behind_the_gate_and_load_nothing() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let page = owner.get("/docs/OPERATIONS").await;
+    page.expect(200);
+    assert!(page.text.contains("SERVICE_BEHIND_PROXY"));
+    let policy = page.header("content-security-policy").unwrap().to_owned();
+    assert!(
+        policy.contains("default-src 'none'") && !policy.contains("script-src"),
+        "{policy}"
+    );
+    assert!(!page.text.contains("<script") && !page.text.contains("<img"));
+
+    let login = server.remote().get("/docs/OPERATIONS").await;
+    login.expect(200);
+    assert!(!login.text.contains("SERVICE_BEHIND_PROXY"));
+    owner.get("/docs/nothing").await.refused(404, "NOT_FOUND");
+    owner.get("/docs/API.md").await.refused(404, "NOT_FOUND");
+}

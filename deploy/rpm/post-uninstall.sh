@@ -1,0 +1,1 @@
+systemctl --system daemon-reload >/dev/null 2>&1 || :

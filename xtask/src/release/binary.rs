@@ -1,0 +1,154 @@
+//! Builds the binary: static, without paths of this machine, with the list of its dependencies inside.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Job;
+use crate::process::{capture, cargo, find_program};
+
+/// The targets whose binaries run on every Linux of their architecture.
+const PREFERRED: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+/// The names in place of this machine's paths.
+const SOURCES: &str = "/build/gatehouse";
+const REGISTRY: &str = "/build/cargo";
+
+/// What a binary is built for.
+pub struct Target {
+    pub triple: String,
+    /// The name in packages and images: `amd64` or `arm64`.
+    pub architecture: &'static str,
+    is_host: bool,
+}
+
+impl Target {
+    fn new(triple: &str, host: &str) -> Result<Self> {
+        let processor = |triple: &str| triple.split('-').next().unwrap_or_default().to_owned();
+        let architecture = match processor(triple).as_str() {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            other => bail!("no packages are made for {other}"),
+        };
+        Ok(Self {
+            triple: triple.to_owned(),
+            architecture,
+            is_host: processor(triple) == processor(host),
+        })
+    }
+
+    /// The name of the architecture in RPM packages.
+    pub fn rpm_architecture(&self) -> &str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+}
+
+/// The targets to build for, this machine's architecture first.
+pub fn targets(asked: &[String], given: Option<&Path>) -> Result<Vec<Target>> {
+    let host = capture(Command::new("rustc").args(["--print", "host-tuple"]))?;
+    let host = host.trim();
+    let mut triples: Vec<&str> = asked.iter().map(String::as_str).collect();
+    if given.is_some() {
+        triples = vec![host];
+    }
+    if triples.is_empty() {
+        for triple in PREFERRED {
+            if has_library(triple)? {
+                triples.push(triple);
+            } else {
+                eprintln!("note: left out: the standard library of {triple} is not installed");
+            }
+        }
+    }
+    if triples.is_empty() {
+        eprintln!("note: building for {host} with a static C library instead");
+        triples.push(host);
+    }
+    let mut targets = Vec::new();
+    for triple in triples {
+        ensure!(
+            has_library(triple)?,
+            "the standard library of {triple} is not installed"
+        );
+        targets.push(Target::new(triple, host)?);
+    }
+    targets.sort_by_key(|target| !target.is_host);
+    let runs_here = targets.first().is_some_and(|target| target.is_host);
+    ensure!(
+        runs_here,
+        "one target must be of this machine's architecture: its binary writes the man pages"
+    );
+    Ok(targets)
+}
+
+fn has_library(triple: &str) -> Result<bool> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", triple]);
+    Ok(Path::new(capture(&mut rustc)?.trim()).is_dir())
+}
+
+/// Builds the binary with the profile `dist`. Targets with another C library than this machine's need zig, which
+/// is their C compiler and linker.
+pub fn build(job: &Job<'_>, target: &Target) -> Result<PathBuf> {
+    let folder = job.root.join("target/package-build");
+    let needs_zig = !target.is_host || target.triple.ends_with("-musl");
+    if needs_zig && find_program("cargo-zigbuild").is_none() {
+        bail!(
+            "{} needs a C compiler of its own: pip install cargo-zigbuild",
+            target.triple
+        );
+    }
+    let home = cargo_home()?;
+    let (root, home) = (utf8(job.root)?, utf8(&home)?);
+    let mut flags = vec![
+        format!("--remap-path-prefix={root}={SOURCES}"),
+        format!("--remap-path-prefix={home}={REGISTRY}"),
+    ];
+    flags.push("-Ctarget-feature=+crt-static".to_owned());
+    let c_flags = format!("-ffile-prefix-map={root}={SOURCES} -ffile-prefix-map={home}={REGISTRY}");
+    let mut command = cargo(job.root);
+    command
+        .env("PATH", job.tools.path()?)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+        .env("CFLAGS", c_flags)
+        .args(["auditable", if needs_zig { "zigbuild" } else { "build" }])
+        .args(["--locked", "--profile", "dist", "--package", "gatehouse"])
+        .args(["--target", &target.triple, "--target-dir"])
+        .arg(&folder);
+    job.run(&mut command)?;
+    Ok(folder.join(&target.triple).join("dist/gatehouse"))
+}
+
+fn cargo_home() -> Result<PathBuf> {
+    if let Some(home) = std::env::var_os("CARGO_HOME") {
+        return Ok(home.into());
+    }
+    let home = std::env::var_os("HOME").context("HOME is not set")?;
+    Ok(Path::new(&home).join(".cargo"))
+}
+
+fn utf8(path: &Path) -> Result<&str> {
+    path.to_str().context("a path is not UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_architecture_has_a_name_in_each_format() {
+        let host = "x86_64-unknown-linux-gnu";
+        for (triple, name, rpm, is_host) in [
+            ("x86_64-unknown-linux-musl", "amd64", "x86_64", true),
+            ("aarch64-unknown-linux-musl", "arm64", "aarch64", false),
+        ] {
+            let target = Target::new(triple, host).unwrap();
+            assert_eq!(
+                (target.architecture, target.rpm_architecture()),
+                (name, rpm)
+            );
+            assert_eq!(target.is_host, is_host);
+        }
+        assert!(Target::new("riscv64gc-unknown-linux-gnu", host).is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! CycloneDX lists of what the binary and the web UI are made of, without times and random numbers.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::Job;
+use super::binary::Target;
+use crate::process::capture;
+
+/// Writes a list for each target's binary, and one for the web UI.
+pub fn write(job: &Job<'_>, targets: &[Target]) -> Result<()> {
+    for target in targets {
+        binary(job, target)?;
+    }
+    let mut npm = Command::new("npm");
+    npm.current_dir(job.root.join("ui")).args([
+        "sbom",
+        "--sbom-format=cyclonedx",
+        "--package-lock-only",
+    ]);
+    let list = capture(&mut npm).context("npm could not list the packages of the web UI")?;
+    save(
+        job,
+        &list,
+        &job.out
+            .join(format!("gatehouse-{}-ui.cdx.json", job.version)),
+    )
+}
+
+fn binary(job: &Job<'_>, target: &Target) -> Result<()> {
+    let name = "gatehouse-sbom";
+    let mut command = job.tools.command("cyclonedx");
+    command
+        .args([
+            "--manifest-path",
+            "crates/gatehouse/Cargo.toml",
+            "--format",
+            "json",
+        ])
+        .args(["--spec-version", "1.5", "--no-build-deps", "--quiet"])
+        .args(["--target", &target.triple, "--override-filename", name]);
+    job.run(&mut command)?;
+    // The tool writes a file next to the manifest of each crate of the workspace.
+    let mut list = None;
+    for folder in members(job.root)? {
+        let file = folder.join(format!("{name}.json"));
+        if !file.is_file() {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file)?;
+        std::fs::remove_file(&file)?;
+        if folder.ends_with("crates/gatehouse") {
+            list = Some(text);
+        }
+    }
+    let list = list.context("cargo-cyclonedx wrote no list for the binary")?;
+    save(job, &list, &job.artifact(target, ".cdx.json"))
+}
+
+fn members(root: &Path) -> Result<Vec<std::path::PathBuf>> {
+    let mut folders = vec![root.join("bench"), root.join("xtask")];
+    for entry in root.join("crates").read_dir()? {
+        folders.push(entry?.path());
+    }
+    Ok(folders)
+}
+
+fn save(job: &Job<'_>, list: &str, to: &Path) -> Result<()> {
+    let mut list: Value = serde_json::from_str(list).context("the list is not JSON")?;
+    let time = super::image::time(&job.epoch)?;
+    let root = job.root.to_str().context("a path is not UTF-8")?;
+    if let Some(fields) = list.as_object_mut() {
+        fields.remove("serialNumber");
+        if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("timestamp".to_owned(), json!(time));
+        }
+    }
+    // Paths of this machine in the identifiers of the workspace's crates.
+    let text = serde_json::to_string_pretty(&list)?.replace(root, "/build/gatehouse");
+    std::fs::write(to, text + "\n").with_context(|| to.display().to_string())
+}

@@ -1,0 +1,49 @@
+//! The cargo commands that make packages, each in one version.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::process::{cargo, is_executable, run};
+
+const FOLDER: &str = "target/dist-tools";
+const TOOLS: [(&str, &str); 4] = [
+    ("cargo-auditable", "0.7.7"),
+    ("cargo-cyclonedx", "0.5.9"),
+    ("cargo-deb", "3.8.0"),
+    ("cargo-generate-rpm", "0.21.1"),
+];
+
+/// The folder with the installed tools.
+pub struct Tools(PathBuf);
+
+impl Tools {
+    /// Installs what is missing.
+    pub fn install(root: &Path) -> Result<Self> {
+        let folder = root.join(FOLDER);
+        let tools = Self(folder.join("bin"));
+        for (name, version) in TOOLS {
+            if !is_executable(&tools.0.join(name)) {
+                let mut install = cargo(root);
+                install.args(["install", "--locked", "--version", version, "--root"]);
+                run(install.arg(&folder).arg(name))?;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// A tool, called as cargo calls it: with its own name as first argument.
+    pub fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.0.join(format!("cargo-{name}")));
+        command.arg(name);
+        command
+    }
+
+    /// PATH with the tools in front, for cargo.
+    pub fn path(&self) -> Result<std::ffi::OsString> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.0.clone()).chain(std::env::split_paths(&path));
+        std::env::join_paths(folders).context("the path of the tools contains a colon")
+    }
+}
