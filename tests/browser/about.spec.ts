@@ -9,7 +9,7 @@ test.describe('settings', () => {
     const other = await context.newPage();
     await other.goto('/settings/system');
     await page.goto('/settings/system');
-    const settings = page.getByRole('list', { name: 'All settings' });
+    const settings = page.getByRole('region', { name: 'All settings' });
     await page.getByLabel('Search settings').fill('webhooks.retention');
     await expect(settings.getByRole('listitem')).toHaveCount(1);
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
@@ -22,7 +22,7 @@ test.describe('settings', () => {
     await expect(settings.getByText('Changed here')).toBeVisible();
     await expect(settings.getByText('77', { exact: true })).toBeVisible();
     await other.getByLabel('Search settings').fill('webhooks.retention');
-    await expect(other.getByRole('list', { name: 'All settings' }).getByText('77', { exact: true })).toBeVisible();
+    await expect(other.getByRole('region', { name: 'All settings' }).getByText('77', { exact: true })).toBeVisible();
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect(settings.getByText('Changed here')).toHaveCount(0);
 

@@ -148,6 +148,7 @@ test('a wrong signature is shown as rejected, with the reason', async ({ home, p
   expect(status).toBe(401);
   await rows(page).filter({ hasText: 'Rejected' }).click();
   await expect(page.getByText('The signature does not match.').last()).toBeVisible();
+  await page.getByRole('tab', { name: 'Payload' }).click();
   await expect(page.getByText('Only the beginning of this payload was kept.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Replay' })).toHaveCount(0);
 });

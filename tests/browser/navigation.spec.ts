@@ -48,6 +48,7 @@ test('“Back” leads to where the user came from, or to the list after a direc
   await expect(page).toHaveURL(`${home.origin}/webhooks`);
   await expect(heading(page, 'Webhooks')).toBeFocused();
   await page.goto('/inbox?unread=1');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Page, action or name' }).fill('house');
   await page.keyboard.press('Enter');

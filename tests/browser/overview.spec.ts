@@ -54,5 +54,5 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await expect(needs(page).getByText('Budget “Everything” is used up')).toBeVisible();
   await isSound(page, 'overview');
   await needs(page).getByText('API key “Laptop”').click();
-  await expect(page.getByRole('region', { name: 'API keys' }).getByText('Laptop', { exact: true })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'API keys' }).getByRole('listitem').filter({ hasText: 'Laptop' })).toBeVisible();
 });

@@ -164,15 +164,12 @@ impl Webhooks {
 
     pub async fn delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
         let id = id.to_owned();
-        let read = self
-            .0
-            .store
-            .read(move |conn| {
-                Box::pin(async move {
-                    let attempts = conn.list_delivery_attempts(&id).await?;
-                    Ok::<_, WebhooksError>((conn.find_delivery(&id).await?, attempts))
-                })
-            });
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let attempts = conn.list_delivery_attempts(&id).await?;
+                Ok::<_, WebhooksError>((conn.find_delivery(&id).await?, attempts))
+            })
+        });
         let (row, attempts) = read.await?;
         let row = row.ok_or(WebhooksError::NotFound("delivery"))?;
         let shown = self.0.shown_deliveries(vec![row]).await.pop();

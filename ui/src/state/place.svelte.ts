@@ -76,5 +76,6 @@ document.addEventListener('click', (event) => {
   if (/^\/(api|share|v1|assets)\//.test(link.pathname)) return;
   if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
   event.preventDefault();
-  go(link.pathname + link.search + link.hash);
+  // A step of one task replaces the step before it, so that “Back” leaves the task.
+  go(link.pathname + link.search + link.hash, { replace: 'replace' in link.dataset });
 });

@@ -225,9 +225,8 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         for name in ["first", "second", "third"] {
             ids.push(harness.say(None, name).await.session.as_str().to_owned());
         }
-        let place = |at: usize, pinned, archived| {
-            harness.agents.place_session(&ids[at], pinned, archived)
-        };
+        let place =
+            |at: usize, pinned, archived| harness.agents.place_session(&ids[at], pinned, archived);
         assert!(place(0, Some(true), None).await.unwrap().pinned);
         assert!(place(1, None, Some(true)).await.unwrap().archived);
         let listed = async |pinned, archived| {
@@ -258,7 +257,11 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
 async fn sessions_of_webhooks_are_listed_apart_from_those_of_people() {
     for harness in harnesses().await {
         harness.say(None, "typed").await;
-        harness.agents.send_sync(webhook("hook", "a delivery", None)).await.unwrap();
+        harness
+            .agents
+            .send_sync(webhook("hook", "a delivery", None))
+            .await
+            .unwrap();
         for (of_webhooks, count) in [(None, 2), (Some(true), 1), (Some(false), 1)] {
             let query = SessionQuery {
                 of_webhooks,

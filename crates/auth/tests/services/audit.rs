@@ -14,7 +14,11 @@ fn of_kind(kind: &str) -> AuditFilter {
 }
 
 async fn kinds(gate: &Gate) -> Vec<String> {
-    let list = gate.auth.audit_list(Some(500), None, AuditFilter::default()).await.unwrap();
+    let list = gate
+        .auth
+        .audit_list(Some(500), None, AuditFilter::default())
+        .await
+        .unwrap();
     list.events
         .into_iter()
         .rev()
@@ -103,7 +107,11 @@ async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
 async fn no_secret_is_in_a_row() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let key = gate.key(&cookie, &[Scope::Read]).await.key;
-    let list = gate.auth.audit_list(None, None, AuditFilter::default()).await.unwrap();
+    let list = gate
+        .auth
+        .audit_list(None, None, AuditFilter::default())
+        .await
+        .unwrap();
     let text = serde_json::to_string(&list).unwrap();
     for secret in [PASSWORD, &cookie, &key] {
         assert!(!text.contains(secret));
@@ -131,11 +139,17 @@ async fn pages_join_without_gap_and_limits_hold() {
     }
     assert_eq!(seen.len(), 5);
     for limit in [0, 501] {
-        let refused = gate.auth.audit_list(Some(limit), None, AuditFilter::default()).await;
+        let refused = gate
+            .auth
+            .audit_list(Some(limit), None, AuditFilter::default())
+            .await;
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams));
     }
     for cursor in ["", "x", "-1"] {
-        let refused = gate.auth.audit_list(None, Some(cursor), AuditFilter::default()).await;
+        let refused = gate
+            .auth
+            .audit_list(None, Some(cursor), AuditFilter::default())
+            .await;
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams), "{cursor}");
     }
 }
@@ -149,7 +163,18 @@ async fn failures_from(gate: &Gate, clients: std::ops::Range<u32>) {
 
 async fn failed_logins(gate: &Gate) -> Vec<gatehouse_auth::api::AuditEvent> {
     let kind = Some("login.failed".to_owned());
-    let list = gate.auth.audit_list(Some(500), None, AuditFilter { kind, ..AuditFilter::default() }).await.unwrap();
+    let list = gate
+        .auth
+        .audit_list(
+            Some(500),
+            None,
+            AuditFilter {
+                kind,
+                ..AuditFilter::default()
+            },
+        )
+        .await
+        .unwrap();
     list.events
 }
 

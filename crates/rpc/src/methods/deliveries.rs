@@ -138,7 +138,11 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
     } = params;
     let query = DeliveryQuery {
         webhook: id,
-        statuses: statuses.unwrap_or_default().into_iter().chain(status).collect(),
+        statuses: statuses
+            .unwrap_or_default()
+            .into_iter()
+            .chain(status)
+            .collect(),
         event,
         text: q,
         from,

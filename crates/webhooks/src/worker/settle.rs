@@ -10,7 +10,10 @@ use crate::run::{Outcome, Trace};
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
-use gatehouse_store::{Conn, DeliveryAnswer, DeliveryAttempt, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT};
+use gatehouse_store::{
+    Conn, DeliveryAnswer, DeliveryAttempt, DeliveryFinish, DeliveryRequeue, DeliveryRow,
+    StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
