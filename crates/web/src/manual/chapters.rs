@@ -54,6 +54,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0011-page.md"),
     embedded!("decisions/0012-drivers-and-lanes.md"),
     embedded!("decisions/0013-delivery-rows.md"),
+    embedded!("decisions/0015-counted-statistics.md"),
     embedded!("generated/error-codes.md"),
     embedded!("vault-format.md"),
 ];
