@@ -205,6 +205,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/approve/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A tool call that waits for approval, for a person with the link */
+        get: operations["approve.get"];
+        put?: never;
+        /** Answers the tool call of a link, if approvals.links is bearer */
+        post: operations["approve.post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/share/{id}": {
         parameters: {
             query?: never;
@@ -1117,6 +1135,10 @@ export interface components {
             tainted: boolean;
             /** @description The id of its share, when it is shared. */
             share_id?: string | null;
+            /** @description Whether the owner keeps it at the top of the list. */
+            pinned: boolean;
+            /** @description Whether the owner keeps it out of the list. */
+            archived: boolean;
             /** @description Whether a turn runs in it now, on the node that handles the request. */
             running: boolean;
         };
@@ -2151,6 +2173,64 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "approve.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "approve.post": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

@@ -67,6 +67,13 @@ export type BudgetPeriod = 'day' | 'month';
  */
 export type ReasoningEffort = 'minimal' | 'low' | 'medium' | 'high';
 /**
+ * Who started a session.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "StartedBy".
+ */
+export type StartedBy = 'webhooks' | 'people';
+/**
  * A chat session.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -143,6 +150,13 @@ export type AskReason = 'required' | 'tainted';
  * via the `definition` "Effect".
  */
 export type Effect = 'none' | 'send' | 'change' | 'reveal' | 'spend';
+/**
+ * What an approval allows besides the call that waits.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Remember".
+ */
+export type Remember = 'session' | 'arguments';
 /**
  * A message in the inbox.
  *
@@ -425,6 +439,18 @@ export interface Interface {
          * Return only events of this kind.
          */
         kind?: string | null;
+        /**
+         * Return only events by this actor, as in the field `actor` of an event.
+         */
+        actor?: string | null;
+        /**
+         * Return only events at this time or later.
+         */
+        from?: Timestamp | null;
+        /**
+         * Return only events before this time.
+         */
+        until?: Timestamp | null;
       };
       result: AuditList;
     };
@@ -860,6 +886,18 @@ export interface Interface {
          */
         q?: string | null;
         /**
+         * `webhooks`: only sessions that a webhook started; `people`: only the others.
+         */
+        of?: StartedBy | null;
+        /**
+         * Return only pinned sessions, or only the others.
+         */
+        pinned?: boolean | null;
+        /**
+         * Return only archived sessions, or only the others.
+         */
+        archived?: boolean | null;
+        /**
          * The maximum number of entries; 50 by default.
          */
         limit?: number | null;
@@ -919,6 +957,30 @@ export interface Interface {
          * The session's key.
          */
         key?: string | null;
+      };
+      result: Session;
+    };
+    /**
+     * Pins or archives a session. Fields that are absent keep their values.
+     */
+    'sessions.update': {
+      params: {
+        /**
+         * The session's id. A key is also accepted.
+         */
+        id?: string | null;
+        /**
+         * The session's key.
+         */
+        key?: string | null;
+        /**
+         * Whether to keep it at the top of the list.
+         */
+        pinned?: boolean | null;
+        /**
+         * Whether to keep it out of the list.
+         */
+        archived?: boolean | null;
       };
       result: Session;
     };
@@ -1263,6 +1325,18 @@ export interface Interface {
       result: ListResult9;
     };
     /**
+     * Finds the waiting tool call of a link `/approve/{token}`.
+     */
+    'approval.find': {
+      params: {
+        /**
+         * The last part of the link.
+         */
+        token: string;
+      };
+      result: Approval;
+    };
+    /**
      * Approves or denies a tool call.
      */
     'approval.resolve': {
@@ -1275,6 +1349,29 @@ export interface Interface {
          * Whether to allow the tool call.
          */
         allow: boolean;
+        /**
+         * What the approval allows besides this call; only with `allow`.
+         */
+        remember?: Remember | null;
+      };
+      result: Done;
+    };
+    /**
+     * Lists the tool calls that need no further approval, newest first.
+     */
+    'approval.remembered': {
+      params: {};
+      result: RememberedResult;
+    };
+    /**
+     * Requires approval of remembered tool calls again.
+     */
+    'approval.forget': {
+      params: {
+        /**
+         * The id in `approval.remembered`.
+         */
+        id: string;
       };
       result: Done;
     };
@@ -1797,6 +1894,10 @@ export interface Interface {
          * Only deliveries with this status.
          */
         status?: DeliveryStatus | null;
+        /**
+         * Only deliveries with one of these statuses.
+         */
+        statuses?: DeliveryStatus[] | null;
         /**
          * Only deliveries with this event type; with `*` at the end, all types that start with the text before
          * it, such as `issues.*`.
@@ -3201,6 +3302,14 @@ export interface Session {
    */
   share_id?: string | null;
   /**
+   * Whether the owner keeps it at the top of the list.
+   */
+  pinned: boolean;
+  /**
+   * Whether the owner keeps it out of the list.
+   */
+  archived: boolean;
+  /**
    * Whether a turn runs in it now, on the node that handles the request.
    */
   running: boolean;
@@ -3610,6 +3719,10 @@ export interface ListResult9 {
 export interface Approval {
   id: ApprovalId;
   /**
+   * The id of the agent that calls the tool.
+   */
+  agent: string;
+  /**
    * The tool's name.
    */
   tool: string;
@@ -3655,6 +3768,38 @@ export interface ShownCall {
    * How many characters were escaped.
    */
   hidden: number;
+}
+/**
+ * Result of `approval.remembered`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RememberedResult".
+ */
+export interface RememberedResult {
+  /**
+   * The calls that need no further approval, newest first.
+   */
+  calls: AllowedCall[];
+}
+/**
+ * Calls of a tool that need no further approval.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AllowedCall".
+ */
+export interface AllowedCall {
+  id: string;
+  agent: string;
+  tool: string;
+  /**
+   * The session in which all calls of the tool are allowed.
+   */
+  session?: SessionId | null;
+  /**
+   * The arguments that are allowed, as JSON.
+   */
+  arguments?: string | null;
+  allowed_at: Timestamp;
 }
 /**
  * Result of `channels.list`.
@@ -4492,9 +4637,43 @@ export interface Delivery {
    */
   error?: string | null;
   /**
+   * What happened, as one line made of the payload. Absent if the sender's format is unknown.
+   */
+  summary?: string | null;
+  /**
+   * The beginning of the agent's answer, as one line.
+   */
+  outcome?: string | null;
+  /**
+   * The channel target that the text goes to.
+   */
+  target?: string | null;
+  /**
+   * The attempts that failed and were repeated, oldest first. Only in `webhooks.delivery.get`.
+   */
+  failed_attempts?: FailedAttempt[];
+  /**
    * The tool calls that the agent made.
    */
   response_actions: ResponseAction[];
+}
+/**
+ * An attempt that failed and was repeated.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "FailedAttempt".
+ */
+export interface FailedAttempt {
+  /**
+   * Its number, from 1.
+   */
+  attempt: number;
+  started_at: Timestamp;
+  ended_at: Timestamp;
+  /**
+   * Why it failed.
+   */
+  error: string;
 }
 /**
  * A tool call that the agent made while processing a delivery.
@@ -5348,6 +5527,18 @@ export interface DeliveryChange {
    * Why the delivery failed or is waiting.
    */
   error?: string | null;
+  /**
+   * What happened, as one line made of the payload. Absent if the sender's format is unknown.
+   */
+  summary?: string | null;
+  /**
+   * The beginning of the agent's answer, as one line.
+   */
+  outcome?: string | null;
+  /**
+   * The channel target that the text goes to.
+   */
+  target?: string | null;
 }
 /**
  * A call was approved or denied, or the wait timed out.
