@@ -20,7 +20,7 @@ test('conversations of people and of webhooks are apart', async ({ home, page })
   await deliver(home, hook, pullRequest(42, 'Make the checkout faster'), { event: 'pull_request' });
   await page.goto('/chat');
   await isLive(page);
-  await expect(list(page).getByText('What is due today?')).toBeVisible();
+  await expect(list(page).getByRole('link', { name: /What is due today/ })).toBeVisible();
   await expect(list(page).getByText(/Make the checkout faster/)).toHaveCount(0);
   await page.getByRole('button', { name: 'Webhooks', exact: true }).click();
   await expect(list(page).getByText(/Make the checkout faster/)).toBeVisible();

@@ -64,7 +64,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   await expect(tab(page, 'Attempts')).toHaveAttribute('aria-selected', 'true');
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Copy as curl' }).click();
-  await expect(page.getByText('Command copied. It has no signature')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Command copied. It has no signature')).toBeVisible();
   const command = await page.evaluate(() => navigator.clipboard.readText());
   expect(command).toContain(`curl -X POST '${home.origin}/api/webhooks/ingest/${hook.public_id}'`);
   expect(command).toContain('"title":"Mend the gate"');

@@ -42,9 +42,17 @@ pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload)
     report.finish()
 }
 
-/// Returns the sentence of a summary alone. `None` if the profile has none for this event.
+/// Returns a summary in one line: the sentence and the subject's title. `None` if the profile has no sentence for
+/// this event.
 pub fn sentence(profile: &Profile, event_type: Option<&str>, payload: &Payload) -> Option<String> {
-    let text = filled(profile, event_type.unwrap_or_default(), payload.root())?;
+    let root = payload.root();
+    let text = filled(profile, event_type.unwrap_or_default(), root)?;
+    let text = match report::first(root, profile.summary.titles) {
+        Some(title) if !text.contains(&title) => {
+            format!("{}: {title}", text.trim_end_matches('.'))
+        }
+        _ => text,
+    };
     clean::line(&text, report::MAX_LINE_CHARS)
 }
 

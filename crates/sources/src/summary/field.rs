@@ -11,6 +11,8 @@ pub struct Summary {
     /// Groups of sentences by event type or family; an empty name matches any event. The most specific
     /// sentence whose `{parts}` all have values wins. See `fill` for the syntax of parts.
     pub sentences: &'static [&'static [(&'static str, &'static str)]],
+    /// Paths of the subject's title, for a summary in one line; the first with a value wins.
+    pub titles: &'static [&'static str],
     /// The fields to show, from the first matching section. If none matches, the summary shows an outline
     /// of the payload.
     pub sections: &'static [Section],

@@ -59,6 +59,7 @@ pub(crate) static PROFILE: Profile = Profile {
     test_events: &[],
     summary: Summary {
         sentences: &[],
+        titles: &[],
         sections: &[],
     },
     sample: include_str!("sample.json"),

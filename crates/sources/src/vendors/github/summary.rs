@@ -8,5 +8,6 @@ use crate::summary::Summary;
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: sentences::SENTENCES,
+    titles: &["pull_request.title", "issue.title", "discussion.title"],
     sections: sections::SECTIONS,
 };

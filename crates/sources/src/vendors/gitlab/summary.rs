@@ -8,6 +8,11 @@ use crate::summary::report::{Report, at, first, number};
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[sentences::SENTENCES],
+    titles: &[
+        "object_attributes.title",
+        "merge_request.title",
+        "issue.title",
+    ],
     sections: SECTIONS,
 };
 

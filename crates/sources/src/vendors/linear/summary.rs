@@ -4,6 +4,7 @@ use crate::summary::{Field, Section, Summary};
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[SENTENCES],
+    titles: &["data.title", "data.issue.title"],
     sections: &[Section {
         of: &[],
         fields: FIELDS,

@@ -4,6 +4,11 @@ use crate::summary::{Field, Section, Summary};
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[SENTENCES],
+    titles: &[
+        "event.data.title",
+        "event.data.incident.summary",
+        "event.data.summary",
+    ],
     sections: &[Section {
         of: &[],
         fields: FIELDS,

@@ -4,6 +4,13 @@ use crate::summary::{Field, Section, Summary};
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[SENTENCES],
+    titles: &[
+        "data.issue.title",
+        "data.event.title",
+        "data.error.title",
+        "data.metric_alert.title",
+        "data.description_title",
+    ],
     sections: &[Section {
         of: &[],
         fields: FIELDS,

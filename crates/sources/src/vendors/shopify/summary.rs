@@ -4,6 +4,7 @@ use crate::summary::{Field, Section, Summary};
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[SENTENCES],
+    titles: &[],
     sections: &[Section {
         of: &[],
         fields: FIELDS,

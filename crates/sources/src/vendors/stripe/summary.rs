@@ -15,6 +15,7 @@ const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
 
 pub(super) const SUMMARY: Summary = Summary {
     sentences: &[SENTENCES],
+    titles: &[],
     sections: &[Section {
         of: &[],
         fields: FIELDS,

@@ -5,10 +5,10 @@ use crate::lacks::Lack;
 pub const NEEDS: &[(Lack, &[&str])] = &[
     (Lack::WordTimes, &["words_have_times_in_order"]),
     (Lack::SegmentTimes, &["segments_have_times_in_order"]),
-    (Lack::Confidence, &["how_sure_it_is_is_told"]),
+    (Lack::Confidence, &["the_confidence_is_reported"]),
     (
         Lack::HeardLanguage,
-        &["a_language_that_nobody_said_is_told"],
+        &["a_detected_language_is_reported"],
     ),
     (Lack::Hint, &["a_hint_arrives"]),
     (Lack::UsualModel, &["the_usual_model_arrives"]),
@@ -28,9 +28,9 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
         Lack::Key,
         &[
             "the_key_is_in_its_header_only",
-            "a_wrong_key_is_told_without_it",
+            "a_wrong_key_is_reported_without_its_value",
             "without_a_key_nobody_is_called",
-            "a_key_that_no_header_may_have_is_told_without_it",
+            "a_key_that_no_header_may_contain_is_reported_without_its_value",
             "a_key_of_the_vault_arrives",
         ],
     ),
@@ -57,7 +57,7 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
     (
         Lack::Program,
         &[
-            "an_end_with_1_is_told_without_its_words",
+            "an_exit_status_of_1_is_reported_without_the_output",
             "what_it_says_on_standard_error_goes_nowhere",
             "its_directory_does_not_stay",
             "it_gets_nothing_of_the_environment",

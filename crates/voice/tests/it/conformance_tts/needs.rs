@@ -30,7 +30,7 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
     ),
     (
         Lack::SpeedLimit,
-        &["a_speed_beyond_the_vendors_is_moved_and_told"],
+        &["a_speed_beyond_the_vendors_is_clamped_and_reported"],
     ),
     (
         Lack::Stability,
@@ -57,9 +57,9 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
         Lack::Key,
         &[
             "the_key_is_in_its_header_only",
-            "a_wrong_key_is_told_without_it",
+            "a_wrong_key_is_reported_without_its_value",
             "without_a_key_nobody_is_called",
-            "a_key_that_no_header_may_have_is_told_without_it",
+            "a_key_that_no_header_may_contain_is_reported_without_its_value",
             "a_key_of_the_vault_arrives",
         ],
     ),
@@ -83,7 +83,7 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
     (
         Lack::Program,
         &[
-            "an_end_with_1_is_told_without_its_words",
+            "an_exit_status_of_1_is_reported_without_the_output",
             "what_it_says_on_standard_error_goes_nowhere",
             "the_text_is_in_no_argument",
             "it_gets_nothing_of_the_environment",

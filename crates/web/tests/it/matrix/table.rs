@@ -46,6 +46,18 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/manifest.json", "/manifest.json", Needs::Nothing),
     ("GET", "/sw.js", "/sw.js", Needs::Nothing),
     ("GET", "/auth/callback", "/auth/callback", Needs::Nothing),
+    (
+        "GET",
+        "/approve/{token}",
+        "/approve/unknown",
+        Needs::Nothing,
+    ),
+    (
+        "POST",
+        "/approve/{token}",
+        "/approve/unknown",
+        Needs::Nothing,
+    ),
     ("GET", "/share/{id}", "/share/unknown", Needs::Nothing),
     ("GET", "/api/gon", "/api/gon", READ),
     ("GET", "/api/bootstrap", "/api/bootstrap", READ),
