@@ -89,7 +89,6 @@ test('an API key is created, limited to its scopes, survives a restart, and is r
   await expect(row).toContainText('Read');
   await expect(row).toContainText('Only from 127.0.0.0/8, ::1/128');
   await row.getByRole('button', { name: /^Revoke/ }).click();
-  await expect(dialog(page).getByRole('button', { name: 'Revoke' })).toBeDisabled();
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
   await expect(keys.getByText('No API keys yet')).toBeVisible();
   expect((await ask('/api/gon')).status).toBe(401);
