@@ -38,8 +38,8 @@ async fn started(links: &str) -> (TestServer, Actor) {
     .await
 }
 
-/// Waits for the end of the turn and returns the status of its call.
-async fn status(owner: &Actor) -> Value {
+/// Waits for the end of the turn and returns whether its call ran.
+async fn has_run(owner: &Actor) -> bool {
     loop {
         let sessions = owner.rpc("sessions.list", json!({})).await.unwrap();
         let newest = &sessions["sessions"][0];
@@ -47,10 +47,9 @@ async fn status(owner: &Actor) -> Value {
             let history = json!({ "session": newest["id"] });
             let history = owner.rpc("chat.history", history).await.unwrap();
             let messages = history["messages"].as_array().unwrap();
-            let calling = messages
-                .iter()
-                .find(|message| message["tool_calls"].is_array());
-            return calling.unwrap()["tool_calls"][0]["status"].clone();
+            let output = messages.iter().find(|message| message["role"] == "tool");
+            let output = output.unwrap()["content"].as_str().unwrap();
+            return !output.contains("did not approve");
         }
         tokio::task::yield_now().await;
     }
@@ -59,7 +58,7 @@ async fn status(owner: &Actor) -> Value {
 #[tokio::test]
 async fn a_bearer_link_answers_once_without_a_login() {
     let (server, owner) = started("bearer").await;
-    for (answer, expected) in [("allow", "ok"), ("deny", "denied")] {
+    for (answer, expected) in [("allow", true), ("deny", false)] {
         let path = link(&owner, "calculate 1+1<b>").await;
         let token = path.strip_prefix("/approve/").unwrap();
         assert_eq!(token.len(), 43, "256 bits as base64url");
@@ -88,7 +87,7 @@ async fn a_bearer_link_answers_once_without_a_login() {
             .post(&format!("{path}?answer={answer}"), Value::Null)
             .await;
         answered.expect(200);
-        assert_eq!(status(&owner).await, expected);
+        assert_eq!(has_run(&owner).await, expected);
         stranger.get(&path).await.expect(404);
         stranger
             .post(&format!("{path}?answer=allow"), Value::Null)
@@ -130,6 +129,6 @@ async fn other_links_need_a_login() {
     assert_eq!(found["tool"], "calc");
     let answer = json!({ "id": found["id"], "allow": true });
     owner.rpc("approval.resolve", answer).await.unwrap();
-    assert_eq!(status(&owner).await, "ok");
+    assert!(has_run(&owner).await);
     assert!(owner.rpc("approval.find", token).await.is_err());
 }
