@@ -314,7 +314,7 @@ test('the audit log is found by actor and time, exported, and live', async ({ ho
   await page.goto('/settings/security/audit-log');
   const rows = page.getByRole('list', { name: 'Audit log' }).locator('> li');
   await expect(rows.filter({ hasText: 'MINE' })).toBeVisible();
-  await page.getByLabel('Actor').selectOption('API key “script”');
+  await page.getByLabel('Actor').selectOption('API key script');
   await expect(rows).toHaveCount(1);
   await expect(rows).toContainText('FIRST');
   await page.reload();
