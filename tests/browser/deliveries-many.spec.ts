@@ -35,11 +35,11 @@ test('a row says what happened and what the agent answered', async ({ home, page
   expect(await violations(page)).toEqual([]);
 
   // The conversation is named after it, and shows it as a card.
-  await row.click();
+  await rows(page).filter({ hasText: '#42' }).click();
   await page.getByRole('link', { name: 'Open conversation' }).click();
   await expect(page.getByRole('heading', { level: 1, name: /Make the checkout faster/ })).toBeVisible();
   const card = page.getByRole('article', { name: 'Delivery' });
-  await expect(card.getByRole('heading', { name: /Make the checkout faster/ })).toBeVisible();
+  await expect(card.getByRole('heading', { name: /^ada opened pull request/ })).toBeVisible();
   await expect(page.getByRole('article', { name: 'You' })).toHaveCount(0);
   expect(await violations(page)).toEqual([]);
   await card.getByRole('link', { name: 'Open delivery' }).click();
@@ -66,7 +66,7 @@ test('a delivery in parts: timeline, prompt, attempts, and the request as a comm
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText('Command copied. It has no signature')).toBeVisible();
   const command = await page.evaluate(() => navigator.clipboard.readText());
-  expect(command).toContain(`curl -X POST '${home.origin}/api/webhooks/ingest/${hook.public_id}'`);
+  expect(command).toMatch(new RegExp(`^curl -X POST 'http://[^/]+/api/webhooks/ingest/${hook.public_id}'`));
   expect(command).toContain('"title":"Mend the gate"');
   expect(command).not.toContain('signature');
 });
@@ -133,7 +133,7 @@ test('selected deliveries are replayed, and all that match after their count', a
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await expect(dialog).toContainText('2 deliveries will run again');
   await dialog.getByRole('button', { name: 'Replay' }).click();
-  await expect(page.getByText('2 deliveries queued again')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('2 deliveries queued again')).toBeVisible();
   await expect(rows(page).filter({ hasText: 'Completed' })).toHaveCount(5);
   await page.getByRole('button', { name: 'Select', exact: true }).click();
   await bulk.getByRole('button', { name: 'Replay all that match' }).click();

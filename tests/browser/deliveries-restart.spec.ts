@@ -36,17 +36,19 @@ test.beforeEach(({ complaints }) => complaints.allowDowntime());
 
 test('replay while the gateway is down: reported, still shown, and done once when it is back', async ({ home, page }) => {
   const first = await opened(home, page);
+  await detail(page).getByRole('tab', { name: 'Payload' }).click();
+  await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
   await home.stop('SIGKILL');
   await expect(page.getByText('Connection lost: this list is not live.')).toBeVisible();
   await replay(page).click();
   await expect(told(page, 'The gateway is not responding.')).toBeVisible();
   // The delivery stays readable.
-  await expect(page).toHaveURL(`${home.origin}${first}`);
-  await detail(page).getByRole('tab', { name: 'Payload' }).click();
+  await expect(page).toHaveURL(`${home.origin}${first}?tab=payload`);
   await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
   await home.run();
   await isLive(page);
   await expect(rows(page)).toHaveCount(1);
+  await detail(page).getByRole('tab', { name: 'Summary' }).click();
   await replay(page).click();
   await expect(page).not.toHaveURL(new RegExp(first));
   await expect(detail(page).getByRole('link', { name: 'Original delivery' })).toHaveAttribute('href', first);

@@ -57,6 +57,7 @@ test('a signed request appears live, can be opened, read and replayed', async ({
   // Byte for byte the same.
   await detail.getByRole('button', { name: 'Raw' }).click();
   await expect(detail.locator('pre')).toHaveText(JSON.stringify(pullRequest(7)));
+  await detail.getByRole('tab', { name: 'Summary' }).click();
 
   const first = new URL(page.url()).pathname;
   await detail.getByRole('button', { name: 'Replay' }).click();

@@ -315,7 +315,10 @@ mod tests {
             let plan = crate::plan::plan_of(&store, &sql).await;
             assert!(plan.contains(index), "{plan}");
             let sorts = plan.contains("TEMP B-TREE");
-            assert!(!sorts || filter.statuses.contains(&DeliveryStatus::Queued), "{plan}");
+            assert!(
+                !sorts || filter.statuses.contains(&DeliveryStatus::Queued),
+                "{plan}"
+            );
         }
         store.close().await;
     }

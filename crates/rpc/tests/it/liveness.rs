@@ -92,10 +92,7 @@ fn calls_for_conversations(session: &str) -> Calls {
             "sessions.rename",
             json!({ "id": session, "label": "other" }),
         ),
-        (
-            "sessions.update",
-            json!({ "id": session, "pinned": true }),
-        ),
+        ("sessions.update", json!({ "id": session, "pinned": true })),
         ("sessions.share", json!({ "id": session })),
         ("sessions.unshare", json!({ "id": session })),
         ("chat.send", text.clone()),

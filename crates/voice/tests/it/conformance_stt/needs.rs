@@ -6,10 +6,7 @@ pub const NEEDS: &[(Lack, &[&str])] = &[
     (Lack::WordTimes, &["words_have_times_in_order"]),
     (Lack::SegmentTimes, &["segments_have_times_in_order"]),
     (Lack::Confidence, &["the_confidence_is_reported"]),
-    (
-        Lack::HeardLanguage,
-        &["a_detected_language_is_reported"],
-    ),
+    (Lack::HeardLanguage, &["a_detected_language_is_reported"]),
     (Lack::Hint, &["a_hint_arrives"]),
     (Lack::UsualModel, &["the_usual_model_arrives"]),
     (

@@ -98,7 +98,7 @@ async fn a_bearer_link_answers_once_without_a_login() {
         .rpc("audit.list", json!({ "kind": "approval.resolved" }))
         .await
         .unwrap();
-    let actors: Vec<_> = audit["rows"]
+    let actors: Vec<_> = audit["events"]
         .as_array()
         .unwrap()
         .iter()
