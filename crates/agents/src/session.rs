@@ -37,6 +37,10 @@ impl Source {
 
 /// A conversation with an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own on the wire"
+)]
 pub struct Session {
     pub id: SessionId,
     /// An alternative id, equally unique.

@@ -7,6 +7,7 @@ use gatehouse_domain::id::SessionId;
 
 /// A row of `chat_sessions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub struct ChatSessionRow {
     pub id: SessionId,
     /// A second unique name.

@@ -9,10 +9,6 @@ const SCOPES: &[&str] = &["all", "local"];
 
 settings! {
     /// `[auth]`
-    #[expect(
-        clippy::struct_excessive_bools,
-        reason = "each is a setting of its own; they make no states together"
-    )]
     auth Auth {
         /// Encrypt stored secrets with a key protected by the password; changed by vault
         /// disable and enable.

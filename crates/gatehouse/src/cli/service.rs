@@ -33,6 +33,7 @@ pub enum Command {
 
 /// The arguments of `install` and `uninstall`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
     /// A service of this user [default, except for root]
     #[arg(long, conflicts_with = "system")]

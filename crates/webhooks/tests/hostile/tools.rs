@@ -147,6 +147,10 @@ fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
     }
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "one attack, from the delivery to its traces"
+)]
 async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let (port, connected) = trap().await;
     let canaries = Arc::new(AtomicUsize::new(0));
