@@ -55,7 +55,7 @@ async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
                              "x-github-event": "pull_request" },
                 "body_size": body.len(), "body_preview": body,
                 "session_key": format!("webhook:{public_id}:codehost_a:o/r:pr:7"),
-                "response_actions": [],
+                "summary": "Someone opened pull request #7.", "response_actions": [],
             })
         );
         let payload = harness.webhooks.payload(id.as_str()).await.unwrap();
