@@ -22,8 +22,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "approvals.links",
         kind: Kind::Text(Rule::OneOf(LINKS)),
         default: Initial::Text("sign_in"),
-        doc: "sign_in: a link opens the page, where a person must be signed in. bearer: whoever has the \
-              link may answer, once, until it expires.",
+        doc: "sign_in: a link opens the page, which asks for a login. bearer: the link itself is the credential; \
+              it works once, until it expires.",
         example: "",
         guard: Guard::StepUp,
         change: Change::Live,
@@ -47,12 +47,12 @@ impl Approvals {
     }
 }
 
-/// Who may answer through a link.
+/// The callers that may answer through a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalLinks {
-    /// A person who is signed in.
+    /// Only a signed-in caller with `operator.approvals`.
     SignIn,
-    /// Whoever has the link.
+    /// Every caller: the token in the link is the credential.
     Bearer,
 }
 

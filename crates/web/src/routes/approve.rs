@@ -1,6 +1,5 @@
-//! `/approve/{token}`: a tool call that waits for approval, for a person who got the link in a message. With
-//! `approvals.links = "bearer"` this is a page without a script, and whoever has the link may answer once. Otherwise
-//! it is the page, which asks for a login.
+//! `/approve/{token}`: a tool call that waits for approval. With `approvals.links = "bearer"`, the token is the
+//! credential, and this module serves a page without a script. Otherwise the web UI is served, which asks for a login.
 
 use super::standalone::{END, Forms, head, respond, time};
 use crate::app::App;
