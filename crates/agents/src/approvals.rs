@@ -139,7 +139,7 @@ impl Agents {
         };
         self.answer(id, allow)?;
         for id in also {
-            // It may have ended meanwhile.
+            // NotFound: its turn has ended, so there is nothing left to answer.
             let _ = self.answer(&id, true);
         }
         Ok(())

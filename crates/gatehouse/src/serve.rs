@@ -4,7 +4,6 @@ use crate::compose::App;
 use crate::limits::open_files;
 use gatehouse_web::{ConnectionLimits, ServeOptions, install_metrics};
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -47,10 +46,7 @@ impl App {
         services.auth.background(shutdown.clone(), &tasks);
         services.tools.background(shutdown.clone(), &tasks);
         services.agents.background().await;
-        let messages = Arc::clone(services);
-        tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
-            messages.send_approval_messages().await;
-        }));
+        services.send_approval_messages(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());

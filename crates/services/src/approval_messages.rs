@@ -3,57 +3,93 @@
 use crate::Services;
 use crate::live_config::settings::base_url;
 use gatehouse_agents::{AgentEvent, Approval};
-use gatehouse_channels::Outgoing;
+use gatehouse_channels::{Outgoing, SendError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The sender's name in the messages.
 const SOURCE: &str = "Gatehouse";
+/// The wait before a failed message is sent again, unless the vendor asks for another one.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+/// Longer arguments are cut in a message. The link shows all of them.
+const MAX_ARGUMENT_CHARS: usize = 1_500;
 
 impl Services {
-    /// Sends a message with a link to the channels of `approvals.notify` for each call that waits. Runs until it is
-    /// dropped.
-    pub async fn send_approval_messages(&self) {
+    /// Sends a message with a link to the channels of `approvals.notify` for each call that waits, until `shutdown`.
+    /// Each message is a task in `tasks`, so a slow channel delays no other message.
+    pub fn send_approval_messages(
+        self: &Arc<Self>,
+        shutdown: CancellationToken,
+        tasks: &TaskTracker,
+    ) {
+        let (services, sends) = (Arc::clone(self), tasks.clone());
         let mut events = self.agents.subscribe();
-        loop {
-            match events.recv().await {
-                Ok(AgentEvent::ApprovalRequested(asked)) => self.announce_approval(&asked).await,
-                // Calls among the missed events can still be answered in the page.
-                Ok(_) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
+        let work = shutdown.clone().run_until_cancelled_owned(async move {
+            loop {
+                let asked = match events.recv().await {
+                    Ok(AgentEvent::ApprovalRequested(asked)) => asked,
+                    // Calls among the missed events can still be answered in the web UI.
+                    Ok(_) | Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                for target in &services.config.resolved().settings.approvals.notify {
+                    let (services, asked) = (Arc::clone(&services), Arc::clone(&asked));
+                    let target = target.clone();
+                    sends.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+                        services.announce_approval(&asked, &target).await;
+                    }));
+                }
             }
-        }
+        });
+        tasks.spawn(work);
     }
 
-    async fn announce_approval(&self, asked: &Arc<Approval>) {
-        let resolved = self.config.resolved();
-        let settings = &resolved.settings;
-        // `None` if the call was answered meanwhile.
-        let Some(token) = self.agents.approval_token(&asked.id) else {
-            return;
-        };
-        let link = format!("{}/approve/{token}", base_url(settings));
-        let extra = BTreeMap::new();
-        for target in &settings.approvals.notify {
-            let markup = self.channels.markup(target, &extra).await;
-            let tool = markup.escape(&asked.shown.tool);
-            let arguments = markup.escape(&asked.shown.arguments);
-            let text = format!(
-                "The agent {} asks for approval of the tool {tool}:\n\n{arguments}\n\nAnswer until {}: {link}",
-                asked.agent, asked.expires_at
-            );
+    /// Sends the message until the channel accepts it or the call no longer waits.
+    async fn announce_approval(&self, asked: &Approval, target: &str) {
+        let (extra, at) = (BTreeMap::new(), self.clock.now());
+        while let Some(token) = self.agents.approval_token(&asked.id) {
+            let text = self.approval_message(asked, target, &token).await;
             let message = Outgoing {
                 target,
                 text: &text,
                 extra: &extra,
                 source: SOURCE,
-                at: self.clock.now(),
+                at,
                 delivery: None,
             };
-            if let Err(error) = self.channels.send(message).await {
-                tracing::warn!(target, %error, "a message about an approval was not sent");
-            }
+            let Err(error) = self.channels.send(message).await else {
+                return;
+            };
+            tracing::warn!(target, %error, "a message about an approval was not sent");
+            let wait = match error {
+                SendError::Retry { after, .. } => after.unwrap_or(RETRY_AFTER),
+                SendError::Unreachable { .. } | SendError::Sealed => RETRY_AFTER,
+                SendError::Disabled { .. } | SendError::GiveUp { .. } => return,
+            };
+            tokio::time::sleep(wait).await;
         }
+    }
+
+    async fn approval_message(&self, asked: &Approval, target: &str, token: &str) -> String {
+        let markup = self.channels.markup(target, &BTreeMap::new()).await;
+        let base = base_url(&self.config.resolved().settings);
+        let shown = &asked.shown;
+        let mut characters = shown.arguments.char_indices();
+        let end = characters.nth(MAX_ARGUMENT_CHARS).map(|(at, _)| at);
+        let (kept, cut) = match end.and_then(|end| shown.arguments.get(..end)) {
+            Some(kept) => (kept, "\n… The link shows the rest."),
+            None => (shown.arguments.as_str(), ""),
+        };
+        format!(
+            "The agent {} asks for approval of the tool {}:\n\n{}{cut}\n\nAnswer until {}: {base}/approve/{token}",
+            markup.escape(&asked.agent),
+            markup.escape(&shown.tool),
+            markup.escape(kept),
+            asked.expires_at,
+        )
     }
 }

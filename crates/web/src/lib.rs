@@ -11,6 +11,7 @@ mod etag;
 pub mod gate;
 mod in_work;
 mod manual;
+mod markdown;
 mod observe;
 mod openapi;
 mod pages;
@@ -18,6 +19,7 @@ mod respond;
 mod routes;
 mod serve;
 mod socket;
+mod standalone;
 mod targets;
 mod tls;
 

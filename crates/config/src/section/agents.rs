@@ -29,7 +29,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[agents]`
+/// The section `[agents]`.
 #[derive(Clone, Debug)]
 pub struct Agents {
     pub turn_timeout: Duration,

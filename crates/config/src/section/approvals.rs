@@ -30,7 +30,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[approvals]`
+/// The section `[approvals]`.
 #[derive(Clone, Debug)]
 pub struct Approvals {
     /// Targets as in `deliver_to`.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 const SCOPES: &[&str] = &["all", "local"];
 
 settings! {
-    /// `[auth]`
+    /// The section `[auth]`.
     auth Auth {
         /// Encrypt stored secrets with a key protected by the password; changed by vault
         /// disable and enable.

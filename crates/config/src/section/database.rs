@@ -25,7 +25,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     ),
 }];
 
-/// `[database]`
+/// The section `[database]`.
 pub struct Database {
     pub url: DatabaseUrl,
 }

@@ -30,7 +30,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[log]`
+/// The section `[log]`.
 #[derive(Clone, Debug)]
 pub struct Log {
     /// A level, or directives such as `info,hyper=warn`.

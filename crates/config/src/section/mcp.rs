@@ -53,7 +53,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[mcp]`
+/// The section `[mcp]`.
 #[derive(Debug)]
 pub struct Mcp {
     /// The servers by name.

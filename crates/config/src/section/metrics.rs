@@ -4,7 +4,7 @@ use super::declare::settings;
 use crate::key::Change::Restart;
 
 settings! {
-    /// `[metrics]`
+    /// The section `[metrics]`.
     metrics Metrics {
         /// Serve /metrics to callers with operator.read.
         enabled: bool = flag(true), Write, Restart;

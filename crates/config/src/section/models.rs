@@ -115,7 +115,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[models]`
+/// The section `[models]`.
 pub struct Models {
     /// `provider/model`.
     pub default: Option<String>,

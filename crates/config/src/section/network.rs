@@ -4,7 +4,7 @@ use super::declare::settings;
 use crate::key::Change::Live;
 
 settings! {
-    /// `[network]`
+    /// The section `[network]`.
     network Network {
         /// Let tools fetch from private and loopback addresses.
         allow_private: bool = flag(false), StepUp, Live;

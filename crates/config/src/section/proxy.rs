@@ -27,7 +27,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[proxy]`
+/// The section `[proxy]`.
 #[derive(Clone, Debug)]
 pub struct Proxy {
     pub trusted_cidrs: Vec<Cidr>,

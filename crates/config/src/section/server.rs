@@ -90,7 +90,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[server]`
+/// The section `[server]`.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub bind: SocketAddr,

@@ -76,7 +76,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     },
 ];
 
-/// `[tools]`
+/// The section `[tools]`.
 #[derive(Debug)]
 pub struct Tools {
     /// The tools whose calls wait for a person's approval.

@@ -5,7 +5,7 @@ use super::declare::settings;
 use crate::key::Change::Live;
 
 settings! {
-    /// `[vault]`
+    /// The section `[vault]`.
     vault Vault {
         /// While the vault is sealed, store new secrets as plaintext until the next unseal;
         /// false refuses them.

@@ -4,7 +4,7 @@ use super::declare::settings;
 use crate::key::Change::Live;
 
 settings! {
-    /// `[webhooks]`
+    /// The section `[webhooks]`.
     webhooks Webhooks {
         /// Turns of agents that run at a time for deliveries. Its old name is webhooks.workers.
         agent_workers: usize = whole(1, 4, 64), Write, Live;

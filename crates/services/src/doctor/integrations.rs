@@ -1,10 +1,27 @@
-//! Checks of MCP servers and of webhooks without authentication.
+//! Checks of MCP servers, of webhooks without authentication, and of the channels for approvals.
 
 use super::Check;
 use crate::Services;
 use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_sources::AuthMode;
 use gatehouse_tools::{McpReview, McpState, McpStatus};
+
+/// Checks that each channel of `approvals.notify` exists. Returns `None` when there are none.
+pub(super) async fn approval_channels(services: &Services, settings: &Settings) -> Option<Check> {
+    let targets = &settings.approvals.notify;
+    for target in targets {
+        if services.channels.check_target(target).await.is_err() {
+            let message = format!("approvals.notify names {target}, and there is no such channel.");
+            let hint = "Use `type` or `type:account` of a channel in channels.list.";
+            return Some(Check::bad("approval_channels", message, hint));
+        }
+    }
+    let count = targets.len();
+    (count > 0).then(|| {
+        let message = format!("{count} channel(s) hear of calls that wait for approval.");
+        Check::fine("approval_channels", message)
+    })
+}
 
 /// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {

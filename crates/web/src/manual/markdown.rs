@@ -2,7 +2,8 @@
 //! their pages, and links to files that are not embedded become text.
 
 use super::chapters::{self, Chapter};
-use pulldown_cmark::{Alignment, CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use crate::markdown::push;
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 use std::collections::HashMap;
 
 /// A rendered document.
@@ -10,16 +11,6 @@ pub(super) struct Rendered {
     pub(super) title: String,
     pub(super) html: String,
 }
-
-/// Wide elements scroll on their own, also with the keyboard.
-const CODE: (&str, &str) = (
-    "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
-    "</code></pre>\n",
-);
-const TABLE: (&str, &str) = (
-    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
-    "</div>\n",
-);
 
 /// Renders the document.
 pub(super) fn render(chapter: &Chapter) -> Rendered {
@@ -62,10 +53,6 @@ impl<'a> Writer<'a> {
             title.push_str(text);
         }
         let event = match event {
-            Event::InlineHtml(tag) if tag.as_ref() == "<br>" => Event::HardBreak,
-            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
-            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Heading { .. }) => {
                 self.heading = Some((self.events.len(), String::new()));
                 event
@@ -95,20 +82,9 @@ impl<'a> Writer<'a> {
             // Pictures are not embedded. Their alternative text remains.
             Event::Start(Tag::Image { .. }) => Event::Start(Tag::Emphasis),
             Event::End(TagEnd::Image) => Event::End(TagEnd::Emphasis),
-            Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
-            Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
-            // The renderer would write alignment as a style attribute, which the page's policy forbids.
-            Event::Start(Tag::Table(columns)) => {
-                self.events.push(Event::Html(TABLE.0.into()));
-                Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
-            }
-            Event::End(TagEnd::Table) => {
-                self.events.push(event);
-                Event::Html(TABLE.1.into())
-            }
             other => other,
         };
-        self.events.push(event);
+        push(&mut self.events, event);
     }
 
     fn name_heading(&mut self) {

@@ -1,11 +1,11 @@
 //! `/approve/{token}`: a tool call that waits for approval. With `approvals.links = "bearer"`, the token is the
 //! credential, and this module serves a page without a script. Otherwise the web UI is served, which asks for a login.
 
-use super::standalone::{END, Forms, head, respond, time};
 use crate::app::App;
 use crate::body::Requester;
 use crate::pages::{escape_attribute as escape, shell};
 use crate::respond::Refusal;
+use crate::standalone::{END, Forms, head, respond, time};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;

@@ -9,7 +9,6 @@ mod passkeys;
 mod rpc;
 mod sessions;
 mod share;
-mod standalone;
 mod status;
 mod table;
 #[cfg(feature = "vault")]

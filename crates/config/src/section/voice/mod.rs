@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use url::Url;
 
-/// `[voice]`
+/// The section `[voice]`.
 #[derive(Clone, Debug)]
 pub struct Voice {
     /// How many local programs run concurrently.
@@ -173,9 +173,9 @@ fn several(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Vec<&'static 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AutoSpeak {
-    /// Every answer.
+    /// Every answer is spoken.
     Always,
-    /// No answer.
+    /// No answer is spoken.
     #[default]
     Off,
     /// Answers to spoken messages.

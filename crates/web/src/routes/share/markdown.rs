@@ -2,19 +2,8 @@
 //! text, nothing is loaded, and links lead only to the web or to a mail program. The page
 //! (`ui/src/parts/markdown.ts`) renders the same text by the same rules.
 
-use pulldown_cmark::{
-    Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
-};
-
-/// Elements wider than the page scroll on their own, also with the keyboard.
-const CODE: (&str, &str) = (
-    "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
-    "</code></pre>\n",
-);
-const TABLE: (&str, &str) = (
-    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
-    "</div>\n",
-);
+use crate::markdown::push;
+use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 
 /// Renders `text` as HTML below a heading of level 2.
 pub(super) fn html(text: &str) -> String {
@@ -69,11 +58,6 @@ impl Heading {
 impl<'a> Safe<'a> {
     fn take(&mut self, event: Event<'a>) {
         let event = match event {
-            // Models use this for line breaks in tables.
-            Event::InlineHtml(text) if is_line_break(&text) => Event::HardBreak,
-            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
-            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 return self.open_link(dest_url);
             }
@@ -85,23 +69,12 @@ impl<'a> Safe<'a> {
                 attrs: Vec::new(),
             }),
             Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.heading.level())),
-            Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
-            Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
-            // The renderer would write alignment as a style attribute, which the page's policy forbids.
-            Event::Start(Tag::Table(columns)) => {
-                self.events.push(Event::Html(TABLE.0.into()));
-                Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
-            }
-            Event::End(TagEnd::Table) => {
-                self.events.push(Event::End(TagEnd::Table));
-                Event::Html(TABLE.1.into())
-            }
             Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
             // A single line break in a chat message is meant as a line break.
             Event::SoftBreak => Event::HardBreak,
             other => other,
         };
-        self.events.push(event);
+        push(&mut self.events, event);
     }
 
     /// Omits the link when its address is not safe or when it is inside another link.
@@ -137,11 +110,6 @@ impl<'a> Safe<'a> {
         }
         self.events.push(Event::End(TagEnd::Link));
     }
-}
-
-fn is_line_break(tag: &str) -> bool {
-    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>'));
-    inside.is_some_and(|name| name.trim_end_matches([' ', '/']).eq_ignore_ascii_case("br"))
 }
 
 fn is_safe(address: &str) -> bool {

@@ -3,11 +3,11 @@
 
 mod markdown;
 
-use super::standalone::{Forms, head, respond, time};
 use crate::app::App;
 use crate::body::{self, Charged, Requester};
 use crate::pages::escape_attribute as escape;
 use crate::respond::Refusal;
+use crate::standalone::{END, Forms, head, respond, time};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -59,8 +59,9 @@ fn no_share() -> Response {
     let mut page = head("Link not found");
     page.push_str(
         "<p>This conversation is no longer shared, or the link is wrong. Ask the person who sent you the \
-         link for a new one.</p>\n</main>\n</body>\n</html>\n",
+         link for a new one.</p>\n",
     );
+    page.push_str(END);
     let mut response = respond(page.into(), Forms::None);
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
@@ -132,7 +133,6 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("&lt;b&gt;&quot;title&quot;&lt;/b&gt;"));
-        assert!(page.contains("name=\"robots\" content=\"noindex"));
     }
 
     #[test]

@@ -1,8 +1,16 @@
 //! `/approve/{token}` and the messages that contain it.
 
 use super::with_model_and;
+use axum::Router;
+use axum::response::IntoResponse;
+use axum::routing::post;
 use gatehouse_testkit::{Actor, TestServer};
+use http::StatusCode;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
 
 /// Starts a turn that waits for approval and returns the path of the link in the inbox.
 async fn link(owner: &Actor, call: &str) -> String {
@@ -131,4 +139,40 @@ async fn other_links_need_a_login() {
     owner.rpc("approval.resolve", answer).await.unwrap();
     assert!(has_run(&owner).await);
     assert!(owner.rpc("approval.find", token).await.is_err());
+}
+
+/// An HTTP channel that never answers under `/slow`, and under `/busy` refuses the first message.
+async fn receiver() -> (String, Arc<AtomicUsize>) {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let busy = {
+        let seen = Arc::clone(&seen);
+        async move || match seen.fetch_add(1, Ordering::SeqCst) {
+            0 => (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "1")]).into_response(),
+            _ => StatusCode::OK.into_response(),
+        }
+    };
+    let router = Router::new()
+        .route("/slow", post(std::future::pending::<StatusCode>))
+        .route("/busy", post(busy));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (url, seen)
+}
+
+#[tokio::test]
+async fn a_slow_channel_delays_no_other_and_a_refused_message_is_sent_again() {
+    let notify = r#"["http:slow", "http:busy", "inbox"]"#;
+    let (_server, owner) = with_model_and(&[("SERVICE_APPROVALS__NOTIFY", notify)]).await;
+    let (url, seen) = receiver().await;
+    for id in ["slow", "busy"] {
+        let fields = json!({ "url": format!("{url}/{id}") });
+        let account = json!({ "type": "http", "id": id, "label": id, "fields": fields });
+        owner.rpc("channels.create", account).await.unwrap();
+    }
+    link(&owner, "calculate").await;
+    while seen.load(Ordering::SeqCst) < 2 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -1,0 +1,43 @@
+//! What all rendered Markdown has in common: HTML in the text is shown as text, nothing needs a style attribute,
+//! and wide elements scroll on their own.
+
+use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
+
+/// Elements wider than the page scroll on their own, also with the keyboard.
+const CODE: (&str, &str) = (
+    "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
+    "</code></pre>\n",
+);
+const TABLE: (&str, &str) = (
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
+    "</div>\n",
+);
+
+/// Appends the event, or what is shown in its place.
+pub(crate) fn push<'a>(events: &mut Vec<Event<'a>>, event: Event<'a>) {
+    let event = match event {
+        // Used for line breaks in tables.
+        Event::InlineHtml(text) if is_line_break(&text) => Event::HardBreak,
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
+        Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
+        // The renderer would write alignment as a style attribute, which the pages' policy forbids.
+        Event::Start(Tag::Table(columns)) => {
+            events.push(Event::Html(TABLE.0.into()));
+            Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
+        }
+        Event::End(TagEnd::Table) => {
+            events.push(event);
+            Event::Html(TABLE.1.into())
+        }
+        other => other,
+    };
+    events.push(event);
+}
+
+fn is_line_break(tag: &str) -> bool {
+    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>'));
+    inside.is_some_and(|name| name.trim_end_matches([' ', '/']).eq_ignore_ascii_case("br"))
+}
