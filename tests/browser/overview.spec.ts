@@ -56,3 +56,14 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await needs(page).getByText('API key “Laptop”').click();
   await expect(page.getByRole('region', { name: 'API keys' }).getByRole('listitem').filter({ hasText: 'Laptop' })).toBeVisible();
 });
+
+test('what could not be loaded is not reported as nothing', async ({ home: _, page, complaints }) => {
+  complaints.allow(/status of 503/);
+  await page.route('**/api/auth/api-keys', (route) => route.fulfill({ status: 503, json: { code: 'INTERNAL', error: 'Down.' } }));
+  await page.goto('/overview');
+  await expect(needs(page).getByText('Part of this could not be loaded.')).toBeVisible({ timeout: 30_000 });
+  await expect(needs(page).getByText('Nothing needs you right now.')).toHaveCount(0);
+  await page.unroute('**/api/auth/api-keys');
+  await needs(page).getByRole('button', { name: 'Try again' }).click();
+  await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
+});

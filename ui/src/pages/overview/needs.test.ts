@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { needsOf, quantile, type Facts } from './needs';
+import { needsOf, type Facts } from './needs';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 const in_days = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
@@ -53,11 +53,4 @@ test('approvals come first; a disabled webhook needs no secret', () => {
     ],
   };
   expect(needsOf(facts, NOW).map(({ kind }) => kind)).toEqual(['approvals', 'failed', 'secret', 'server']);
-});
-
-test('quantiles are values of the list', () => {
-  expect(quantile([], 0.5)).toBeNull();
-  expect(quantile([5], 0.95)).toBe(5);
-  expect(quantile([3, 1, 2, 4], 0.5)).toBe(2);
-  expect(quantile([3, 1, 2, 4], 0.95)).toBe(4);
 });

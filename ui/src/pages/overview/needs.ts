@@ -68,8 +68,3 @@ function shareOf({ tokens, cost, used_tokens, used_cost }: Facts['budgets'][numb
   const [used, most] = tokens == null ? [used_cost, cost ?? 0] : [used_tokens, tokens];
   return most > 0 ? used / most : 1;
 }
-
-/** The value below which the share `part` of the sorted `values` lies; null if there are none. */
-export function quantile(values: readonly number[], part: number): number | null {
-  return values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? null;
-}
