@@ -151,7 +151,7 @@ export type AskReason = 'required' | 'tainted';
  */
 export type Effect = 'none' | 'send' | 'change' | 'reveal' | 'spend';
 /**
- * What an approval allows besides the call that waits.
+ * The later calls that an approval allows in addition to the waiting one.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Remember".
