@@ -13,6 +13,7 @@ mod env_reveal;
 mod env_variables;
 mod error;
 mod handle;
+mod hold;
 pub mod kdf_queue;
 mod key_of_service;
 mod lifecycle;

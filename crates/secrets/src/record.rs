@@ -15,6 +15,8 @@ pub(crate) fn record_of(row: VaultRow) -> VaultRecord {
         recovery_key_hash: row.recovery_key_hash,
         dek_id: row.dek_id,
         dek_commitment: row.dek_commitment,
+        hold_public_key: row.hold_public_key,
+        hold_private_key: row.hold_private_key,
         created_at: row.created_at,
         updated_at: row.updated_at,
     }
@@ -31,6 +33,8 @@ fn row_of(record: &VaultRecord) -> VaultRow {
         recovery_key_hash: record.recovery_key_hash,
         dek_id: record.dek_id,
         dek_commitment: record.dek_commitment,
+        hold_public_key: record.hold_public_key,
+        hold_private_key: record.hold_private_key,
         created_at: record.created_at,
         updated_at: record.updated_at,
     }

@@ -21,6 +21,10 @@ pub struct VaultRow {
     pub dek_id: String,
     /// A commitment that identifies the data key after unwrapping.
     pub dek_commitment: String,
+    /// Base64 of the public key for held deliveries.
+    pub hold_public_key: Option<String>,
+    /// The matching private key, encrypted with the data key.
+    pub hold_private_key: Option<String>,
     /// Unix milliseconds.
     pub created_at: i64,
     /// Unix milliseconds.
@@ -30,7 +34,7 @@ pub struct VaultRow {
 columns! {
     VaultRow:
     version, kdf_salt, kdf_params, wrapped_dek, recovery_wrapped_dek, recovery_key_hash,
-    dek_id, dek_commitment, created_at, updated_at
+    dek_id, dek_commitment, hold_public_key, hold_private_key, created_at, updated_at
 }
 
 impl Conn {
@@ -42,9 +46,9 @@ impl Conn {
     pub async fn insert_vault(&mut self, row: &VaultRow) -> Result<bool, StoreError> {
         let query = query(
             "INSERT INTO vault (id, version, kdf_salt, kdf_params, wrapped_dek,
-                 recovery_wrapped_dek, recovery_key_hash, dek_id, dek_commitment, created_at,
-                 updated_at)
-             VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
+                 recovery_wrapped_dek, recovery_key_hash, dek_id, dek_commitment, hold_public_key,
+                 hold_private_key, created_at, updated_at)
+             VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
         );
         let query = query
             .bind(row.version)
@@ -55,6 +59,8 @@ impl Conn {
             .bind(row.recovery_key_hash.as_deref())
             .bind(&row.dek_id)
             .bind(&row.dek_commitment)
+            .bind(row.hold_public_key.as_deref())
+            .bind(row.hold_private_key.as_deref())
             .bind(row.created_at)
             .bind(row.updated_at);
         Ok(self.run(query).await? > 0)
@@ -69,8 +75,9 @@ impl Conn {
         let query = query(
             "UPDATE vault SET version = $1, kdf_salt = $2, kdf_params = $3, wrapped_dek = $4,
                  recovery_wrapped_dek = $5, recovery_key_hash = $6, dek_id = $7,
-                 dek_commitment = $8, updated_at = $9
-             WHERE id = 1 AND dek_id = $10 AND wrapped_dek = $11",
+                 dek_commitment = $8, hold_public_key = $9, hold_private_key = $10,
+                 updated_at = $11
+             WHERE id = 1 AND dek_id = $12 AND wrapped_dek = $13",
         );
         let query = query
             .bind(row.version)
@@ -81,6 +88,8 @@ impl Conn {
             .bind(row.recovery_key_hash.as_deref())
             .bind(&row.dek_id)
             .bind(&row.dek_commitment)
+            .bind(row.hold_public_key.as_deref())
+            .bind(row.hold_private_key.as_deref())
             .bind(row.updated_at)
             .bind(&opened.dek_id)
             .bind(&opened.wrapped_dek);

@@ -33,6 +33,13 @@ pub enum Aad {
         /// File name, in hexadecimal digits.
         name: String,
     },
+    /// `held:{delivery}`: a delivery that arrived while the vault was sealed.
+    Held {
+        /// The delivery's id.
+        delivery: String,
+    },
+    /// `vault:hold`: the private key for held deliveries.
+    HoldKey,
     /// `vault:dek`: the data key, wrapped with the key derived from the password.
     WrappedDek,
     /// `vault:dek:recovery`: the data key, wrapped with the key derived from the recovery key.
@@ -60,6 +67,12 @@ impl Aad {
         }
     }
 
+    pub fn held(delivery: &str) -> Self {
+        Self::Held {
+            delivery: delivery.to_owned(),
+        }
+    }
+
     pub fn webhook_config(field: &str) -> Self {
         Self::WebhookConfig {
             field: field.to_owned(),
@@ -82,6 +95,8 @@ impl fmt::Display for Aad {
             Self::WebhookConfig { field } => write!(f, "webhook:config:{field}"),
             Self::ProviderKeys => f.write_str("provider_keys"),
             Self::VoiceCache { name } => write!(f, "voice:cache:{name}"),
+            Self::Held { delivery } => write!(f, "held:{delivery}"),
+            Self::HoldKey => f.write_str("vault:hold"),
             Self::WrappedDek => f.write_str("vault:dek"),
             Self::RecoveryWrappedDek => f.write_str("vault:dek:recovery"),
         }

@@ -11,6 +11,7 @@
 mod aad;
 mod cipher;
 mod dek;
+mod hold;
 mod kdf;
 mod keyring;
 mod record;
@@ -19,6 +20,7 @@ mod recovery;
 pub use aad::Aad;
 pub use cipher::CryptoError;
 pub use dek::{Dek, DekId};
+pub use hold::{HoldPrivateKey, HoldPublicKey};
 pub use kdf::{KdfParams, KdfRefused};
 pub use keyring::{Keyring, RecordState, Status, TransitionError};
 pub use record::{

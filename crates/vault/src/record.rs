@@ -3,7 +3,7 @@
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::kdf::{self, KdfParams, KdfRefused};
-use crate::{Aad, Dek, DekId, RecoveryKey};
+use crate::{Aad, Dek, DekId, HoldPrivateKey, HoldPublicKey, RecoveryKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::{ErrorCode, Problem, Random, Timestamp};
@@ -32,6 +32,11 @@ pub struct VaultRecord {
     pub dek_id: String,
     /// [`Dek::commitment`] of the data key.
     pub dek_commitment: String,
+    /// Base64 of the public key for held deliveries. Records of earlier releases have none until
+    /// [`VaultRecord::with_hold_key`] adds it.
+    pub hold_public_key: Option<String>,
+    /// The matching private key, encrypted with the data key. AAD: `vault:hold`.
+    pub hold_private_key: Option<String>,
     /// Unix milliseconds.
     pub created_at: i64,
     /// Unix milliseconds.
@@ -105,6 +110,52 @@ impl VaultRecord {
         self.salt()?;
         check_wrapped(&self.wrapped_dek, "wrapped_dek")?;
         self.check_dek_columns()
+    }
+
+    /// The key that encrypts held deliveries, if the record has a valid one.
+    pub fn hold_public_key(&self) -> Option<HoldPublicKey> {
+        HoldPublicKey::parse(self.hold_public_key.as_deref()?)
+    }
+
+    /// The key that decrypts held deliveries. `None` if the record has none.
+    pub fn hold_private_key(&self, dek: &Dek) -> Result<Option<HoldPrivateKey>, CryptoError> {
+        let wrapped = self.hold_private_key.as_deref();
+        wrapped
+            .map(|text| HoldPrivateKey::unwrap_with(dek, text))
+            .transpose()
+    }
+
+    /// Returns the record with a new key pair for held deliveries, or `None` if it has one.
+    pub fn with_hold_key(&self, dek: &Dek, random: &dyn Random) -> Result<Option<Self>, OpenError> {
+        if self.hold_private_key.is_some() {
+            return Ok(None);
+        }
+        self.check_is_mine(dek)?;
+        let pair = HoldPrivateKey::generate(random);
+        Ok(Some(Self {
+            hold_public_key: Some(pair.public().encode()),
+            hold_private_key: Some(pair.wrap(dek, random)?),
+            ..self.clone()
+        }))
+    }
+
+    /// Takes over the key pair for held deliveries from the record that this one replaces, because
+    /// deliveries may already be encrypted with it.
+    pub fn keep_hold_key(
+        self,
+        dek: &Dek,
+        old: &Self,
+        old_dek: &Dek,
+        random: &dyn Random,
+    ) -> Result<Self, CryptoError> {
+        let Some(pair) = old.hold_private_key(old_dek)? else {
+            return Ok(self);
+        };
+        Ok(Self {
+            hold_public_key: Some(pair.public().encode()),
+            hold_private_key: Some(pair.wrap(dek, random)?),
+            ..self
+        })
     }
 
     fn check_version(&self) -> Result<(), OpenError> {
@@ -220,6 +271,7 @@ pub fn create(
     let dek = Dek::generate(random);
     let by_password = PasswordCopy::make(&dek, password, random)?;
     let recovery = RecoveryCopy::make(&dek, random)?;
+    let hold = HoldPrivateKey::generate(random);
     let record = VaultRecord {
         version: VaultRecord::VERSION,
         kdf_salt: by_password.kdf_salt,
@@ -229,6 +281,8 @@ pub fn create(
         recovery_key_hash: Some(recovery.key.hash()),
         dek_id: dek.id().to_string(),
         dek_commitment: dek.commitment(),
+        hold_public_key: Some(hold.public().encode()),
+        hold_private_key: Some(hold.wrap(&dek, random)?),
         created_at: now.as_millis(),
         updated_at: now.as_millis(),
     };
@@ -304,16 +358,14 @@ pub fn rotate(
     random: &dyn Random,
     now: Timestamp,
 ) -> Result<(VaultRecord, Dek, RecoveryKey), OpenError> {
-    open_with_password(record, password)?;
+    let old_dek = open_with_password(record, password)?;
     let (new, dek, key) = create(password, random, now)?;
-    Ok((
-        VaultRecord {
-            created_at: record.created_at,
-            ..new
-        },
-        dek,
-        key,
-    ))
+    let new = VaultRecord {
+        created_at: record.created_at,
+        ..new
+    };
+    let new = new.keep_hold_key(&dek, record, &old_dek, random)?;
+    Ok((new, dek, key))
 }
 
 #[cfg(test)]

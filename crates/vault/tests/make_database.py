@@ -13,7 +13,7 @@ db = sqlite3.connect(database_path)
 db.executescript("""
     CREATE TABLE vault (id BIGINT PRIMARY KEY, version BIGINT, kdf_salt TEXT, kdf_params TEXT,
         wrapped_dek TEXT, recovery_wrapped_dek TEXT, recovery_key_hash TEXT, dek_id TEXT,
-        dek_commitment TEXT, created_at BIGINT, updated_at BIGINT);
+        dek_commitment TEXT, hold_public_key TEXT, hold_private_key TEXT, created_at BIGINT, updated_at BIGINT);
     CREATE TABLE env_variables (key TEXT PRIMARY KEY, value TEXT, encrypted BIGINT);
     CREATE TABLE ssh_keys (name TEXT PRIMARY KEY, public_key TEXT, private_key TEXT, encrypted BIGINT);
     INSERT INTO env_variables VALUES ('NOT_ENCRYPTED', 'as it is', 0);

@@ -15,6 +15,7 @@ import sys
 
 from argon2.low_level import Type, hash_secret_raw
 from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_decrypt as xchacha_decrypt
+from nacl.bindings import crypto_scalarmult, crypto_scalarmult_base
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
@@ -27,6 +28,16 @@ def decrypt(key: bytes, aad: str, text: str) -> bytes:
     """nonce (24 bytes) ‖ ciphertext ‖ tag (16 bytes), as base64."""
     sealed = base64.b64decode(text, validate=True)
     return xchacha_decrypt(sealed[24:], aad.encode(), sealed[:24], key)
+
+
+def decrypt_held(private: bytes, aad: str, text: str) -> bytes:
+    """The sender's public key as base64, a dot, and a ciphertext."""
+    sender, sealed = text.split(".")
+    sender = base64.b64decode(sender, validate=True)
+    salt = sender + crypto_scalarmult_base(private)
+    extracted = hmac.new(salt, crypto_scalarmult(private, sender), hashlib.sha256).digest()
+    key = hmac.new(extracted, b"gatehouse/hold/v1" + bytes([1]), hashlib.sha256).digest()
+    return decrypt(key, aad, sealed)
 
 
 def recovery_letters(typed: str) -> str:
@@ -87,6 +98,9 @@ def check_vectors(path: str) -> str:
         assert dek.hex() == vectors["dek_hex"]
         for item in vectors["ciphertexts"]:
             assert decrypt(dek, item["aad"], item["ciphertext"]).decode() == item["plaintext"], item["aad"]
+        private = decrypt(dek, "vault:hold", vectors["record"]["hold_private_key"])
+        held = vectors["held"]
+        assert decrypt_held(private, held["aad"], held["ciphertext"]).decode() == held["plaintext"]
     return f"{len(vectors['ciphertexts'])} ciphertexts, opened by password and by recovery key"
 
 

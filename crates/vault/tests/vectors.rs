@@ -35,6 +35,8 @@ fn record_as_json(record: &VaultRecord) -> Value {
         "recovery_key_hash": record.recovery_key_hash,
         "dek_id": record.dek_id,
         "dek_commitment": record.dek_commitment,
+        "hold_public_key": record.hold_public_key,
+        "hold_private_key": record.hold_private_key,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     })
@@ -85,6 +87,9 @@ fn the_committed_vectors_are_what_this_code_makes() {
             json!({ "aad": aad.to_string(), "plaintext": plaintext, "ciphertext": ciphertext })
         })
         .collect();
+    let held = Aad::held("del_example");
+    let hold_key = record.hold_public_key().unwrap();
+    let sealed = hold_key.encrypt(&random, &held, b"a delivery").unwrap();
     let letters = key.to_display().expose_secret().replace('-', "");
     let made = json!({
         "password": PASSWORD,
@@ -94,6 +99,7 @@ fn the_committed_vectors_are_what_this_code_makes() {
         "dek_hex": HEXLOWER.encode(&dek_bytes),
         "record": record_as_json(&record),
         "ciphertexts": ciphertexts,
+        "held": { "aad": held.to_string(), "plaintext": "a delivery", "ciphertext": sealed },
     });
     update_if_asked(&made);
     let committed: Value = serde_json::from_str(COMMITTED).unwrap();
@@ -111,6 +117,8 @@ fn the_committed_vectors_are_what_this_code_makes() {
             let text = vector["ciphertext"].as_str().unwrap();
             assert_eq!(*opened.decrypt(aad, text).unwrap(), plaintext.as_bytes());
         }
+        let hold_key = record.hold_private_key(&opened).unwrap().unwrap();
+        assert_eq!(*hold_key.decrypt(&held, &sealed).unwrap(), b"a delivery");
     }
 }
 
@@ -129,6 +137,7 @@ fn the_format_document_shows_these_vectors() {
         shown.push(vectors[field].as_str().unwrap());
     }
     shown.push(vectors["ciphertexts"][0]["ciphertext"].as_str().unwrap());
+    shown.push(vectors["held"]["ciphertext"].as_str().unwrap());
     for value in shown {
         assert!(
             FORMAT_DOCUMENT.contains(value),

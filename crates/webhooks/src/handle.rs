@@ -43,6 +43,8 @@ pub struct WebhooksSettings {
     pub section: gatehouse_config::Webhooks,
     /// `server.drain_seconds`.
     pub drain_seconds: u64,
+    /// `vault.hold_while_sealed`.
+    pub hold_while_sealed: bool,
     /// The base URL that senders use, such as `https://gate.example`: `server.external_url`, otherwise the
     /// listen address.
     pub base_url: String,
@@ -53,6 +55,7 @@ impl Default for WebhooksSettings {
         Self {
             section: gatehouse_config::Webhooks::default(),
             drain_seconds: 30,
+            hold_while_sealed: false,
             base_url: "http://127.0.0.1:8420".to_owned(),
         }
     }
@@ -116,6 +119,8 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Arc<Delivery>>,
     /// Notified when the worker may have work to do.
     pub(crate) wake: Arc<Notify>,
+    /// Notified when a delivery was held although the vault may have been unsealed meanwhile.
+    pub(crate) held: Notify,
     /// Random id of this process, recorded in its leases.
     pub(crate) node: String,
     /// How many passes the worker has completed.
@@ -242,6 +247,7 @@ impl Webhooks {
             live: LiveWebhooks::default(),
             events,
             wake,
+            held: Notify::new(),
             cancels: Cancels::default(),
             circuits: Mutex::default(),
             snapshots: Snapshots::default(),

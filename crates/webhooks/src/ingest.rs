@@ -5,6 +5,7 @@
 
 mod batch;
 mod guesses;
+mod hold;
 mod outcome;
 mod refusals;
 mod repeat;
@@ -20,10 +21,21 @@ pub use test_delivery::TestResult;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
 use bytes::Bytes;
-use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_domain::{Actor, DeliveryId, Timestamp};
 use gatehouse_secrets::Status;
 use http::HeaderMap;
 use std::sync::Arc;
+
+/// When a request is verified.
+#[derive(Debug)]
+enum Phase {
+    /// While the sender waits for the response.
+    Live,
+    /// Later, because the vault is sealed: until then the request is stored encrypted.
+    Hold,
+    /// Now, after an unseal: the sender has got a response with this id.
+    Release(DeliveryId),
+}
 
 /// A request whose webhook exists and is enabled and whose client IP address is allowed. Its body has not
 /// been read yet.
@@ -33,19 +45,23 @@ pub struct Intake {
     webhook: Arc<LiveWebhook>,
     from: Actor,
     received_at: Timestamp,
+    phase: Phase,
 }
 
 impl Webhooks {
-    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked, the client IP
-    /// address is allowed. A disabled webhook is reported like one that does not exist.
+    /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are
+    /// held meanwhile, the client IP address is allowed. A disabled webhook is reported like one that does not
+    /// exist.
     pub async fn begin_ingest(
         &self,
         public_id: &str,
         from: &Actor,
         headers: &HeaderMap,
     ) -> Result<Intake, IngestError> {
+        let (webhook, phase) = self.open_webhook(public_id).await?;
         let intake = Intake {
-            webhook: self.open_webhook(public_id).await?,
+            webhook,
+            phase,
             inner: Arc::clone(&self.0),
             from: from.clone(),
             received_at: self.0.now(),
@@ -54,26 +70,34 @@ impl Webhooks {
         Ok(intake)
     }
 
-    async fn open_webhook(&self, public_id: &str) -> Result<Arc<LiveWebhook>, IngestError> {
+    async fn open_webhook(
+        &self,
+        public_id: &str,
+    ) -> Result<(Arc<LiveWebhook>, Phase), IngestError> {
         let find = || {
             let found = self.0.live.find(public_id);
             found.filter(|webhook| webhook.enabled)
         };
         let webhook = find().ok_or(IngestError::NotFound)?;
+        let is_held = self.0.settings.load().hold_while_sealed;
+        let sealed = |webhook| {
+            let held = is_held.then_some((webhook, Phase::Hold));
+            held.ok_or(IngestError::Sealed)
+        };
         if self.0.secrets.status() == Status::Sealed {
-            return Err(IngestError::Sealed);
+            return sealed(webhook);
         }
         if !webhook.is_sealed() {
-            return Ok(webhook);
+            return Ok((webhook, Phase::Live));
         }
         // The vault has just been unlocked and the secrets have not been loaded yet.
         let reloaded = self.reload_sealed(public_id).await;
         reloaded.map_err(IngestError::Reload)?;
         let webhook = find().ok_or(IngestError::NotFound)?;
         if webhook.is_sealed() {
-            return Err(IngestError::Sealed);
+            return sealed(webhook);
         }
-        Ok(webhook)
+        Ok((webhook, Phase::Live))
     }
 }
 
@@ -115,7 +139,8 @@ impl Intake {
         IngestError::RateLimited { wait_ms }
     }
 
-    /// Verifies, filters and stores a request. `url` is the URL that the sender requested.
+    /// Verifies, filters and stores a request, or stores it encrypted while the vault is sealed. `url` is the
+    /// URL that the sender requested.
     pub async fn accept(
         &self,
         headers: &HeaderMap,
@@ -126,6 +151,9 @@ impl Intake {
             let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
             let read = body.get(..self.max_body_bytes()).unwrap_or_default();
             return Err(self.too_large(headers, read, size));
+        }
+        if matches!(self.phase, Phase::Hold) {
+            return self.hold(headers, url, body).await;
         }
         let (signed_id, bytes_key) = self.verify(headers, url, body)?;
         let payload = self.parse(headers, body)?;
@@ -162,9 +190,13 @@ impl Intake {
         {
             return self.filter(&arrived).await;
         }
-        let place = match self.reserve(&arrived).await? {
-            Ok(place) => place,
-            Err(duplicate) => return Ok(duplicate),
+        // A held delivery has had its permit.
+        let place = match self.phase {
+            Phase::Release(_) => None,
+            _ => match self.reserve(&arrived).await? {
+                Ok(place) => Some(place),
+                Err(duplicate) => return Ok(duplicate),
+            },
         };
         self.store(arrived, payload, place).await
     }

@@ -263,19 +263,36 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Reloads the webhooks whenever the vault is sealed or unsealed.
+    /// Reloads the webhooks whenever the vault is sealed or unsealed, and then processes held deliveries.
     pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
         const AGAIN: Duration = Duration::from_secs(1);
+        /// How often to look for deliveries that a sealed node has held.
+        const OTHER_NODES: Duration = Duration::from_secs(20);
         let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());
         let follow = async move {
             // The webhooks were loaded before this task subscribed, so reload once for changes in between.
             status.mark_changed();
-            while status.changed().await.is_ok() {
-                let _: Status = *status.borrow_and_update();
-                if let Err(error) = webhooks.reload().await {
-                    tracing::error!(%error, "webhooks could not be read");
+            loop {
+                tokio::select! {
+                    changed = status.changed() => {
+                        if changed.is_err() {
+                            return;
+                        }
+                        let _: Status = *status.borrow_and_update();
+                        if let Err(error) = webhooks.reload().await {
+                            tracing::error!(%error, "webhooks could not be read");
+                            tokio::time::sleep(AGAIN).await;
+                            status.mark_changed();
+                            continue;
+                        }
+                    }
+                    () = webhooks.0.held.notified() => {}
+                    () = tokio::time::sleep(OTHER_NODES) => {}
+                }
+                if let Err(error) = webhooks.release_held().await {
+                    tracing::error!(%error, "held deliveries could not be processed; retrying");
                     tokio::time::sleep(AGAIN).await;
-                    status.mark_changed();
+                    webhooks.0.held.notify_one();
                 }
             }
         };

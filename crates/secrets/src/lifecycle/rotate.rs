@@ -86,12 +86,14 @@ impl Inner {
         let key = super::Key::Password(password.clone());
         let old_dek = self.open_record(actor, &opened, &key).await?;
         let made = self.make_vault(actor, password.clone()).await?;
+        let new = VaultRecord {
+            created_at: opened.created_at,
+            ..made.record
+        };
+        let new = new.keep_hold_key(&made.dek, &opened, &old_dek, &*self.random)?;
         Ok(Rotation {
             seen: view.seen,
-            new: VaultRecord {
-                created_at: opened.created_at,
-                ..made.record
-            },
+            new,
             opened,
             old_dek,
             new_dek: made.dek,

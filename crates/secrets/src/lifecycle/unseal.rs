@@ -91,6 +91,7 @@ impl Inner {
             Box::pin(async move {
                 job.require_unchanged(conn, &seen).await?;
                 let migrated = job.migrate(conn, &dek).await?;
+                job.add_hold_key(conn, &dek).await?;
                 let detail = json!({ "by": by, "migrated": migrated });
                 job.note(conn, "vault.unsealed", &actor, detail).await?;
                 Ok::<_, VaultError>(migrated)

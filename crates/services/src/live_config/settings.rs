@@ -85,6 +85,7 @@ pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
     WebhooksSettings {
         section: resolved.settings.webhooks.clone(),
         drain_seconds: resolved.settings.server.drain_seconds,
+        hold_while_sealed: resolved.settings.vault.hold_while_sealed,
         base_url: base_url(&resolved.settings),
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn ingest(
 
 /// Logs an internal error, once.
 fn refusal(error: IngestError) -> Refusal {
-    if let IngestError::Store(_) | IngestError::Reload(_) = &error {
+    if let IngestError::Store(_) | IngestError::Hold(_) | IngestError::Reload(_) = &error {
         let error: &dyn std::error::Error = &error;
         tracing::error!(error, "a webhook delivery was not accepted");
     }

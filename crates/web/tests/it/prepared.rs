@@ -164,6 +164,8 @@ fn vault_record() -> (VaultRow, SecretString) {
         recovery_key_hash: record.recovery_key_hash,
         dek_id: record.dek_id,
         dek_commitment: record.dek_commitment,
+        hold_public_key: record.hold_public_key,
+        hold_private_key: record.hold_private_key,
         created_at: record.created_at,
         updated_at: record.updated_at,
     };

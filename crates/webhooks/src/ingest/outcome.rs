@@ -2,6 +2,7 @@
 
 use crate::error::WebhooksError;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
+use gatehouse_secrets::SecretsError;
 use gatehouse_sources::payload::PayloadError;
 use gatehouse_sources::verify::VerifyError;
 use gatehouse_store::StoreError;
@@ -56,6 +57,9 @@ pub enum IngestError {
     RateLimited { wait_ms: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The request could not be encrypted for the time after the next unseal.
+    #[error("the delivery could not be held")]
+    Hold(#[from] SecretsError),
     /// The webhook's secrets could not be loaded.
     #[error("the webhooks could not be read")]
     Reload(#[source] WebhooksError),
@@ -79,6 +83,7 @@ impl From<IngestError> for Problem {
             IngestError::Unreadable(error) => error.into(),
             IngestError::RateLimited { wait_ms } => Self::rate_limited(wait_ms),
             IngestError::Store(error) => error.into(),
+            IngestError::Hold(error) => error.into(),
             IngestError::Reload(error) => error.into(),
         }
     }

@@ -4,8 +4,8 @@ use super::batch::{Entry, Stored};
 use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
 use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
-use super::{IngestError, Ingested, Intake};
-use crate::limits::{PerMinute, Reservation};
+use super::{IngestError, Ingested, Intake, Phase};
+use crate::limits::{PerMinute, Refused, Reservation};
 use crate::metrics;
 use crate::rules::OnLimit;
 use crate::secret::SHORT_BYTES;
@@ -71,7 +71,7 @@ impl Intake {
     }
 
     /// Returns a row without event, payload and configuration, as for a refused delivery.
-    fn row(
+    pub(super) fn row(
         &self,
         status: DeliveryStatus,
         headers: &HeaderMap,
@@ -85,7 +85,10 @@ impl Intake {
             &self.without_proof(headers),
         );
         NewDelivery {
-            id: self.inner.new_delivery_id(),
+            id: match &self.phase {
+                Phase::Release(id) => id.clone(),
+                Phase::Live | Phase::Hold => self.inner.new_delivery_id(),
+            },
             webhook_id: webhook.id.clone(),
             status,
             event_type: None,
@@ -159,6 +162,10 @@ impl Intake {
         size: u64,
         is_early: bool,
     ) {
+        // The caller stores the outcome of a held delivery.
+        if matches!(self.phase, Phase::Release(_)) {
+            return;
+        }
         let row = NewDelivery {
             error: Some(reason.to_owned()),
             ..self.row(DeliveryStatus::Rejected, headers, body, size)
@@ -257,6 +264,21 @@ impl Intake {
         &self,
         arrived: &Arrived<'_>,
     ) -> Result<Result<Reservation, Ingested>, IngestError> {
+        let refused = match self.permit().await {
+            Ok(place) => return Ok(Ok(place)),
+            Err(refused) => refused,
+        };
+        if let Some(first) = self.find_first(arrived).await? {
+            return Ok(Err(self.duplicate(arrived, first)));
+        }
+        metrics::rate_limited(&self.webhook.public_id);
+        Err(IngestError::RateLimited {
+            wait_ms: refused.wait_ms,
+        })
+    }
+
+    /// Reserves a permit under the rate limits, or in the webhook's queue if it has one.
+    pub(super) async fn permit(&self) -> Result<Reservation, Refused> {
         let config = &self.webhook.config;
         let global = self
             .inner
@@ -270,23 +292,12 @@ impl Intake {
             global: u32::try_from(global).unwrap_or(u32::MAX),
         };
         let (limits, id) = (&self.inner.limits, &self.webhook.id);
-        let reserved = match config.on_limit {
+        match config.on_limit {
             OnLimit::Refuse => limits.reserve_decided(id, per_minute).await,
             OnLimit::Queue => limits
                 .reserve(id, per_minute)
                 .or_else(|_| limits.reserve_waiting(id, per_minute.webhook)),
-        };
-        let refused = match reserved {
-            Ok(place) => return Ok(Ok(place)),
-            Err(refused) => refused,
-        };
-        if let Some(first) = self.find_first(arrived).await? {
-            return Ok(Err(self.duplicate(arrived, first)));
         }
-        metrics::rate_limited(&self.webhook.public_id);
-        Err(IngestError::RateLimited {
-            wait_ms: refused.wait_ms,
-        })
     }
 
     /// Returns the delivery that this one duplicates, unless this one may run as a redelivery.
@@ -314,7 +325,9 @@ impl Intake {
     /// row.
     fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
         let refusals = &self.inner.refusals;
-        if refusals.is_noted(Kind::Duplicate, self.from.client) {
+        if !matches!(self.phase, Phase::Release(_))
+            && refusals.is_noted(Kind::Duplicate, self.from.client)
+        {
             let row = NewDelivery {
                 duplicate_of: Some(first.clone()),
                 ..self.row_of(DeliveryStatus::Deduplicated, arrived)
@@ -330,7 +343,7 @@ impl Intake {
         &self,
         arrived: Arrived<'_>,
         payload: Payload,
-        place: Reservation,
+        place: Option<Reservation>,
     ) -> Result<Ingested, IngestError> {
         let row = self.row_of(DeliveryStatus::Queued, &arrived);
         let webhook = &self.webhook;
@@ -356,7 +369,7 @@ impl Intake {
             row,
             redeliver: webhook.config.redeliver_failed,
         };
-        match self.inner.batches.store(entry, Some(place)).await? {
+        match self.inner.batches.store(entry, place).await? {
             Stored::New | Stored::Again(_) => {
                 self.count(DeliveryStatus::Queued, &arrived.event);
                 Ok(Ingested::Accepted(id))

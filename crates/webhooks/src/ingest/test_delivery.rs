@@ -1,6 +1,6 @@
 //! `webhooks.test`: ingests a realistic sample, signed as its sender would sign it.
 
-use super::{IngestError, Ingested, Intake};
+use super::{IngestError, Ingested, Intake, Phase};
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use crate::live::LiveWebhook;
@@ -84,6 +84,7 @@ impl Webhooks {
             webhook: Arc::clone(&webhook),
             from: actor.clone(),
             received_at: now,
+            phase: Phase::Live,
         };
         let outcome = intake.accept(&headers, &url, &sample.body.into()).await;
         test_result(outcome)
