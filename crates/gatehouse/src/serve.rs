@@ -2,7 +2,8 @@
 
 use crate::compose::App;
 use crate::limits::open_files;
-use gatehouse_web::{ConnectionLimits, ServeOptions, install_metrics};
+use gatehouse_auth::MetricsToken;
+use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -32,13 +33,24 @@ impl App {
         let services = self.services();
         let tasks = TaskTracker::new();
         // First, because metrics reported before the recorder exists are lost.
-        let wanted = services.config.resolved().settings.metrics.enabled;
-        let metrics = wanted.then(install_metrics).and_then(|made| {
+        let resolved = services.config.resolved();
+        let settings = &resolved.settings.metrics;
+        let metrics = settings.enabled.then(install_metrics).and_then(|made| {
             made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
                 .ok()
         });
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
+        }
+        let token = settings.token.clone().map(MetricsToken::new);
+        let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
+        if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
+            match TcpListener::bind(address).await {
+                Ok(listener) => drop(tasks.spawn(scrape.serve(listener, shutdown.clone()))),
+                Err(error) => {
+                    tracing::error!(%error, %address, "cannot listen on the address of metrics.bind");
+                }
+            }
         }
         self.announce(&listener, &shutdown, &tasks);
         // Subscribes before the first poll for changes of other nodes.

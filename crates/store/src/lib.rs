@@ -133,6 +133,7 @@ use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -233,6 +234,11 @@ impl Store {
     /// plaintext. Does nothing on PostgreSQL.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         self.writers.lane(Lane::Rules).checkpoint().await
+    }
+
+    /// Returns how long a writer has been working on its current group of writes; zero if all are idle.
+    pub fn busy_for(&self) -> Duration {
+        self.writers.busy_for()
     }
 
     /// Returns whether the database responds.

@@ -4,9 +4,10 @@
 use crate::dialect::{Engine, Lane};
 use crate::open::Source;
 use crate::postgres::TransactionId;
-use crate::writer::{Acknowledge, Job, Order, Ran};
+use crate::writer::{Acknowledge, Busy, Job, Order, Ran};
 use crate::{Conn, StoreError};
 use futures_util::FutureExt;
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub(crate) struct GroupWriter {
     lane: Lane,
     source: Source,
     changed: broadcast::Sender<Arc<str>>,
+    busy: Busy,
     /// Absent before the first write, and after an error that leaves the connection in an unknown state.
     conn: Option<Conn>,
 }
@@ -54,33 +56,51 @@ impl GroupWriter {
         lane: Lane,
         source: Source,
         changed: broadcast::Sender<Arc<str>>,
+        busy: Busy,
     ) -> Self {
         Self {
             engine,
             lane,
             source,
             changed,
+            busy,
             conn: None,
         }
     }
 
     /// Runs until [`Order::Stop`] or until every handle is dropped.
     pub(crate) async fn serve(mut self, mut inbox: mpsc::Receiver<Order>) {
+        let busy = self.busy.clone();
         while let Some(order) = inbox.recv().await {
-            match order {
-                Order::Run(first) => {
-                    let (group, next) = gather(first, &mut inbox);
-                    self.run_group(group).await;
-                    match next {
-                        Some(Order::Checkpoint(reply)) => drop(reply.send(self.empty_log().await)),
-                        Some(Order::Stop) => break,
-                        Some(Order::Run(_)) | None => {}
-                    }
-                }
-                Order::Checkpoint(reply) => drop(reply.send(self.empty_log().await)),
-                Order::Stop => break,
+            if busy
+                .during(self.carry_out(order, &mut inbox))
+                .await
+                .is_break()
+            {
+                break;
             }
         }
+    }
+
+    async fn carry_out(
+        &mut self,
+        order: Order,
+        inbox: &mut mpsc::Receiver<Order>,
+    ) -> ControlFlow<()> {
+        let next = match order {
+            Order::Run(first) => {
+                let (group, next) = gather(first, inbox);
+                self.run_group(group).await;
+                next
+            }
+            other => Some(other),
+        };
+        match next {
+            Some(Order::Checkpoint(reply)) => drop(reply.send(self.empty_log().await)),
+            Some(Order::Stop) => return ControlFlow::Break(()),
+            Some(Order::Run(_)) | None => {}
+        }
+        ControlFlow::Continue(())
     }
 
     async fn take_conn(&mut self) -> Result<Conn, StoreError> {

@@ -6,9 +6,11 @@ use crate::open::Source;
 use crate::write_group::GroupWriter;
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 /// Capacity of the queue; further callers wait for space.
@@ -31,6 +33,29 @@ pub(crate) enum Order {
     Run(Job),
     Checkpoint(oneshot::Sender<Result<(), StoreError>>),
     Stop,
+}
+
+/// When a writer began its current work; `None` while it waits for orders.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Busy(Arc<Mutex<Option<Instant>>>);
+
+impl Busy {
+    fn set(&self, since: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+
+    /// Runs the writer's work.
+    pub(crate) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
+        self.set(Some(Instant::now()));
+        let done = work.await;
+        self.set(None);
+        done
+    }
+
+    fn duration(&self) -> Duration {
+        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
 }
 
 /// Handles to the writers, one for each lane.
@@ -78,6 +103,13 @@ impl Writers {
         }
     }
 
+    /// How long the slowest writer has been working on its current group.
+    pub(crate) fn busy_for(&self) -> Duration {
+        let writers = [&self.arrivals, &self.queue, &self.rules];
+        let durations = writers.map(|writer| writer.busy.duration());
+        durations.into_iter().max().unwrap_or_default()
+    }
+
     pub(crate) async fn stop(&self) {
         for writer in [&self.arrivals, &self.queue, &self.rules] {
             writer.stop().await;
@@ -90,6 +122,7 @@ impl Writers {
 pub(crate) struct Writer {
     orders: mpsc::Sender<Order>,
     running: TaskTracker,
+    busy: Busy,
 }
 
 fn stopped() -> StoreError {
@@ -105,7 +138,8 @@ impl Writer {
     ) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
         let running = TaskTracker::new();
-        let writer = GroupWriter::new(engine, lane, source, changed);
+        let busy = Busy::default();
+        let writer = GroupWriter::new(engine, lane, source, changed, busy.clone());
         match engine {
             Engine::Sqlite => {
                 let (runtime, token) = (Handle::current(), running.token());
@@ -117,7 +151,11 @@ impl Writer {
             Engine::Postgres => drop(running.spawn(writer.serve(inbox))),
         }
         running.close();
-        Self { orders, running }
+        Self {
+            orders,
+            running,
+            busy,
+        }
     }
 
     pub(crate) async fn submit<T, E, F>(&self, job: F) -> Result<T, E>

@@ -8,6 +8,7 @@ use gatehouse_store::{
 };
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Barrier;
 
 fn at(millis: i64) -> Timestamp {
@@ -374,4 +375,31 @@ async fn a_task_has_the_guard_only_where_it_inherits_it() {
         .await;
     insert(&store, 5).await.unwrap();
     assert_eq!(count(&store).await, 3);
+}
+
+#[tokio::test]
+async fn a_write_that_does_not_end_is_seen() {
+    for database in databases().await {
+        let store = database.open().await;
+        assert_eq!(store.busy_for(), Duration::ZERO);
+        let (go, wait) = tokio::sync::oneshot::channel::<()>();
+        let writing = store.write(move |_| {
+            Box::pin(async move {
+                let _ = wait.await;
+                Ok::<_, StoreError>(())
+            })
+        });
+        let seen = async {
+            while store.busy_for() < Duration::from_millis(20) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            go.send(()).unwrap();
+        };
+        let (written, ()) = tokio::join!(writing, seen);
+        written.unwrap();
+        while store.busy_for() > Duration::ZERO {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        store.close().await;
+    }
 }

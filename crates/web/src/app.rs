@@ -2,6 +2,8 @@
 
 use crate::observe::Meters;
 use crate::routes;
+use crate::routes::health::DatabaseProbe;
+use crate::scrape::Scrape;
 use axum::Router;
 use gatehouse_auth::{Auth, RequestContext};
 use gatehouse_domain::{Random, RequestId, SeededRandom};
@@ -9,7 +11,6 @@ use gatehouse_rpc::Rpc;
 use gatehouse_rpc::memory_budget::{Holder, Share};
 use gatehouse_secrets::Secrets;
 use gatehouse_services::Services;
-use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -23,8 +24,9 @@ pub struct App {
 struct Inner {
     rpc: Rpc,
     router: OnceLock<Router>,
-    metrics: Option<PrometheusHandle>,
+    metrics: Option<Scrape>,
     meters: Meters,
+    database: DatabaseProbe,
     request_ids: SeededRandom,
     sockets: TaskTracker,
     shutdown: CancellationToken,
@@ -32,7 +34,7 @@ struct Inner {
 
 impl App {
     /// Creates the application. `shutdown` ends sockets and long responses.
-    pub fn new(rpc: Rpc, metrics: Option<PrometheusHandle>, shutdown: CancellationToken) -> Self {
+    pub fn new(rpc: Rpc, metrics: Option<Scrape>, shutdown: CancellationToken) -> Self {
         let random: &dyn Random = &*rpc.services().random;
         let request_ids = SeededRandom::new(u64::from_le_bytes(random.bytes()));
         let inner = Inner {
@@ -40,6 +42,7 @@ impl App {
             router: OnceLock::new(),
             metrics,
             meters: Meters::default(),
+            database: DatabaseProbe::default(),
             request_ids,
             sockets: TaskTracker::new(),
             shutdown,
@@ -75,7 +78,15 @@ impl App {
         self.inner.router.get_or_init(|| routes::router(self))
     }
 
-    pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {
+    pub(crate) fn database(&self) -> &DatabaseProbe {
+        &self.inner.database
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.inner.shutdown.is_cancelled()
+    }
+
+    pub(crate) fn metrics(&self) -> Option<&Scrape> {
         self.inner.metrics.as_ref()
     }
 

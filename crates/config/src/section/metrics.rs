@@ -1,12 +1,57 @@
 //! `[metrics]`: metrics for monitoring.
 
-use super::declare::settings;
-use crate::key::Change::Restart;
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use secrecy::SecretString;
+use std::net::SocketAddr;
 
-settings! {
-    /// The section `[metrics]`.
-    metrics Metrics {
-        /// Serve /metrics to callers with operator.read.
-        enabled: bool = flag(true), Write, Restart;
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "metrics.enabled",
+        kind: Kind::Flag,
+        default: Initial::Flag(true),
+        doc: "Serve /metrics to callers with operator.read.",
+        example: "",
+        guard: Guard::Write,
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "metrics.bind",
+        kind: Kind::Text(Rule::Address),
+        default: Initial::Unset,
+        doc: "Serve /metrics on this address and port too, without TLS. Without metrics.token, to everyone who can \
+              connect.",
+        example: "\"127.0.0.1:9464\"",
+        guard: Guard::StepUp,
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "metrics.token",
+        kind: Kind::Text(Rule::Secret),
+        default: Initial::Unset,
+        doc: "Bearer token for /metrics. Checked without the database.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Restart,
+    },
+];
+
+/// The section `[metrics]`.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    pub enabled: bool,
+    /// An additional listener that serves only metrics.
+    pub bind: Option<SocketAddr>,
+    /// A credential that grants access to metrics only.
+    pub token: Option<SecretString>,
+}
+
+impl Metrics {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            enabled: reader.flag("metrics.enabled")?,
+            bind: reader.optional("metrics.bind")?,
+            token: reader.text("metrics.token").map(SecretString::from),
+        })
     }
 }

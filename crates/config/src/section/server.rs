@@ -62,6 +62,15 @@ pub(crate) const KEYS: &[KeySpec] = &[
         change: Change::Live,
     },
     KeySpec {
+        key: "server.ready_when_sealed",
+        kind: Kind::Flag,
+        default: Initial::Flag(false),
+        doc: "Report /health/ready while the vault is sealed.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "server.tls.cert",
         kind: Kind::Text(Rule::File),
         default: Initial::Unset,
@@ -102,6 +111,8 @@ pub struct Server {
     pub max_message_bytes: usize,
     /// How long a shutdown waits for sends and turns.
     pub drain_seconds: u64,
+    /// Whether a node whose vault is sealed is ready.
+    pub ready_when_sealed: bool,
     pub tls: Tls,
 }
 
@@ -113,6 +124,7 @@ impl Server {
             allowed_origins: reader.list("server.allowed_origins")?,
             max_message_bytes: reader.whole("server.max_message_bytes")?,
             drain_seconds: reader.whole("server.drain_seconds")?,
+            ready_when_sealed: reader.flag("server.ready_when_sealed")?,
             tls: Tls::read(reader)?,
         })
     }

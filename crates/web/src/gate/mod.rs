@@ -20,6 +20,7 @@ use crate::arrival::Arrival;
 use crate::connection_slots::ConnectionSlot;
 use crate::observe::{self, RequestRecord};
 use crate::respond::{Refusal, write_refusal};
+use crate::routes::health;
 use crate::{pages, respond};
 use axum::body::Body;
 use axum::extract::Request;
@@ -106,6 +107,8 @@ enum EarlyResponse {
     ToOnboarding,
     /// A page request that gets the login view.
     ToLogin,
+    /// A response that depends on no identity.
+    Answered(Response),
 }
 
 impl From<Problem> for EarlyResponse {
@@ -120,6 +123,7 @@ impl EarlyResponse {
             Self::Away(problem) => Refusal(problem).into_response(),
             Self::ToOnboarding => see_other("/onboarding"),
             Self::ToLogin => pages::shell(app),
+            Self::Answered(response) => response,
         }
     }
 }
@@ -132,7 +136,19 @@ async fn admit(
     record: &mut RequestRecord,
 ) -> Result<RequestContext, EarlyResponse> {
     path::check(&request.uri)?;
-    let context = recognise(app, peer, request).await?;
+    if let Some(response) = app.metrics().and_then(|metrics| metrics.answer(request)) {
+        return Err(EarlyResponse::Answered(response));
+    }
+    let context = match recognise(app, peer, request).await {
+        Ok(context) => context,
+        // The reason may be what the probe reports, such as an absent database.
+        Err(problem) => {
+            return Err(match health::probe(app, request).await {
+                Some(response) => EarlyResponse::Answered(response),
+                None => problem.into(),
+            });
+        }
+    };
     record.recognised(&context);
     throttle(app, &context)?;
     refuse_unless_allowed(request, &context)?;

@@ -5,8 +5,13 @@ use http::Method;
 
 /// Every path below these prefixes is public.
 const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 11] = [
     "/health",
+    "/health/live",
+    "/health/ready",
+    "/livez",
+    "/readyz",
+    "/healthz",
     "/auth/callback",
     "/manifest.json",
     "/sw.js",
@@ -36,6 +41,8 @@ mod tests {
         let open = |method, path| is_public(&method, path);
         for path in [
             "/health",
+            "/health/live",
+            "/readyz",
             "/api/auth/status",
             "/assets/a.js",
             "/ws",
@@ -48,7 +55,8 @@ mod tests {
         for path in [
             "/",
             "/health/",
-            "/healthz",
+            "/healthz/",
+            "/health/livez",
             "/api",
             "/api/gon",
             "/api/auth",

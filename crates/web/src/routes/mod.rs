@@ -4,6 +4,7 @@
 mod approve;
 mod auth;
 mod documents;
+pub(crate) mod health;
 mod ingest;
 mod passkeys;
 mod rpc;

@@ -8,8 +8,6 @@ use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Decision;
 use gatehouse_domain::Problem;
 use gatehouse_services::bootstrap;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,15 +29,10 @@ pub(super) async fn health(State(app): State<App>, requester: Requester) -> Resp
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> Response {
-    let Some(handle) = app.metrics() else {
+    let Some(metrics) = app.metrics() else {
         return Refusal(Problem::not_found("path")).into_response();
     };
-    let mut response = handle.render().into_response();
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, kind);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    metrics.render()
 }
 
 pub(super) async fn first_facts(State(app): State<App>, requester: Requester) -> Response {

@@ -13,6 +13,7 @@ mod auth;
 mod bodies;
 mod chat;
 mod connections;
+mod health;
 mod incidents;
 mod manual;
 mod matrix;

@@ -68,6 +68,11 @@ fn decide(cell: Cell) -> Result<Vec<&'static str>, Outcome> {
 fn is_public(method: &str, path: &str) -> bool {
     [
         "/health",
+        "/health/live",
+        "/health/ready",
+        "/livez",
+        "/readyz",
+        "/healthz",
         "/auth/callback",
         "/manifest.json",
         "/sw.js",
@@ -111,7 +116,9 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
         || ["/api/gon", "/api/bootstrap"].contains(&path)
         || is_ingest(method, path);
     let is_api = path.starts_with("/api/") || path.starts_with("/v1/");
-    if cell.vault == Vault::Sealed && is_api && !is_open_while_sealed {
+    let is_ready =
+        ["GET", "HEAD"].contains(&method) && ["/health/ready", "/readyz"].contains(&path);
+    if cell.vault == Vault::Sealed && (is_api && !is_open_while_sealed || is_ready) {
         return Outcome::Sealed;
     }
     // Without `approvals.links = "bearer"`, the link of an approval is the page, which asks for a login.
@@ -162,6 +169,10 @@ fn observed(reply: &Reply) -> Outcome {
         (403, "CONFIRMATION_REQUIRED") => Outcome::ConfirmationRequired,
         (403, _) => Outcome::Forbidden,
         (423, "VAULT_SEALED") => Outcome::Sealed,
+        // A probe; the response to HEAD has no body.
+        (503, _) if reply.text.is_empty() || reply.text.contains(r#"["sealed"]"#) => {
+            Outcome::Sealed
+        }
         (401 | 423 | 429 | 500.., _) => panic!("not in any table: {} {}", reply.status, reply.text),
         _ => Outcome::Passed,
     }

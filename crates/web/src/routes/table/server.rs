@@ -1,7 +1,9 @@
 //! Routes for the page, server information, API documents, RPC and WebSockets.
 
 use super::{PUBLIC, READ, row};
-use crate::routes::{Access, Route, Verb, approve, documents, rpc, sessions, share, status};
+use crate::routes::{
+    Access, Route, Verb, approve, documents, health, rpc, sessions, share, status,
+};
 use crate::{manual, pages, socket};
 use axum::routing::{get, post};
 
@@ -17,6 +19,46 @@ pub(super) const ROWS: &[Route] = &[
         "Reports that the server is running",
     )
     .gives::<status::Health>(),
+    row(
+        "health.live",
+        (Get, "/health/live"),
+        PUBLIC,
+        || get(health::live),
+        "Reports that the server does not need a restart",
+    )
+    .gives::<health::Probe>(),
+    row(
+        "health.ready",
+        (Get, "/health/ready"),
+        PUBLIC,
+        || get(health::ready),
+        "Reports that the server can take requests",
+    )
+    .gives::<health::Probe>(),
+    row(
+        "livez",
+        (Get, "/livez"),
+        PUBLIC,
+        || get(health::live),
+        "The same as /health/live",
+    )
+    .gives::<health::Probe>(),
+    row(
+        "readyz",
+        (Get, "/readyz"),
+        PUBLIC,
+        || get(health::ready),
+        "The same as /health/ready",
+    )
+    .gives::<health::Probe>(),
+    row(
+        "healthz",
+        (Get, "/healthz"),
+        PUBLIC,
+        || get(health::live),
+        "The same as /health/live",
+    )
+    .gives::<health::Probe>(),
     row(
         "metrics",
         (Get, "/metrics"),

@@ -30,6 +30,11 @@ const ADMIN_CONFIRMED: Needs = Needs::Confirmed("operator.admin");
 /// Method, path in the table, requested path, requirement.
 pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/health", "/health", Needs::Nothing),
+    ("GET", "/health/live", "/health/live", Needs::Nothing),
+    ("GET", "/health/ready", "/health/ready", Needs::Nothing),
+    ("GET", "/livez", "/livez", Needs::Nothing),
+    ("GET", "/readyz", "/readyz", Needs::Nothing),
+    ("GET", "/healthz", "/healthz", Needs::Nothing),
     ("GET", "/metrics", "/metrics", READ),
     ("GET", "/", "/", Needs::Identity),
     ("GET", "/onboarding", "/onboarding", Needs::Identity),

@@ -1,0 +1,152 @@
+//! Liveness and readiness, for supervisors and load balancers. Everyone may ask, so a response contains only
+//! fixed words.
+
+use crate::app::App;
+use crate::respond::json;
+use axum::extract::State;
+use axum::response::Response;
+use gatehouse_secrets::Status;
+use gatehouse_store::Store;
+use http::header::CACHE_CONTROL;
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// How long a writer may work on one group of writes before the process counts as stuck.
+const WRITER_LIMIT: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the answer of the database is used again, so that probes cannot load it.
+const PING_VALID: Duration = Duration::from_secs(1);
+
+/// The response to a probe.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Probe {
+    /// `ok` or `unavailable`.
+    status: &'static str,
+    /// Why the server is not available: `sealed`, `draining`, `database`, `writer`.
+    reasons: Vec<&'static str>,
+}
+
+/// Asks the database whether it responds, at most once a second.
+#[derive(Debug, Default)]
+pub(crate) struct DatabaseProbe(Mutex<Option<(Instant, bool)>>);
+
+impl DatabaseProbe {
+    async fn responds(&self, store: &Store) -> bool {
+        // The lock is held during the query, so concurrent probes share it.
+        let mut last = self.0.lock().await;
+        if let Some((at, responds)) = *last
+            && at.elapsed() < PING_VALID
+        {
+            return responds;
+        }
+        let ping = tokio::time::timeout(PING_TIMEOUT, store.ping()).await;
+        let responds = matches!(ping, Ok(Ok(())));
+        *last = Some((Instant::now(), responds));
+        responds
+    }
+}
+
+/// The facts that the response to a probe depends on.
+#[derive(Clone, Copy, Debug)]
+struct Condition {
+    is_sealed: bool,
+    is_draining: bool,
+    database_responds: bool,
+    writer_busy: Duration,
+}
+
+impl Condition {
+    fn reasons(&self) -> Vec<&'static str> {
+        let reasons = [
+            ("sealed", self.is_sealed),
+            ("draining", self.is_draining),
+            ("database", !self.database_responds),
+            ("writer", self.writer_busy > WRITER_LIMIT),
+        ];
+        let present = reasons.into_iter().filter(|(_, holds)| *holds);
+        present.map(|(reason, _)| reason).collect()
+    }
+}
+
+/// Fails if only a restart can help: a write has been running for too long.
+pub(super) async fn live(State(app): State<App>) -> Response {
+    response(if app.services().store.busy_for() > WRITER_LIMIT {
+        vec!["writer"]
+    } else {
+        Vec::new()
+    })
+}
+
+/// Fails while requests should go to another node.
+pub(super) async fn ready(State(app): State<App>) -> Response {
+    let services = app.services();
+    let resolved = services.config.resolved();
+    let condition = Condition {
+        is_sealed: services.secrets.status() == Status::Sealed
+            && !resolved.settings.server.ready_when_sealed,
+        is_draining: app.is_shutting_down(),
+        database_responds: app.database().responds(&services.store).await,
+        writer_busy: services.store.busy_for(),
+    };
+    response(condition.reasons())
+}
+
+/// Answers a probe without knowing its caller. `None` for other requests.
+pub(crate) async fn probe(app: &App, request: &Parts) -> Option<Response> {
+    if request.method != Method::GET && request.method != Method::HEAD {
+        return None;
+    }
+    let app = State(app.clone());
+    match request.uri.path() {
+        "/health/live" | "/livez" | "/healthz" => Some(live(app).await),
+        "/health/ready" | "/readyz" => Some(ready(app).await),
+        _ => None,
+    }
+}
+
+fn response(reasons: Vec<&'static str>) -> Response {
+    let is_fine = reasons.is_empty();
+    let mut response = json(&Probe {
+        status: if is_fine { "ok" } else { "unavailable" },
+        reasons,
+    });
+    if !is_fine {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_its_condition() {
+        let fine = Condition {
+            is_sealed: false,
+            is_draining: false,
+            database_responds: true,
+            writer_busy: WRITER_LIMIT,
+        };
+        assert!(fine.reasons().is_empty());
+        let stuck = Condition {
+            writer_busy: WRITER_LIMIT + Duration::from_millis(1),
+            ..fine
+        };
+        assert_eq!(stuck.reasons(), ["writer"]);
+        let all = Condition {
+            is_sealed: true,
+            is_draining: true,
+            database_responds: false,
+            ..stuck
+        };
+        assert_eq!(all.reasons(), ["sealed", "draining", "database", "writer"]);
+    }
+}

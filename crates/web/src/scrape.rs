@@ -1,0 +1,116 @@
+//! Metrics for scrapers that have no account: by a token of their own, and on a port of their own. Neither
+//! needs the database.
+
+use axum::body::Body;
+use bytes::Bytes;
+use gatehouse_auth::MetricsToken;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+const PATH: &str = "/metrics";
+/// The most connections at a time on the port of the metrics.
+const CONNECTIONS: usize = 32;
+/// How long a connection may take for a request head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may stay open.
+const CONNECTION_TIMEOUT: Duration = Duration::from_mins(1);
+/// The pause after a failed accept, usually for lack of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What is served, and the token that is required.
+#[derive(Clone)]
+pub struct Scrape {
+    metrics: PrometheusHandle,
+    token: Option<Arc<MetricsToken>>,
+}
+
+impl Scrape {
+    pub fn new(metrics: PrometheusHandle, token: Option<MetricsToken>) -> Self {
+        Self {
+            metrics,
+            token: token.map(Arc::new),
+        }
+    }
+
+    /// The metrics in Prometheus' text format.
+    pub(crate) fn render<B: From<String>>(&self) -> Response<B> {
+        let mut response = Response::new(B::from(self.metrics.render()));
+        let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, kind);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
+    /// Answers a request for the metrics that presents the token. `None` for other requests.
+    pub(crate) fn answer(&self, request: &Parts) -> Option<Response<Body>> {
+        let is_scrape = request.method == Method::GET && request.uri.path() == PATH;
+        let token = self.token.as_ref().filter(|_| is_scrape)?;
+        token.accepts(&request.headers).then(|| self.render())
+    }
+
+    fn answer_on_port(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let refuse = |status| {
+            let mut response = Response::new(Full::default());
+            *response.status_mut() = status;
+            response
+        };
+        if request.uri().path() != PATH {
+            return refuse(StatusCode::NOT_FOUND);
+        }
+        if request.method() != Method::GET {
+            return refuse(StatusCode::METHOD_NOT_ALLOWED);
+        }
+        let token = self.token.as_ref();
+        if token.is_some_and(|token| !token.accepts(request.headers())) {
+            return refuse(StatusCode::UNAUTHORIZED);
+        }
+        self.render()
+    }
+
+    /// Serves only the metrics, until `shutdown`.
+    pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) {
+        let slots = Arc::new(Semaphore::new(CONNECTIONS));
+        while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
+            let Ok((stream, _)) = accepted else {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
+            // Beyond the limit, the connection is closed at once.
+            if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
+                let served = self.clone().connection(stream);
+                tokio::spawn(async move {
+                    drop(tokio::time::timeout(CONNECTION_TIMEOUT, served).await);
+                    drop(slot);
+                });
+            }
+        }
+    }
+
+    async fn connection(self, stream: TcpStream) {
+        let service = service_fn(|request| {
+            let response = self.answer_on_port(&request);
+            async move { Ok::<_, Infallible>(response) }
+        });
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service);
+        if let Err(error) = served.await {
+            tracing::debug!(%error, "a connection to the port of the metrics ended early");
+        }
+    }
+}

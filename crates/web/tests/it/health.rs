@@ -1,0 +1,79 @@
+//! The probes and the metrics for scrapers without an account.
+
+use gatehouse_testkit::{Options, PASSWORD, TestServer};
+use serde_json::{Value, json};
+
+const LIVE: [&str; 3] = ["/health/live", "/livez", "/healthz"];
+const READY: [&str; 2] = ["/health/ready", "/readyz"];
+
+/// The reasons of a probe, as a stranger gets them.
+async fn reasons(server: &TestServer, path: &str) -> (u16, Value) {
+    let reply = server.remote().get(path).await;
+    let body = reply.json();
+    let status = reply.status.as_u16();
+    let word = if status == 200 { "ok" } else { "unavailable" };
+    assert_eq!(body, json!({ "status": word, "reasons": body["reasons"] }));
+    (status, body["reasons"].clone())
+}
+
+#[tokio::test]
+async fn a_sealed_node_is_live_and_not_ready_unless_the_owner_wants_it() {
+    let (server, owner) = TestServer::with_owner().await;
+    for path in LIVE.iter().chain(&READY) {
+        assert_eq!(reasons(&server, path).await, (200, json!([])), "{path}");
+    }
+    let seal = async || {
+        let sealed = owner.post("/api/auth/vault/seal", json!({})).await;
+        sealed.expect(200);
+    };
+    seal().await;
+    for path in LIVE {
+        assert_eq!(reasons(&server, path).await, (200, json!([])), "{path}");
+    }
+    for path in READY {
+        let sealed = (503, json!(["sealed"]));
+        assert_eq!(reasons(&server, path).await, sealed, "{path}");
+    }
+    let unlock = json!({ "password": PASSWORD });
+    let unlocked = owner.post("/api/auth/vault/unlock", unlock).await;
+    unlocked.expect(200);
+    let ready = json!({ "key": "server.ready_when_sealed", "value": true });
+    owner.rpc("config.set", ready).await.unwrap();
+    seal().await;
+    assert_eq!(reasons(&server, "/health/ready").await, (200, json!([])));
+}
+
+#[tokio::test]
+async fn without_its_database_a_node_is_live_and_not_ready() {
+    let server = TestServer::fresh().await;
+    server.app().services().store.close().await;
+    let (status, reasons) = reasons(&server, "/health/ready").await;
+    assert_eq!((status, reasons), (503, json!(["database"])));
+    let live = server.remote().get("/health/live").await;
+    live.expect(200);
+}
+
+#[tokio::test]
+async fn the_token_of_the_metrics_opens_the_metrics_and_nothing_else() {
+    let options = Options::default().env("SERVICE_METRICS__TOKEN", "a token for the scraper");
+    let server = TestServer::start(options).await;
+    server.set_up().await;
+    let scraper = server.remote().bearer("a token for the scraper");
+    let reply = scraper.get("/metrics").await;
+    reply.expect(200);
+    assert!(reply.text.contains("store_group_size"));
+    for path in ["/api/gon", "/api/openapi.json"] {
+        scraper
+            .get(path)
+            .await
+            .refused(401, "AUTH_NOT_AUTHENTICATED");
+    }
+    let wrong = server.remote().bearer("another token");
+    wrong
+        .get("/metrics")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
+    // It needs no database.
+    server.app().services().store.close().await;
+    scraper.get("/metrics").await.expect(200);
+}
