@@ -1,5 +1,6 @@
 //! The agent type: its fields, validation and storage format. Does not know about turns.
 
+use crate::agent_budget::AgentBudget;
 use crate::error::AgentsError;
 use crate::policy::ToolPolicy;
 use gatehouse_domain::Timestamp;
@@ -30,6 +31,10 @@ pub struct Agent {
     pub name: String,
     #[serde(flatten)]
     pub config: AgentConfig,
+    /// Its own budget, which is the budget with the scope `agent:<id>`. `budgets.list` also says what is used. If there
+    /// is one per day and one per month, the one per day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<AgentBudget>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -124,6 +129,8 @@ pub struct NewAgent {
     /// The longest answer in tokens. When absent, the provider's limit applies.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_output_tokens: Option<u32>,
+    /// Its own budget, as with `budgets.set`; requires `operator.admin`.
+    pub budget: Option<AgentBudget>,
 }
 
 /// Changes to an agent. `null` clears a field; an absent field stays as it is.
@@ -179,6 +186,10 @@ pub struct AgentChanges {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
     pub max_output_tokens: Option<Option<u32>>,
+    /// Its own budget for this period, as with `budgets.set`. `null` deletes its budgets. Requires `operator.admin`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<AgentBudget>")]
+    pub budget: Option<Option<AgentBudget>>,
 }
 
 /// Distinguishes `null`, which clears the field, from an absent field.
@@ -255,6 +266,7 @@ impl Agent {
             config: config.map_err(|_| StoreError::Damaged { what: "agent" })?,
             id: row.id,
             name: row.name,
+            budget: None,
             created_at: row.created_at,
             updated_at: row.updated_at,
         })

@@ -6,6 +6,7 @@ fn agent() -> Agent {
     Agent {
         id: "a".to_owned(),
         name: "A".to_owned(),
+        budget: None,
         config: AgentConfig::default(),
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

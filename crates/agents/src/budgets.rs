@@ -29,14 +29,14 @@ pub enum BudgetPeriod {
 }
 
 impl BudgetPeriod {
-    const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
             Self::Month => "month",
         }
     }
 
-    fn of(row: &BudgetRow) -> Self {
+    pub(crate) fn of(row: &BudgetRow) -> Self {
         if row.period == "month" {
             Self::Month
         } else {
@@ -359,12 +359,12 @@ impl Agents {
 }
 
 /// Lets the deliveries run that wait for a budget. Those whose budget is still used up wait again.
-async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
+pub(crate) async fn released(conn: &mut Conn, now: Timestamp) -> Result<(), StoreError> {
     conn.release_deliveries_from_budget(now).await?;
     conn.insert_change("budgets", now).await
 }
 
-fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
+pub(crate) fn checked(new: NewBudget) -> Result<BudgetRow, AgentsError> {
     if Scope::read(&new.scope).is_none() || !is_line(&new.scope, MAX_SCOPE_CHARACTERS) {
         let reason = "`all`, `agent:<id>`, `model:<provider/model>`, `webhook:<id>` or `key:<id>`";
         return Err(AgentsError::invalid("scope", reason));

@@ -48,10 +48,7 @@ impl Inner {
         session_id: SessionId,
         turn_id: TurnId,
     ) -> ChatMessageRow {
-        let origin = match request.origin {
-            Origin::Chat => MessageOrigin::Owner,
-            Origin::Webhook { .. } => MessageOrigin::Stranger,
-        };
+        let origin = request.origin.written_by();
         let row = ChatMessageRow::new(
             session_id,
             turn_id,

@@ -167,6 +167,7 @@ async fn make_default_agent(inner: &Inner) -> Result<(), AgentsError> {
         id: DEFAULT_AGENT.to_owned(),
         name: "Default".to_owned(),
         config: AgentConfig::default(),
+        budget: None,
         created_at: now,
         updated_at: now,
     };

@@ -7,6 +7,7 @@
 
 mod admission;
 mod agent;
+mod agent_budget;
 mod allowed_calls;
 mod approvals;
 mod budgets;
@@ -40,6 +41,7 @@ mod turn;
 mod usage;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use agent_budget::AgentBudget;
 pub use allowed_calls::{AllowedCall, Remember};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,

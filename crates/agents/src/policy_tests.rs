@@ -1,4 +1,5 @@
 use super::*;
+use crate::origin::MessageOrigin;
 use crate::tool::{ToolContext, ToolError};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::id::DeliveryId;
@@ -61,6 +62,7 @@ fn webhook(policy: Option<ToolPolicy>) -> Origin {
     Origin::Webhook {
         policy,
         delivery: DeliveryId::from_text("del_1"),
+        written_by: MessageOrigin::Stranger,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `agents.*`: managing agents.
 
 use crate::agent::{Agent, AgentChanges, DEFAULT_AGENT, NewAgent, id_after};
+use crate::agent_budget;
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{AgentRow, Conn, StoreError};
@@ -11,29 +12,41 @@ const MAX_TRIES: u32 = 1000;
 impl Agents {
     /// Every agent, sorted by id.
     pub async fn list_agents(&self) -> Result<Vec<Agent>, AgentsError> {
-        let read = self
-            .0
-            .store
-            .read(|conn| Box::pin(async move { conn.list_agents().await }));
-        let rows: Vec<AgentRow> = read.await?;
-        let agents: Result<_, _> = rows.into_iter().map(Agent::of).collect();
-        Ok(agents?)
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move {
+                let rows: Vec<AgentRow> = conn.list_agents().await?;
+                let agents: Result<Vec<_>, _> = rows.into_iter().map(Agent::of).collect();
+                let mut agents = agents?;
+                agent_budget::fill_in(conn, &mut agents).await?;
+                Ok::<_, StoreError>(agents)
+            })
+        });
+        Ok(read.await?)
     }
 
     pub async fn get_agent(&self, id: &str) -> Result<Agent, AgentsError> {
-        let found = self.0.find_agent(id).await?;
-        found.ok_or(AgentsError::NotFound("agent"))
+        let id = id.to_owned();
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let found = find(conn, &id).await?;
+                let mut agent = found.ok_or(AgentsError::NotFound("agent"))?;
+                agent_budget::fill_in(conn, std::slice::from_mut(&mut agent)).await?;
+                Ok(agent)
+            })
+        });
+        read.await
     }
 
     /// Creates an agent. `IdTaken` when the requested id is in use.
     pub async fn create_agent(&self, new: NewAgent) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
-        let chosen = new.id.clone();
+        let (chosen, budget) = (new.id.clone(), new.budget.clone());
         let (name, config) = new.into_parts();
         let mut agent = Agent {
             id: chosen.clone().unwrap_or_else(|| id_after(&name, 1)),
             name,
             config,
+            budget: None,
             created_at: now,
             updated_at: now,
         };
@@ -47,6 +60,10 @@ impl Agents {
                     Ok(()) => {}
                     Err(StoreError::Duplicate(_)) => return Err(AgentsError::IdTaken),
                     Err(error) => return Err(error.into()),
+                }
+                if budget.is_some() {
+                    agent_budget::store(conn, &agent.id, budget, now).await?;
+                    agent_budget::fill_in(conn, std::slice::from_mut(&mut agent)).await?;
                 }
                 conn.insert_change("agents", now).await?;
                 Ok(agent)
@@ -63,10 +80,15 @@ impl Agents {
                 let mut agent = find(conn, &changes.id)
                     .await?
                     .ok_or(AgentsError::NotFound("agent"))?;
+                let budget = changes.budget.clone();
                 changes.apply(&mut agent);
                 agent.check()?;
                 agent.updated_at = now;
                 conn.update_agent(&agent.row()?).await?;
+                if let Some(budget) = budget {
+                    agent_budget::store(conn, &agent.id, budget, now).await?;
+                }
+                agent_budget::fill_in(conn, std::slice::from_mut(&mut agent)).await?;
                 conn.insert_change("agents", now).await?;
                 Ok(agent)
             })
@@ -89,20 +111,14 @@ impl Agents {
                     return Err(AgentsError::NotFound("agent"));
                 }
                 conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
+                // A later agent with the same ID does not inherit them.
+                agent_budget::delete(conn, &id).await?;
+                conn.insert_change("budgets", now).await?;
                 conn.insert_change("agents", now).await?;
                 Ok(())
             })
         });
         write.await
-    }
-}
-
-impl crate::handle::Inner {
-    pub(crate) async fn find_agent(&self, id: &str) -> Result<Option<Agent>, StoreError> {
-        let id = id.to_owned();
-        self.store
-            .read(move |conn| Box::pin(async move { find(conn, &id).await }))
-            .await
     }
 }
 

@@ -1,5 +1,6 @@
 //! The input and the results of a turn.
 
+use crate::origin::MessageOrigin;
 use crate::policy::ToolPolicy;
 use crate::stop::Stop;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
@@ -29,12 +30,35 @@ pub enum Target {
 pub enum Origin {
     /// A caller with write permission.
     Chat,
-    /// A webhook. Its session is tainted from now on.
+    /// A webhook.
     Webhook {
         /// Selects among the public tools; `None` means no tools.
         policy: Option<ToolPolicy>,
         delivery: DeliveryId,
+        /// Who wrote the text. A sender is a stranger, and taints the session. The text of a schedule contains only
+        /// settings and times.
+        written_by: MessageOrigin,
     },
+}
+
+impl Origin {
+    pub(crate) const fn written_by(&self) -> MessageOrigin {
+        match self {
+            Self::Chat => MessageOrigin::Owner,
+            Self::Webhook { written_by, .. } => *written_by,
+        }
+    }
+
+    /// Whether the text is from the sender of a webhook.
+    pub(crate) const fn is_from_sender(&self) -> bool {
+        matches!(
+            self,
+            Self::Webhook {
+                written_by: MessageOrigin::Stranger,
+                ..
+            }
+        )
+    }
 }
 
 /// A text for an agent.

@@ -35,6 +35,11 @@ impl Zone {
         }
     }
 
+    /// The rules of the zone, for calculations with wall-clock times.
+    pub const fn rules(&self) -> &TimeZone {
+        &self.0
+    }
+
     /// The weekday and the date of a moment, such as `Sunday, 2026-11-22`.
     pub fn day(&self, at: Timestamp) -> String {
         match jiff::Timestamp::from_millisecond(at.as_millis()) {

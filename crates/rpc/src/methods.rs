@@ -114,6 +114,7 @@ pub static METHODS: &[Method] = &[
     webhooks::ROTATE_SECRET,
     webhooks::TEST,
     webhooks::PROFILES,
+    webhooks::SCHEDULE_PREVIEW,
     webhooks::STATS,
     deliveries::DELIVERIES,
     deliveries::DELIVERY_GET,

@@ -210,6 +210,9 @@ pub fn all() -> &'static [&'static Profile] {
     &ALL
 }
 
+/// The ID of the profile whose sender is the clock.
+pub const SCHEDULE: &str = vendors::schedule::ID;
+
 /// Returns the profile for senders without a profile.
 pub fn generic() -> &'static Profile {
     &vendors::generic::PROFILE

@@ -1,4 +1,4 @@
-//! The vendors, one folder each: profile, verification, summary, sample and setup guide. Owns the list; must
+//! The vendors, and the clock, one folder each: profile, verification, summary, sample and setup guide. Owns the list; must
 //! not know how its entries are used.
 
 pub(crate) mod generic;
@@ -6,6 +6,7 @@ mod github;
 mod gitlab;
 mod linear;
 mod pagerduty;
+pub(crate) mod schedule;
 mod sentry;
 mod shopify;
 mod slack;
@@ -37,4 +38,5 @@ pub(crate) static ALL: &[Vendor] = &[
     slack::VENDOR,
     shopify::VENDOR,
     twilio::VENDOR,
+    schedule::VENDOR,
 ];

@@ -74,6 +74,7 @@ pub mod testing;
 mod usage_days;
 mod vault_record;
 mod voice_personas;
+mod webhook_schedules;
 mod webhooks;
 mod write_group;
 mod writer;
@@ -127,6 +128,7 @@ pub use sweep_clock::SweepClock;
 pub use usage_days::{Spent, UsageColumn, UsageRow, UsageSum};
 pub use vault_record::VaultRow;
 pub use voice_personas::VoicePersonaRow;
+pub use webhook_schedules::ScheduleRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use dialect::Lane;

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 27] = [
+const MIGRATIONS: [(i64, &str, &str); 28] = [
     (
         1,
         "settings",
@@ -113,6 +113,11 @@ const MIGRATIONS: [(i64, &str, &str); 27] = [
         40,
         "allowed_calls",
         include_str!("../migrations/0040_allowed_calls.sql"),
+    ),
+    (
+        43,
+        "schedules",
+        include_str!("../migrations/0043_schedules.sql"),
     ),
     (
         46,

@@ -123,6 +123,10 @@ pub(crate) struct Inner {
     pub(crate) held: Notify,
     /// Random id of this process, recorded in its leases.
     pub(crate) node: String,
+    /// Notified when the next run of a schedule may have changed.
+    pub(crate) schedules_changed: Arc<Notify>,
+    /// How many times due runs were looked for.
+    pub(crate) schedule_turns: tokio::sync::watch::Sender<u64>,
     /// How many passes the worker has completed.
     pub(crate) turns: tokio::sync::watch::Sender<u64>,
     pub(crate) cancels: Cancels,
@@ -237,6 +241,8 @@ impl Webhooks {
             guesses: Guesses::new(Arc::clone(&parts.clock)),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             turns: tokio::sync::watch::Sender::new(0),
+            schedules_changed: Arc::default(),
+            schedule_turns: tokio::sync::watch::Sender::new(0),
             store: parts.store,
             secrets: parts.secrets,
             agents: parts.agents,

@@ -16,6 +16,7 @@ pub(crate) use batch::Batches;
 pub(crate) use guesses::Guesses;
 pub use outcome::{IngestError, Ingested};
 pub(crate) use refusals::Refusals;
+pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 
 use crate::handle::{Inner, Webhooks};
@@ -50,8 +51,8 @@ pub struct Intake {
 
 impl Webhooks {
     /// Runs the checks before the body is read: the webhook exists, the vault is unlocked or deliveries are
-    /// held meanwhile, the client IP address is allowed. A disabled webhook is reported like one that does not
-    /// exist.
+    /// held meanwhile, the client IP address is allowed. A disabled webhook and a schedule are reported like
+    /// one that does not exist.
     pub async fn begin_ingest(
         &self,
         public_id: &str,
@@ -76,7 +77,7 @@ impl Webhooks {
     ) -> Result<(Arc<LiveWebhook>, Phase), IngestError> {
         let find = || {
             let found = self.0.live.find(public_id);
-            found.filter(|webhook| webhook.enabled)
+            found.filter(|webhook| webhook.enabled && webhook.config.schedule.is_none())
         };
         let webhook = find().ok_or(IngestError::NotFound)?;
         let is_held = self.0.settings.load().hold_while_sealed;

@@ -8,6 +8,7 @@ pub use checks::MAX_BODY_BYTES;
 pub use patch::Patch;
 
 use crate::rules::OnLimit;
+use crate::schedule::ScheduleInput;
 use crate::webhook::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
 use crate::webhook::{SessionMode, StoredConfig, WebhookConfig};
 use checks::{
@@ -161,6 +162,9 @@ pub struct WebhookInput {
     /// starts deliveries at the configured rate.
     #[serde(default, alias = "onLimit")]
     pub on_limit: Patch<OnLimit>,
+    /// When a webhook of the profile `schedule` runs. Required for this profile.
+    #[serde(default)]
+    pub schedule: Patch<ScheduleInput>,
     /// Whether the webhook accepts deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
@@ -261,6 +265,7 @@ impl WebhookInput {
         self.apply_run(&mut stored.webhook)?;
         self.apply_bounds(&mut stored.webhook)?;
         self.apply_rules(&mut stored.webhook)?;
+        self.apply_schedule(&mut stored)?;
         secret_stays_apart(&stored)?;
         Ok(stored)
     }
@@ -357,6 +362,29 @@ impl WebhookInput {
         put_or(&mut config.on_limit, &self.on_limit, on_limit, |choice| {
             Ok(*choice)
         })
+    }
+
+    /// A schedule has no sender to verify.
+    fn apply_schedule(&self, stored: &mut StoredConfig) -> Checked<()> {
+        let config = &mut stored.webhook;
+        if config.source_profile != profile::SCHEDULE {
+            if self.schedule.value().is_some() {
+                let reason = format!("only for source_profile {}", profile::SCHEDULE);
+                return invalid("schedule", reason);
+            }
+            config.schedule = None;
+            return Ok(());
+        }
+        put(&mut config.schedule, &self.schedule, ScheduleInput::check)?;
+        if config.schedule.is_none() {
+            return invalid("schedule", "required: one of cron, every_seconds and at");
+        }
+        if self.auth_mode.is_said() && stored.auth.mode != AuthMode::NONE {
+            return invalid("auth_mode", "a schedule has no sender to verify; use none");
+        }
+        stored.auth.mode = AuthMode::NONE;
+        stored.auth.header = None;
+        Ok(())
     }
 
     fn apply_bounds(&self, config: &mut WebhookConfig) -> Checked<()> {

@@ -85,14 +85,7 @@ impl LiveWebhook {
         secret_rows: Vec<WebhookSecretRow>,
     ) -> Result<Self, StoreError> {
         let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
-        let snapshot = Snapshot {
-            public_id: row.public_id.clone(),
-            name: row.name,
-            config: webhook.clone(),
-        };
-        let snapshot = serde_json::to_string(&snapshot).map_err(|_| StoreError::Damaged {
-            what: "configuration of a webhook",
-        })?;
+        let snapshot = Snapshot::text(&row, &webhook)?;
         Ok(Self {
             secrets: open_secrets(secrets, &row.public_id, secret_rows).await,
             id: row.id,
@@ -198,6 +191,7 @@ impl Inner {
             None => self.live.remove(id),
         }
         self.wake.notify_one();
+        self.schedules_changed.notify_one();
         Ok(())
     }
 
@@ -260,6 +254,7 @@ impl Webhooks {
         }
         self.0.live.replace_all(all);
         self.0.wake.notify_one();
+        self.0.schedules_changed.notify_one();
         Ok(())
     }
 

@@ -59,7 +59,7 @@ pub fn compose(input: MessageInput<'_>) -> String {
 }
 
 /// Keeps text on one line: replaces line breaks, control characters and invisible characters with spaces.
-fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() || is_line_break(c) || is_invisible(c);
     if text.chars().nth(MAX_LINE_CHARS).is_none() && !text.contains(odd) {
         return Cow::Borrowed(text);

@@ -169,10 +169,11 @@ impl Webhooks {
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
                 let rows = conn.list_webhooks_after(&after, rows).await?;
-                Ok::<_, StoreError>((rows, conn.list_webhook_secrets().await?))
+                let secrets = conn.list_webhook_secrets().await?;
+                Ok::<_, StoreError>((rows, secrets, conn.list_schedules().await?))
             })
         });
-        let (mut rows, secret_rows) = read.await?;
+        let (mut rows, secret_rows, schedules) = read.await?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next_cursor = rows.last().filter(|_| has_more);
@@ -181,11 +182,16 @@ impl Webhooks {
         for row in secret_rows {
             secrets.entry(row.webhook_id.clone()).or_default().push(row);
         }
+        let due: HashMap<WebhookId, Timestamp> = schedules
+            .into_iter()
+            .map(|schedule| (schedule.webhook_id, schedule.due_at))
+            .collect();
         let (now, base) = (self.0.now(), self.0.settings.load().base_url.clone());
         let shown = |row: WebhookRow| {
             let its = secrets.get(&row.id).map(Vec::as_slice);
             let facts = facts(its.unwrap_or_default(), now);
-            Webhook::of(row, &base, facts)
+            let due = due.get(&row.id).copied();
+            Webhook::of(row, &base, facts, due)
         };
         let webhooks: Result<Vec<_>, _> = rows.into_iter().map(shown).collect();
         Ok(WebhookPage {
@@ -271,9 +277,15 @@ impl Inner {
 
     /// Loads a webhook as shown to its owner.
     pub(crate) async fn shown(&self, id: &WebhookId) -> Result<Webhook, WebhooksError> {
+        let wanted = id.clone();
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_schedule(wanted.as_str()).await }));
+        let due = read.await?.map(|schedule| schedule.due_at);
         let (row, secrets) = self.read_one(id).await?;
         let facts = facts(&secrets, self.now());
-        Ok(Webhook::of(row, &self.settings.load().base_url, facts)?)
+        let base = &self.settings.load().base_url;
+        Ok(Webhook::of(row, base, facts, due)?)
     }
 
     /// Appends a change to the audit log and to the change feed for other nodes. Call it in the change's

@@ -6,7 +6,9 @@ use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::sending;
 use crate::webhook::Snapshot;
-use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Stop, Target, TurnReport};
+use gatehouse_agents::{
+    Action, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
+};
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
 use gatehouse_sources::payload::Payload;
@@ -122,16 +124,16 @@ async fn ask_agent(
     if event.is_some_and(|event| config.profile().test_events.contains(&event)) {
         return Outcome::Completed(Trace::default());
     }
-    let summary = summary::summarise(config.profile(), event, payload);
-    let text = message::compose(MessageInput {
-        name: &snapshot.name,
-        public_id: &snapshot.public_id,
-        source: &config.source_profile,
-        event,
-        delivery_id: work.row.id.as_str(),
-        received_at: work.row.received_at,
-        summary: &summary,
-    });
+    let (text, written_by) = match &config.schedule {
+        Some(schedule) => {
+            let text = schedule.message(&snapshot.name, work.row.received_at, payload);
+            (text, MessageOrigin::Configured)
+        }
+        None => (
+            sender_text(work, snapshot, payload),
+            MessageOrigin::Stranger,
+        ),
+    };
     let turn = inner.agents.send_sync(SendRequest {
         session: Target::Keyed {
             key: work.row.session_key.clone(),
@@ -146,6 +148,7 @@ async fn ask_agent(
         origin: Origin::Webhook {
             policy: config.tool_policy.clone(),
             delivery: work.row.id.clone(),
+            written_by,
         },
         actor: Actor {
             name: format!("webhook {}", snapshot.public_id),
@@ -160,6 +163,21 @@ async fn ask_agent(
         }
         Err(error) => no_turn(error, stops),
     }
+}
+
+/// The message for a delivery of a sender.
+fn sender_text(work: &DeliveryWork, snapshot: &Snapshot, payload: &Payload) -> String {
+    let event = work.row.event_type.as_deref();
+    let summary = summary::summarise(snapshot.config.profile(), event, payload);
+    message::compose(MessageInput {
+        name: &snapshot.name,
+        public_id: &snapshot.public_id,
+        source: &snapshot.config.source_profile,
+        event,
+        delivery_id: work.row.id.as_str(),
+        received_at: work.row.received_at,
+        summary: &summary,
+    })
 }
 
 /// The name of a new session: what happened, or the key of the session if the sender's format is unknown.

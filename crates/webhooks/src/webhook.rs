@@ -2,6 +2,7 @@
 //! Contains no secrets; they have their own table.
 
 use crate::rules::{OnLimit, is_default};
+use crate::schedule::Schedule;
 use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
 use gatehouse_sources::AuthMode;
@@ -94,6 +95,9 @@ pub struct WebhookConfig {
     pub redeliver_failed: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_limit: OnLimit,
+    /// For the profile `schedule`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
 }
 
 impl WebhookConfig {
@@ -119,6 +123,7 @@ impl WebhookConfig {
             replay_guard: ReplayGuard::default(),
             redeliver_failed: false,
             on_limit: OnLimit::default(),
+            schedule: None,
         }
     }
 
@@ -177,6 +182,20 @@ pub struct Snapshot {
     pub name: String,
     #[serde(flatten)]
     pub config: WebhookConfig,
+}
+
+impl Snapshot {
+    /// Returns the snapshot of a webhook as JSON.
+    pub(crate) fn text(row: &WebhookRow, config: &WebhookConfig) -> Result<String, StoreError> {
+        let snapshot = Self {
+            public_id: row.public_id.clone(),
+            name: row.name.clone(),
+            config: config.clone(),
+        };
+        serde_json::to_string(&snapshot).map_err(|_| StoreError::Damaged {
+            what: "configuration of a webhook",
+        })
+    }
 }
 
 /// How deliveries are verified, without the secret.
@@ -242,8 +261,9 @@ pub struct Webhook {
     pub id: WebhookId,
     /// The id in the ingest URL. It is an identifier, not a secret.
     pub public_id: String,
-    /// The URL that senders post to.
-    pub url: String,
+    /// The URL that senders post to. Absent for a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
     pub name: String,
     /// The id of the sender's profile.
     pub source_profile: String,
@@ -299,6 +319,12 @@ pub struct Webhook {
     pub redeliver_failed: bool,
     /// What happens to a delivery over `rate_limit_per_minute`.
     pub on_limit: OnLimit,
+    /// When the webhook runs. For the profile `schedule` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
+    /// The next five runs of a schedule. Empty if it is disabled or has no further run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_runs: Option<Vec<Timestamp>>,
     /// Whether the webhook accepts deliveries.
     pub enabled: bool,
     /// How many deliveries were accepted.
@@ -319,14 +345,19 @@ pub(crate) struct SecretFacts {
 }
 
 impl Webhook {
+    /// `due` is when the next run of a schedule is due.
     pub(crate) fn of(
         row: WebhookRow,
         base_url: &str,
         secrets: SecretFacts,
+        due: Option<Timestamp>,
     ) -> Result<Self, StoreError> {
         let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
+        let due = due.filter(|_| row.enabled);
+        let has_url = webhook.schedule.is_none();
         Ok(Self {
-            url: ingest_url(base_url, &row.public_id),
+            next_runs: webhook.schedule.as_ref().map(|it| it.runs_from(due)),
+            url: has_url.then(|| ingest_url(base_url, &row.public_id)),
             id: row.id,
             public_id: row.public_id,
             name: row.name,
@@ -357,6 +388,7 @@ impl Webhook {
             replay_guard: webhook.replay_guard,
             redeliver_failed: webhook.redeliver_failed,
             on_limit: webhook.on_limit,
+            schedule: webhook.schedule,
             enabled: row.enabled,
             delivery_count: row.delivery_count,
             last_delivery_at: row.last_delivery_at,

@@ -71,19 +71,21 @@ const IDLE_TIDY_MS: u64 = 60_000;
 const ENDED: usize = 2048;
 
 impl Webhooks {
-    /// Starts the background tasks, which run until `stop`: the worker, reloading secrets when the vault
-    /// changes, and deleting removed and old deliveries. Call it after the metrics recorder is installed.
+    /// Starts the background tasks, which run until `stop`: the worker, the schedules, reloading secrets when the
+    /// vault changes, and deleting removed and old deliveries. Call it after the metrics recorder is installed.
     pub fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
         metrics::describe();
         self.follow_vault(&stop, tasks);
         self.follow_removals(&stop, tasks);
         tasks.spawn(crate::retention::serve(Arc::clone(&self.0), stop.clone()));
+        tasks.spawn(crate::schedule::serve(Arc::clone(&self.0), stop.clone()));
         tasks.spawn(Worker::new(Arc::clone(&self.0), stop).serve());
     }
 
-    /// Wakes the worker, for example after a change of the clock.
+    /// Wakes the worker and the schedules, for example after a change of the clock.
     pub fn wake(&self) {
         self.0.wake.notify_one();
+        self.0.schedules_changed.notify_one();
     }
 
     /// Waits until the worker has completed a full iteration. Tests use it to check that nothing happens.

@@ -22,6 +22,7 @@ export const keys = {
   webhooks: ['webhooks', 'list'],
   webhook: (id: string) => ['webhooks', 'one', id],
   profiles: ['webhooks', 'profiles'],
+  schedulePreview: ['webhooks', 'schedule preview'],
   deliveries: ['deliveries', 'list'],
   delivery: (id: string) => ['deliveries', 'one', id],
   stats: ['deliveries', 'stats'],

@@ -305,7 +305,7 @@ impl Running<'_> {
 
     /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
-        let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
+        let from_webhook = self.turn.origin.is_from_sender();
         let hint = self.speaker().and_then(|speaker| speaker.hint());
         let frame = self.frame(&setup.agent);
         let added = [

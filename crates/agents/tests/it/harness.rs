@@ -3,8 +3,8 @@
 use crate::fake_model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
-    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, Origin,
-    SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, MessageOrigin,
+    Origin, SendRequest, Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_domain::id::DeliveryId;
 use gatehouse_domain::{
@@ -221,6 +221,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
         origin: Origin::Webhook {
             policy,
             delivery: DeliveryId::generate(&ManualClock::at(START), &SystemRandom),
+            written_by: MessageOrigin::Stranger,
         },
         ..SendRequest::new(text, Actor::system())
     }

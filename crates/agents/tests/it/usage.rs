@@ -3,8 +3,8 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, START, TestTool, chat, harnesses, problem_of, until, until_done};
 use gatehouse_agents::{
-    Audience, Budget, BudgetName, BudgetPeriod, NewBudget, SendRequest, UsageBy, UsageQuery,
-    UsageStat,
+    AgentBudget, AgentChanges, Audience, Budget, BudgetName, BudgetPeriod, NewAgent, NewBudget,
+    SendRequest, UsageBy, UsageQuery, UsageStat,
 };
 use gatehouse_domain::{Actor, Clock, Timestamp};
 use serde_json::json;
@@ -330,4 +330,69 @@ async fn a_request_begins_like_the_one_before() {
     let before = first["messages"].as_array().unwrap();
     let after = second["messages"].as_array().unwrap();
     assert_eq!(before[..], after[..before.len()]);
+}
+
+#[tokio::test]
+async fn the_budget_of_an_agent_is_the_budget_of_its_scope() {
+    for harness in harnesses().await {
+        let agents = &harness.agents;
+        let scopes = async || {
+            let listed = agents.list_budgets().await.unwrap().budgets;
+            let name = |budget: Budget| (budget.scope, budget.tokens.unwrap());
+            listed.into_iter().map(name).collect::<Vec<_>>()
+        };
+        let own = |tokens| AgentBudget {
+            period: BudgetPeriod::Day,
+            tokens: Some(tokens),
+            cost: None,
+        };
+        let new = NewAgent {
+            name: "Scout".to_owned(),
+            budget: Some(own(13)),
+            ..NewAgent::default()
+        };
+        let made = agents.create_agent(new).await.unwrap();
+        assert_eq!(made.budget, Some(own(13)));
+        assert_eq!(scopes().await, [("agent:scout".to_owned(), 13)]);
+        // It limits this agent, and no other.
+        let ask = || SendRequest {
+            agent: Some("scout".to_owned()),
+            ..chat(None, "hello")
+        };
+        agents.send_sync(ask()).await.unwrap();
+        assert_eq!(refused(&harness, ask()).await.0, "BUDGET_EXHAUSTED");
+        harness.say(None, "once").await;
+        // A budget that is set by its scope is shown with the agent.
+        set(&harness, limit("agent:scout", BudgetPeriod::Day, 40)).await;
+        assert_eq!(
+            agents.get_agent("scout").await.unwrap().budget,
+            Some(own(40))
+        );
+        let listed = agents.list_agents().await.unwrap();
+        let shown: Vec<_> = listed.into_iter().map(|agent| agent.budget).collect();
+        assert_eq!(shown, [None, Some(own(40))]);
+        agents.send_sync(ask()).await.unwrap();
+        // Another change of the agent keeps it.
+        let changed = |budget| AgentChanges {
+            id: "scout".to_owned(),
+            name: Some("Spy".to_owned()),
+            budget,
+            ..AgentChanges::default()
+        };
+        let kept = agents.update_agent(changed(None)).await.unwrap();
+        assert_eq!(kept.budget, Some(own(40)));
+        let wrong = agents.update_agent(changed(Some(Some(own(0))))).await;
+        assert_eq!(problem_of(wrong.unwrap_err()).1, "tokens");
+        assert_eq!(scopes().await, [("agent:scout".to_owned(), 40)]);
+        set(&harness, limit("agent:scout", BudgetPeriod::Month, 900)).await;
+        let none = agents.update_agent(changed(Some(None))).await.unwrap();
+        assert_eq!((none.budget, scopes().await), (None, Vec::new()));
+        // It ends with its agent.
+        agents
+            .update_agent(changed(Some(Some(own(7)))))
+            .await
+            .unwrap();
+        agents.delete_agent("scout").await.unwrap();
+        assert!(scopes().await.is_empty());
+    }
 }

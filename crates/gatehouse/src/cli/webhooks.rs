@@ -27,7 +27,7 @@ pub enum Command {
             long,
             value_name = "PROFILE",
             help = "The source profile: generic, codehost_a (github), codehost_b (gitlab), \
-                    payments (stripe), …"
+                    payments (stripe), …; schedule with --schedule, --every or --at"
         )]
         source_profile: Option<String>,
         #[command(flatten)]
@@ -179,7 +179,9 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         } => {
             let mut params = fields.into_params()?;
             params.insert("name".to_owned(), json!(name));
-            if let Some(profile) = source_profile {
+            let is_schedule = params.contains_key("schedule");
+            let clock = || is_schedule.then(|| "schedule".to_owned());
+            if let Some(profile) = source_profile.or_else(clock) {
                 params.insert("source_profile".to_owned(), json!(profile));
             }
             create(&client, out, params).await?;

@@ -28,8 +28,8 @@ pub const CREATE: Method = method!(
     "Creates an agent.",
     Some(Scope::Write),
     create(NewAgent) -> Agent,
-    errors: [Conflict],
-    audit: Audit::row("agent.created", &["id", "name"], &["id"])
+    errors: [Conflict, Forbidden],
+    audit: Audit::row("agent.created", &["id", "name", "budget"], &["id"])
 );
 
 pub const UPDATE: Method = method!(
@@ -37,8 +37,8 @@ pub const UPDATE: Method = method!(
     "Changes an agent. `null` clears a field.",
     Some(Scope::Write),
     update(AgentChanges) -> Agent,
-    errors: [NotFound],
-    audit: Audit::row("agent.updated", &["id", "name"], &[])
+    errors: [NotFound, Forbidden],
+    audit: Audit::row("agent.updated", &["id", "name", "budget"], &[])
 );
 
 pub const DELETE: Method = method!(
@@ -87,7 +87,16 @@ async fn get(call: Call, params: IdParams) -> Result<Agent, Problem> {
     agents.get_agent(&params.id).await.map_err(to_problem)
 }
 
+/// A budget needs the same scope as `budgets.set`.
+fn may_set_budget(call: &Call) -> Result<(), Problem> {
+    let auth = &call.services.auth;
+    auth.require_scope(&call.identity, Scope::Admin)
+}
+
 async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
+    if new.budget.is_some() {
+        may_set_budget(&call)?;
+    }
     call.services
         .agents
         .create_agent(new)
@@ -96,6 +105,9 @@ async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
 }
 
 async fn update(call: Call, changes: AgentChanges) -> Result<Agent, Problem> {
+    if changes.budget.is_some() {
+        may_set_budget(&call)?;
+    }
     call.services
         .agents
         .update_agent(changes)

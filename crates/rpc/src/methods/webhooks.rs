@@ -1,8 +1,10 @@
 //! `webhooks.*`: inbound webhooks and sender profiles.
 
 mod profiles;
+mod schedule;
 
 pub use profiles::PROFILES;
+pub use schedule::PREVIEW as SCHEDULE_PREVIEW;
 
 use super::page::{self, PageParams};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};

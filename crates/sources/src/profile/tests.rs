@@ -121,7 +121,8 @@ fn catalogs_have_each_name_once_and_say_what_it_means() {
 
 #[test]
 fn guides_say_where_to_paste_what() {
-    for profile in all() {
+    let senders = all().iter().filter(|profile| profile.id != SCHEDULE);
+    for profile in senders {
         assert!(profile.guide.contains("{url}"), "{profile}");
         assert!(profile.guide.starts_with("1. "), "{profile}");
         let ours = profile.guide.contains("{secret}");

@@ -6,6 +6,7 @@ use super::{
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
+use crate::schedule::{DueChange, set_due};
 use crate::secret::{self, CURRENT};
 use crate::webhook::StoredConfig;
 use data_encoding::HEXLOWER;
@@ -50,7 +51,10 @@ impl Webhooks {
             updated_at: now,
         };
         let supplied = input.secret().value();
-        let warning = if mode.needs_secret() {
+        let due = DueChange::between(None, (&config, row.enabled), now)?;
+        let warning = if config.webhook.schedule.is_some() {
+            None
+        } else if mode.needs_secret() {
             supplied.and_then(|secret| secret::warning(mode, secret))
         } else {
             Some(OPEN_WARNING)
@@ -58,7 +62,7 @@ impl Webhooks {
         let (actor, shown) = (actor.clone(), secret.clone());
         let webhook = self
             .change(move |inner| async move {
-                inner.store_new(&actor, row.clone(), secret).await?;
+                inner.store_new(&actor, row.clone(), secret, due).await?;
                 inner.reload_one(&row.id).await?;
                 inner.shown(&row.id).await
             })
@@ -116,6 +120,7 @@ impl Inner {
         actor: &Actor,
         row: WebhookRow,
         secret: Option<SecretString>,
+        due: DueChange,
     ) -> Result<(), WebhooksError> {
         let secrets: Vec<_> = secret
             .iter()
@@ -131,6 +136,7 @@ impl Inner {
             let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), row.clone());
             Box::pin(async move {
                 conn.insert_webhook(&row).await?;
+                set_due(conn, &row.id, due).await?;
                 for formed in formed.iter() {
                     let its = secret_row(&row.id, CURRENT, formed, None, row.created_at);
                     conn.update_webhook_secret(&its).await?;

@@ -7,6 +7,7 @@ use super::{
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
+use crate::schedule::{DueChange, set_due};
 use crate::secret::{self, CURRENT};
 use crate::webhook::StoredConfig;
 use gatehouse_domain::{Actor, WebhookId};
@@ -33,7 +34,9 @@ impl Webhooks {
                         inner.reload_one(&id).await?;
                         let webhook = inner.shown(&id).await?;
                         let mode = webhook.auth_mode;
-                        let warning = if mode.needs_secret() {
+                        let warning = if webhook.schedule.is_some() {
+                            None
+                        } else if mode.needs_secret() {
                             let supplied = input.secret().value();
                             supplied.and_then(|secret| secret::warning(mode, secret))
                         } else {
@@ -94,10 +97,13 @@ impl Inner {
             config.auth.secret_hint = Some(secret::hint(secret));
             config.auth.is_generated = input.secret().value().is_none();
         }
+        let enabled = input.enabled_after(before.enabled);
+        let was = Some((&old, before.enabled));
+        let due = DueChange::between(was, (&config, enabled), self.now())?;
         let after = WebhookRow {
             name,
             config: config_text(&config)?,
-            enabled: input.enabled_after(before.enabled),
+            enabled,
             updated_at: self.now(),
             ..before.clone()
         };
@@ -117,6 +123,7 @@ impl Inner {
             Box::pin(async move {
                 require_unchanged(conn, &before).await?;
                 conn.update_webhook(&after).await?;
+                set_due(conn, &after.id, due).await?;
                 for formed in formed.iter() {
                     let its = secret_row(&after.id, CURRENT, formed, None, after.updated_at);
                     conn.update_webhook_secret(&its).await?;

@@ -13,7 +13,7 @@ pub(super) const SECRET: &str = "<secret>";
 /// The setup steps, followed by a test command if the mode accepts an unsigned request.
 pub(super) fn steps(webhook: &Webhook) -> String {
     let profile = profile::find(&webhook.source_profile).unwrap_or_else(profile::generic);
-    let url = webhook.url.as_str();
+    let url = webhook.url.as_deref().unwrap_or_default();
     let header = webhook.auth.header.as_deref().unwrap_or(DEFAULT_HEADER);
     let usual_header = header.eq_ignore_ascii_case(DEFAULT_HEADER);
     if webhook.auth_mode == profile.default_auth_mode && usual_header {

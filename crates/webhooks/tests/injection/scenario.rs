@@ -8,8 +8,8 @@ use crate::worker::harness::{Harness, id, settings};
 use crate::worker::model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
-    AgentsSettings, Audience, Effect, Origin, SendRequest, Target, Tool, ToolContext, ToolError,
-    ToolPolicy, TurnReport,
+    AgentsSettings, Audience, Effect, MessageOrigin, Origin, SendRequest, Target, Tool,
+    ToolContext, ToolError, ToolPolicy, TurnReport,
 };
 use gatehouse_config::{McpServer, SearchProvider, WebSearch};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, SystemRandom};
@@ -175,6 +175,7 @@ impl Scenario {
                     deny: Vec::new(),
                 }),
                 delivery: self.deliver(number, text).await,
+                written_by: MessageOrigin::Stranger,
             },
             ..SendRequest::new(text, Actor::system())
         };

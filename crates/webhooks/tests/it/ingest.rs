@@ -1,7 +1,7 @@
 //! Tests for ingest, from request to stored delivery. Covers each step of the contract's table.
 
 use crate::requests::{
-    accepted, code, create, open_webhook, post, post_from, rows, secret_of, until_rows,
+    accepted, code, create, of_profile, open_webhook, post, post_from, rows, secret_of, until_rows,
 };
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
@@ -341,11 +341,7 @@ async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
         let harness = Harness::open(&database, &model).await;
         let actor = Actor::cli();
         for profile in gatehouse_sources::profile::all() {
-            let made = create(
-                &harness,
-                json!({ "name": "n", "source_profile": profile.id }),
-            )
-            .await;
+            let made = create(&harness, of_profile(profile.id)).await;
             let tested = harness
                 .webhooks
                 .test(&actor, made.webhook.id.as_str(), None)

@@ -16,5 +16,6 @@ mod ingest_limits;
 mod records;
 mod replay_guard;
 mod requests;
+mod schedules;
 mod secrets;
 mod worker;

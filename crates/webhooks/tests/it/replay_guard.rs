@@ -2,7 +2,7 @@
 //! webhook's rate.
 
 use crate::requests::{
-    accepted, as_json, code, create, open_webhook, post, refused, rows, secret_of,
+    accepted, as_json, code, create, of_profile, open_webhook, post, refused, rows, secret_of,
 };
 use crate::worker::harness::{Harness, everywhere};
 use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Problem};
@@ -131,8 +131,8 @@ async fn what_was_accepted_before_the_guard_is_on_is_not_known_to_it_and_samples
     everywhere(async |database, model| {
         let harness = Harness::open(&database, &model).await;
         for profile in gatehouse_sources::profile::all() {
-            let members =
-                json!({ "name": "n", "source_profile": profile.id, "replay_guard": "bytes" });
+            let mut members = of_profile(profile.id);
+            members["replay_guard"] = json!("bytes");
             let webhook = create(&harness, members).await.webhook;
             for _ in 0..2 {
                 let id = webhook.id.as_str();

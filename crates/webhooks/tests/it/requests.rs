@@ -36,6 +36,15 @@ pub async fn create(harness: &Harness, members: Value) -> WebhookChanged {
     created.unwrap()
 }
 
+/// The settings of a webhook with this profile.
+pub fn of_profile(profile: &str) -> Value {
+    let mut members = json!({ "name": "n", "source_profile": profile });
+    if profile == gatehouse_sources::profile::SCHEDULE {
+        members["schedule"] = json!({ "every_seconds": 3600 });
+    }
+    members
+}
+
 pub async fn update(
     harness: &Harness,
     id: &str,

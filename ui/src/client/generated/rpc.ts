@@ -1675,6 +1675,10 @@ export interface Interface {
          */
         on_limit?: OnLimit | null;
         /**
+         * When a webhook of the profile `schedule` runs. Required for this profile.
+         */
+        schedule?: ScheduleInput | null;
+        /**
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
@@ -1791,6 +1795,10 @@ export interface Interface {
          */
         on_limit?: OnLimit | null;
         /**
+         * When a webhook of the profile `schedule` runs. Required for this profile.
+         */
+        schedule?: ScheduleInput | null;
+        /**
          * Whether the webhook accepts deliveries.
          */
         enabled?: boolean | null;
@@ -1851,6 +1859,18 @@ export interface Interface {
     'webhooks.profiles': {
       params: {};
       result: ProfileList;
+    };
+    /**
+     * Returns the next five runs of a schedule without storing it.
+     */
+    'webhooks.schedule.preview': {
+      params: {
+        /**
+         * The schedule, as in `webhooks.create`.
+         */
+        schedule: ScheduleInput;
+      };
+      result: SchedulePreview;
     };
     /**
      * Counts deliveries by hour and status.
@@ -4017,9 +4037,9 @@ export interface Webhook {
    */
   public_id: string;
   /**
-   * The URL that senders post to.
+   * The URL that senders post to. Absent for a schedule.
    */
-  url: string;
+  url?: string | null;
   name: string;
   /**
    * The id of the sender's profile.
@@ -4101,6 +4121,14 @@ export interface Webhook {
    * What happens to a delivery over `rate_limit_per_minute`.
    */
   on_limit: OnLimit;
+  /**
+   * When the webhook runs. For the profile `schedule` only.
+   */
+  schedule?: Schedule | null;
+  /**
+   * The next five runs of a schedule. Empty if it is disabled or has no further run.
+   */
+  next_runs?: Timestamp[] | null;
   /**
    * Whether the webhook accepts deliveries.
    */
@@ -4165,6 +4193,30 @@ export interface EventFilter {
   deny: string[];
 }
 /**
+ * When a webhook of the profile `schedule` runs. Has one of `cron`, `every_seconds` and `at`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Schedule".
+ */
+export interface Schedule {
+  /**
+   * A pattern of five fields (minute, hour, day of month, month, day of week) or six (seconds first).
+   */
+  cron?: string | null;
+  /**
+   * The time between runs. The first run is this long after the schedule was created, changed or enabled.
+   */
+  every_seconds?: number | null;
+  /**
+   * The time of the only run.
+   */
+  at?: Timestamp | null;
+  /**
+   * The IANA name of the time zone of `cron`.
+   */
+  timezone: string;
+}
+/**
  * The `auth` member of the input. Read-only members of a record are accepted and ignored, so a record can
  * be sent back unchanged.
  *
@@ -4199,6 +4251,31 @@ export interface Lists {
   deny?: string[] | null;
 }
 /**
+ * When a webhook of the profile `schedule` runs. Give one of `cron`, `every_seconds` and `at`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ScheduleInput".
+ */
+export interface ScheduleInput {
+  /**
+   * A pattern of five fields (minute, hour, day of month, month, day of week) or six (seconds first), such as
+   * `0 9 * * MON-FRI`, or a name such as `@daily`.
+   */
+  cron?: string | null;
+  /**
+   * The time between runs. The first run is this long after the schedule is created, changed or enabled.
+   */
+  every_seconds?: number | null;
+  /**
+   * The time of the only run: RFC 3339, or a date and time without an offset in the time zone.
+   */
+  at?: string | null;
+  /**
+   * The IANA name of the time zone of `cron` and `at`. Default: `UTC`.
+   */
+  timezone?: string | null;
+}
+/**
  * A created or changed webhook, with details that are shown only once.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -4211,9 +4288,9 @@ export interface WebhookChanged {
    */
   public_id: string;
   /**
-   * The URL that senders post to.
+   * The URL that senders post to. Absent for a schedule.
    */
-  url: string;
+  url?: string | null;
   name: string;
   /**
    * The id of the sender's profile.
@@ -4295,6 +4372,14 @@ export interface WebhookChanged {
    * What happens to a delivery over `rate_limit_per_minute`.
    */
   on_limit: OnLimit;
+  /**
+   * When the webhook runs. For the profile `schedule` only.
+   */
+  schedule?: Schedule | null;
+  /**
+   * The next five runs of a schedule. Empty if it is disabled or has no further run.
+   */
+  next_runs?: Timestamp[] | null;
   /**
    * Whether the webhook accepts deliveries.
    */
@@ -4513,6 +4598,19 @@ export interface ShellInfo {
    * The member of the payload with the time of sending. Leave it out if it is not current.
    */
   body_time: string | null;
+}
+/**
+ * A schedule and its next runs.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SchedulePreview".
+ */
+export interface SchedulePreview {
+  schedule: Schedule;
+  /**
+   * The next five runs, if the schedule began now.
+   */
+  next_runs: Timestamp[];
 }
 /**
  * Delivery counts, oldest first.
@@ -5684,6 +5782,7 @@ export const READS: ReadonlySet<string> = new Set([
   'webhooks.list',
   'webhooks.get',
   'webhooks.profiles',
+  'webhooks.schedule.preview',
   'webhooks.stats',
   'webhooks.deliveries',
   'webhooks.delivery.get',

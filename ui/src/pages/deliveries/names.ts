@@ -12,7 +12,8 @@ export interface Named {
   deliver_to: string | null;
   agent: string | null;
   auth_mode: string;
-  url: string;
+  /** Null for a schedule. */
+  url: string | null;
 }
 
 async function all(): Promise<Named[]> {
@@ -21,7 +22,8 @@ async function all(): Promise<Named[]> {
   do {
     const page: Awaited<ReturnType<typeof rpc<'webhooks.list'>>> = await rpc('webhooks.list', { limit: 500, cursor });
     for (const webhook of page.webhooks) {
-      const { id, public_id, name, source_profile, enabled, deliver_only, auth_mode, url } = webhook;
+      const { id, public_id, name, source_profile, enabled, deliver_only, auth_mode } = webhook;
+      const url = webhook.url ?? null;
       const [deliver_to, agent] = [webhook.deliver_to ?? null, webhook.agent ?? null];
       found.push({ id, public_id, name, source_profile, enabled, deliver_only, deliver_to, agent, auth_mode, url });
     }

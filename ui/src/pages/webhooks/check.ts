@@ -2,6 +2,7 @@
 import { m } from '../../paraglide/messages.js';
 import { entries, isNetwork } from './cidr';
 import { inputOf, type Draft } from './draft';
+import { PROFILE, scheduleError } from './schedule';
 
 export type Errors = Readonly<Record<string, string>>;
 
@@ -19,6 +20,10 @@ const isPattern = (entry: string): boolean => {
 export function check(draft: Draft): Errors {
   const errors: Record<string, string> = {};
   const whole = (text: string, most: number) => /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= most;
+  if (draft.profile === PROFILE) {
+    const missing = scheduleError(draft.schedule);
+    if (missing !== null) errors.schedule = missing;
+  }
   if (draft.name.trim() === '') errors.name = m.webhooks_error_name();
 
   const { allow, deny } = inputOf(draft).events as { allow: string[]; deny: string[] };

@@ -10,6 +10,7 @@ import type {
 } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
 import { entries } from './cidr';
+import { emptySchedule, PROFILE, scheduleDraftOf, scheduleInputOf, type ScheduleDraft } from './schedule';
 
 export interface Draft {
   name: string;
@@ -45,6 +46,8 @@ export interface Draft {
   onLimit: OnLimit;
   maxKib: string;
   cidrs: string;
+  /** For the profile `schedule`. */
+  schedule: ScheduleDraft;
 }
 
 export type Input = Params<'webhooks.create'>;
@@ -83,6 +86,7 @@ export const emptyDraft = (): Draft => ({
   onLimit: 'refuse',
   maxKib: '1024',
   cidrs: '',
+  schedule: emptySchedule(),
 });
 
 /** The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. */
@@ -125,6 +129,7 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     onLimit: webhook.on_limit,
     maxKib: String(Math.round((webhook.max_body_bytes / 1024) * 1000) / 1000),
     cidrs: (webhook.allowed_cidrs ?? []).join('\n'),
+    schedule: scheduleDraftOf(webhook.schedule),
   };
 }
 
@@ -171,6 +176,7 @@ export function inputOf(draft: Draft): Input {
     on_limit: draft.onLimit,
     max_body_bytes: Math.round(Number(draft.maxKib) * 1024),
     allowed_cidrs: cidrs.length > 0 ? cidrs : null,
+    schedule: draft.profile === PROFILE ? scheduleInputOf(draft.schedule) : null,
   };
 }
 

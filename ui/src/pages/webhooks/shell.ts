@@ -21,7 +21,7 @@ export function shellLines(webhook: Webhook, profile: ProfileInfo, mode: AuthMod
   const type = sample.is_form ? 'application/x-www-form-urlencoded' : 'application/json';
   return [
     ...(mode.id === 'none' ? [] : [`SECRET=${quoted(secret ?? PLACEHOLDER)}`]),
-    `URL=${quoted(webhook.url)}`,
+    `URL=${quoted(webhook.url ?? '')}`,
     ...(sample.is_form ? form(payload) : [`BODY=${unlike(JSON.stringify(payload))}`]),
     ...lines,
     [

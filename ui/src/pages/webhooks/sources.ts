@@ -2,6 +2,7 @@
 import type { Component } from 'svelte';
 import BadgeCheck from '@lucide/svelte/icons/badge-check';
 import Bug from '@lucide/svelte/icons/bug';
+import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import CreditCard from '@lucide/svelte/icons/credit-card';
 import GitMerge from '@lucide/svelte/icons/git-merge';
 import GitPullRequest from '@lucide/svelte/icons/git-pull-request';
@@ -37,6 +38,7 @@ const ICONS: Readonly<Record<string, Icon>> = {
   slack: Hash,
   shopify: ShoppingBag,
   twilio: Phone,
+  schedule: CalendarClock,
 };
 
 export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;

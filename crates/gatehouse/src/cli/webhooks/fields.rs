@@ -90,6 +90,45 @@ pub struct Fields {
     /// Over the rate limit: answer 429, or store the delivery and run it at that rate
     #[arg(long, value_name = "CHOICE", value_parser = ["refuse", "queue"])]
     on_limit: Option<String>,
+    #[command(flatten)]
+    schedule: Schedule,
+}
+
+/// When the webhook runs, if its sender is the clock.
+#[derive(Debug, clap::Args)]
+struct Schedule {
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        group = "when",
+        help = "Run at these times, as a cron pattern, such as \"0 9 * * MON-FRI\""
+    )]
+    schedule: Option<String>,
+    /// Run at this interval
+    #[arg(long, value_name = "SECONDS", group = "when")]
+    every: Option<u32>,
+    /// Run once, such as 2026-12-24T18:00 in the time zone, or 2026-12-24T18:00:00Z
+    #[arg(long, value_name = "TIME", group = "when")]
+    at: Option<String>,
+    /// The time zone of --schedule and --at, such as Europe/Berlin; UTC when omitted
+    #[arg(long, value_name = "ZONE", requires = "when")]
+    timezone: Option<String>,
+}
+
+impl Schedule {
+    fn into_param(self) -> Option<Value> {
+        let fields = [
+            ("cron", self.schedule.map(Value::from)),
+            ("every_seconds", self.every.map(Value::from)),
+            ("at", self.at.map(Value::from)),
+            ("timezone", self.timezone.map(Value::from)),
+        ];
+        let given: Map<_, _> = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect();
+        (!given.is_empty()).then_some(Value::Object(given))
+    }
 }
 
 impl Fields {
@@ -124,6 +163,7 @@ impl Fields {
             ("replay_guard", self.replay_guard.map(Value::from)),
             ("redeliver_failed", self.redeliver_failed.map(Value::from)),
             ("on_limit", self.on_limit.map(Value::from)),
+            ("schedule", self.schedule.into_param()),
         ];
         // An empty text clears a field.
         let cleared = |value: Value| {
@@ -215,6 +255,25 @@ mod tests {
             "on_limit": "queue",
         });
         assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn a_schedule_has_one_kind_of_time() {
+        let given = params(&["--schedule", "0 9 * * *", "--timezone", "Europe/Berlin"]);
+        let expected = json!({ "schedule": { "cron": "0 9 * * *", "timezone": "Europe/Berlin" } });
+        assert_eq!(given, expected);
+        assert_eq!(
+            params(&["--every", "60"]),
+            json!({ "schedule": { "every_seconds": 60 } })
+        );
+        let once = json!({ "schedule": { "at": "2026-12-24T18:00" } });
+        assert_eq!(params(&["--at", "2026-12-24T18:00"]), once);
+        for line in [
+            &["--schedule", "0 9 * * *", "--every", "60"][..],
+            &["--timezone", "Europe/Berlin"],
+        ] {
+            assert!(Line::try_parse_from(["x"].iter().chain(line)).is_err());
+        }
     }
 
     #[test]

@@ -334,6 +334,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("webhooks.rotate_secret", WRITE),
     ("webhooks.test", WRITE),
     ("webhooks.profiles", READ),
+    ("webhooks.schedule.preview", READ),
     ("webhooks.stats", READ),
     ("webhooks.deliveries", READ),
     ("webhooks.delivery.get", READ),

@@ -145,6 +145,16 @@ async fn params_that_are_wrong_are_named() {
         ("webhooks.stats", json!({ "hours": 0 }), "hours"),
         ("webhooks.test", json!({ "id": id, "event": "" }), "event"),
         ("webhooks.profiles", json!({ "x": 1 }), "x"),
+        (
+            "webhooks.schedule.preview",
+            json!({ "schedule": { "cron": "x" } }),
+            "schedule",
+        ),
+        (
+            "webhooks.schedule.preview",
+            json!({ "schedule": { "at": "2020-01-01T00:00:00Z" } }),
+            "schedule",
+        ),
     ] {
         let reply = owner.rpc_reply(method, params.clone()).await.expect(200);
         let data = &reply["error"]["data"];
@@ -169,10 +179,8 @@ async fn the_profiles_say_how_to_set_each_sender_up() {
     assert_eq!(repo["default_auth_mode"], "codehost_a_hmac_sha256");
     assert_eq!(repo["events"][0]["type"], "pull_request.opened");
     for profile in profiles {
-        assert!(
-            profile["guide"].as_str().unwrap().contains("{url}"),
-            "{profile}"
-        );
+        let has_url = profile["guide"].as_str().unwrap().contains("{url}");
+        assert_eq!(has_url, profile["id"] != "schedule", "{profile}");
         assert!(profile["events"].is_array() && profile["headers"].is_array());
         assert!(!profile["sample"]["payload"].as_object().unwrap().is_empty());
         let mode = &profile["default_auth_mode"];

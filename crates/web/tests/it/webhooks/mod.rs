@@ -4,6 +4,7 @@ mod attacks;
 mod ingest;
 mod limits;
 mod methods;
+mod schedules;
 mod sealed;
 
 use gatehouse_testkit::{Actor, Reply};

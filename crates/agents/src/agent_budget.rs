@@ -1,0 +1,82 @@
+//! An agent's own budget. It is the budget with the scope `agent:<id>`, and nothing is stored with the agent.
+
+use crate::agent::Agent;
+use crate::budgets::{BudgetPeriod, NewBudget, checked, released};
+use crate::error::AgentsError;
+use crate::usage::cost_of;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::{BudgetRow, Conn, StoreError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The budget with the scope `agent:<id>`. Has either `tokens` or `cost`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentBudget {
+    pub period: BudgetPeriod,
+    /// The limit of input and output tokens together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_i64))]
+    pub tokens: Option<i64>,
+    /// The limit in the unit of the prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+fn scope_of(agent: &str) -> String {
+    format!("agent:{agent}")
+}
+
+impl AgentBudget {
+    fn of(row: &BudgetRow) -> Self {
+        Self {
+            period: BudgetPeriod::of(row),
+            tokens: row.tokens,
+            cost: row.cost_nanos.map(cost_of),
+        }
+    }
+
+    fn into_row(self, agent: &str) -> Result<BudgetRow, AgentsError> {
+        checked(NewBudget {
+            scope: scope_of(agent),
+            period: self.period,
+            tokens: self.tokens,
+            cost: self.cost,
+        })
+    }
+}
+
+/// Fills in the budgets of agents. Of a daily and a monthly budget, the daily one is shown.
+pub(crate) async fn fill_in(conn: &mut Conn, agents: &mut [Agent]) -> Result<(), StoreError> {
+    // Sorted by scope and period, `day` before `month`.
+    let rows = conn.list_budgets().await?;
+    for agent in agents {
+        let scope = scope_of(&agent.id);
+        let own = rows.iter().find(|row| row.scope == scope);
+        agent.budget = own.map(AgentBudget::of);
+    }
+    Ok(())
+}
+
+/// Sets the budget of its period. `None` deletes the budgets of the agent.
+pub(crate) async fn store(
+    conn: &mut Conn,
+    agent: &str,
+    budget: Option<AgentBudget>,
+    now: Timestamp,
+) -> Result<(), AgentsError> {
+    match budget {
+        Some(budget) => conn.update_budget(&budget.into_row(agent)?).await?,
+        None => delete(conn, agent).await?,
+    }
+    Ok(released(conn, now).await?)
+}
+
+/// Deletes the budgets of an agent.
+pub(crate) async fn delete(conn: &mut Conn, agent: &str) -> Result<(), StoreError> {
+    let scope = scope_of(agent);
+    for period in [BudgetPeriod::Day, BudgetPeriod::Month] {
+        conn.delete_budget(&scope, period.as_str()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+// A schedule as form state, and as a sentence. Pure functions.
+import type { Schedule } from '../../client/generated/rpc';
+import type { Params } from '../../client/rpc';
+import { m } from '../../paraglide/messages.js';
+import { regional } from '../../parts/region';
+
+export const PROFILE = 'schedule';
+
+export type Unit = 'seconds' | 'minutes' | 'hours' | 'days';
+
+export interface ScheduleDraft {
+  kind: 'cron' | 'every' | 'at';
+  cron: string;
+  every: string;
+  unit: Unit;
+  /** The value of a `datetime-local` field, or a moment if the record has one. */
+  at: string;
+  timezone: string;
+}
+
+export type ScheduleInput = NonNullable<Params<'webhooks.schedule.preview'>['schedule']>;
+
+const SECONDS: Readonly<Record<Unit, number>> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
+const MAX_SECONDS = 31_622_400;
+
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+
+/** The zones to choose from, with UTC first. */
+export function zones(chosen: string): string[] {
+  const known = Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC');
+  const all = ['UTC', ...known];
+  return all.includes(chosen) ? all : [chosen, ...all];
+}
+
+export const emptySchedule = (): ScheduleDraft => ({
+  kind: 'cron',
+  cron: '0 9 * * *',
+  every: '1',
+  unit: 'hours',
+  at: '',
+  timezone: localZone(),
+});
+
+/** The largest unit of which the interval is a multiple. */
+function inUnits(seconds: number): { count: number; unit: Unit } {
+  const units: Unit[] = ['days', 'hours', 'minutes'];
+  const unit = units.find((one) => seconds % SECONDS[one] === 0) ?? 'seconds';
+  return { count: seconds / SECONDS[unit], unit };
+}
+
+export function scheduleDraftOf(schedule: Schedule | null | undefined): ScheduleDraft {
+  const empty = emptySchedule();
+  if (!schedule) return empty;
+  const { cron, every_seconds: every, at, timezone } = schedule;
+  if (cron != null) return { ...empty, kind: 'cron', cron, timezone };
+  if (every != null) {
+    const { count, unit } = inUnits(every);
+    return { ...empty, kind: 'every', every: String(count), unit, timezone };
+  }
+  return { ...empty, kind: 'at', at: at ?? '', timezone };
+}
+
+export function scheduleInputOf(draft: ScheduleDraft): ScheduleInput {
+  const { timezone } = draft;
+  if (draft.kind === 'cron') return { cron: draft.cron.trim(), timezone };
+  if (draft.kind === 'at') return { at: draft.at, timezone };
+  return { every_seconds: Math.round(Number(draft.every) * SECONDS[draft.unit]), timezone };
+}
+
+/** What is missing from the form. The gateway checks the rest. */
+export function scheduleError(draft: ScheduleDraft): string | null {
+  if (draft.kind === 'cron') return draft.cron.trim() === '' ? m.webhooks_schedule_error_cron() : null;
+  if (draft.kind === 'at') return draft.at === '' ? m.webhooks_schedule_error_at() : null;
+  const seconds = Number(draft.every) * SECONDS[draft.unit];
+  const most = Math.floor(MAX_SECONDS / SECONDS[draft.unit]);
+  const isValid = Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS;
+  return isValid ? null : m.webhooks_error_number({ most });
+}
+
+/** The date and time of a run in the zone of its schedule. */
+export function runTime(run: string, timezone: string): string {
+  const options = { dateStyle: 'full', timeStyle: 'short', timeZone: timezone } as const;
+  return new Intl.DateTimeFormat(regional(), options).format(new Date(run));
+}
+
+const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
+
+/** The names of the days of a cron field such as `MON,WED` or `1-3`. Null for other forms. */
+function days(field: string): string[] | null {
+  const index = (name: string) => (/^[0-7]$/.test(name) ? Number(name) : DAYS.indexOf(name.toUpperCase()));
+  const found = field.split(',').flatMap((part) => {
+    const [from = -1, to = from] = part.split('-').map(index);
+    return from < 0 || to < from ? [-1] : Array.from({ length: to - from + 1 }, (_, more) => from + more);
+  });
+  if (found.includes(-1)) return null;
+  // 2023-01-01 was a Sunday.
+  const name = new Intl.DateTimeFormat(regional(), { weekday: 'long', timeZone: 'UTC' });
+  return [...new Set(found.map((day) => name.format(new Date(Date.UTC(2023, 0, 1 + day)))))];
+}
+
+const listed = (names: readonly string[]): string => new Intl.ListFormat(regional()).format(names);
+
+/** A common pattern in words, or null. */
+function patternWords(cron: string): string | null {
+  const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = cron.trim().split(/\s+/);
+  if (more.length > 0 || month !== '*') return null;
+  const isEveryDay = day === '*' && weekday === '*';
+  const step = /^\*\/(\d+)$/.exec(minute)?.[1];
+  if (hour === '*' && isEveryDay) {
+    if (minute === '*') return m.webhooks_schedule_every_minute();
+    if (step) return m.webhooks_schedule_every({ interval: unitWords(Number(step), 'minutes') });
+    return /^\d+$/.test(minute) ? m.webhooks_schedule_hourly({ minute }) : null;
+  }
+  if (!/^\d+$/.test(minute) || !/^\d+$/.test(hour)) return null;
+  const format = new Intl.DateTimeFormat(regional(), { timeStyle: 'short', timeZone: 'UTC' });
+  const time = format.format(new Date(Date.UTC(2023, 0, 1, Number(hour), Number(minute))));
+  if (isEveryDay) return m.webhooks_schedule_daily({ time });
+  if (/^\d+$/.test(day) && weekday === '*') return m.webhooks_schedule_monthly({ day, time });
+  const names = day === '*' ? days(weekday) : null;
+  return names ? m.webhooks_schedule_weekly({ days: listed(names), time }) : null;
+}
+
+const unitWords = (count: number, unit: Unit): string =>
+  new Intl.NumberFormat(regional(), {
+    style: 'unit',
+    unit: unit.slice(0, -1),
+    unitDisplay: 'long',
+  }).format(count);
+
+/** The schedule in words. */
+export function sentence({ cron, every_seconds: every, at, timezone }: Schedule): string {
+  if (every != null) {
+    const { count, unit } = inUnits(every);
+    return m.webhooks_schedule_every({ interval: unitWords(count, unit) });
+  }
+  const zone = timezone;
+  if (at != null) return m.webhooks_schedule_once({ time: runTime(at, zone), zone });
+  const words = patternWords(cron ?? '');
+  return words ? m.webhooks_schedule_in({ words, zone }) : m.webhooks_schedule_pattern({ cron: cron ?? '', zone });
+}
