@@ -7,10 +7,10 @@ use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_rpc::Rpc;
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
+use gatehouse_services::backup::database_location;
 use gatehouse_services::{Build, LiveConfig, Services, ServicesError, ServicesParts};
 use gatehouse_store::{Location, Store, StoreError};
 use gatehouse_web::{TlsError, TlsSource, server_config};
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -149,6 +149,11 @@ impl Gateway {
         })
     }
 
+    /// The database, for checks of it.
+    pub const fn store(&self) -> &Store {
+        &self.storage.store
+    }
+
     /// Lets writes finish, closes the database and releases the locks.
     pub async fn close(&self) {
         self.storage.close().await;
@@ -182,8 +187,9 @@ fn report(config: &LiveConfig) {
 fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks>), OpenError> {
     let fixed = layers.resolve(&BTreeMap::new())?;
     let data_dir = layers.data_dir();
-    match &fixed.settings.database.url {
-        DatabaseUrl::Postgres { url } => Ok((Location::from_url(url.expose_secret())?, None)),
+    let url = &fixed.settings.database.url;
+    let locks = match url {
+        DatabaseUrl::Postgres { .. } => None,
         DatabaseUrl::Sqlite { path } => {
             let path = data_dir.join(path);
             let locks = match purpose {
@@ -191,9 +197,10 @@ fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks
                 Purpose::Beside => None,
             };
             drop(data_dir::open_private(&path)?);
-            Ok((Location::sqlite_file(&path), locks))
+            locks
         }
-    }
+    };
+    Ok((database_location(url, data_dir)?, locks))
 }
 
 /// The service, ready to serve. Cheap to clone.

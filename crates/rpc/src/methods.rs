@@ -121,6 +121,7 @@ pub static METHODS: &[Method] = &[
     deliveries::DELIVERY_PAYLOAD,
     deliveries::DELIVERY_REPLAY,
     deliveries::DELIVERIES_REPLAY,
+    deliveries::DELIVERIES_RELEASE,
     deliveries::DELIVERY_CANCEL,
     deliveries::DELIVERY_RETRY,
     #[cfg(feature = "voice")]

@@ -18,6 +18,8 @@ const COPY: &str = "provider_keys.json.enc";
 /// The copy encrypted with a data key that is about to become the vault's.
 const NEXT: &str = "provider_keys.json.enc.next";
 const TEMPORARY: &str = "provider_keys.json.tmp";
+/// The files that a backup of the data directory needs.
+pub const PROVIDER_FILES: [&str; 3] = [PLAIN, COPY, NEXT];
 
 /// A file of provider keys could not be read or written.
 #[derive(Debug, thiserror::Error)]

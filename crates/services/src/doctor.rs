@@ -66,6 +66,7 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         checks::clock(services).await,
     ];
     all.extend(integrations::open_webhooks(services).await);
+    all.extend(integrations::held_deliveries(services).await);
     all.extend(integrations::approval_channels(services, settings).await);
     all.extend(integrations::mcp(&services.tools.mcp().status()));
     all.extend(integrations::mcp_variables(services, settings).await);

@@ -2,6 +2,7 @@
 //! `web` serve them.
 
 mod approval_messages;
+pub mod backup;
 pub mod bootstrap;
 pub mod doctor;
 pub mod live_config;

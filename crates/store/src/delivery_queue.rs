@@ -11,6 +11,7 @@
 //!
 //! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
+use crate::delivery_waits::WAITS_FOR_RELEASE;
 use crate::sql::{FromRow, Row, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
@@ -96,7 +97,7 @@ pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) webhook_id: String,
     pub(crate) target: Option<String>,
-    /// Parked, but not for the vault: nothing prevents it from running.
+    /// Parked, but neither for the vault nor for the owner: nothing prevents it from running.
     pub(crate) is_free: bool,
 }
 
@@ -111,7 +112,7 @@ impl FromRow for Head {
             target: row.try_get("target")?,
             is_free: status != "processing"
                 && place.is_none()
-                && error.as_deref() != Some(WAITS_FOR_VAULT),
+                && !matches!(error.as_deref(), Some(WAITS_FOR_VAULT | WAITS_FOR_RELEASE)),
         })
     }
 }

@@ -11,26 +11,28 @@ use gatehouse_domain::{DeliveryId, Timestamp};
 /// The `error` of a delivery that waits for a budget.
 pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
 
+/// The `error` of a delivery that was restored from a backup and waits until the owner releases it.
+pub const WAITS_FOR_RELEASE: &str = "Restored from a backup. Waits until it is released.";
+
 /// Maximum number of waiting deliveries per list.
 const LIST_LIMIT: i64 = 500;
 
 impl Conn {
-    /// Lists parked deliveries that do not wait for the vault and have no older open delivery in their
+    /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in their
     /// session. A deletion or change of the older ones can leave such deliveries behind.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
         let query = query(
             "SELECT id FROM webhook_deliveries AS waiting
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL
-                 AND (error IS NULL OR error <> $1)
+                 AND (error IS NULL OR error NOT IN ($1, $2))
                  AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS older
                      WHERE older.session_key = waiting.session_key
                          AND older.status IN ('received', 'queued', 'processing')
                          AND older.id < waiting.id)
-             ORDER BY id LIMIT $2",
+             ORDER BY id LIMIT $3",
         );
-        let ids: Vec<String> = self
-            .list(query.bind(WAITS_FOR_VAULT).bind(LIST_LIMIT))
-            .await?;
+        let query = query.bind(WAITS_FOR_VAULT).bind(WAITS_FOR_RELEASE);
+        let ids: Vec<String> = self.list(query.bind(LIST_LIMIT)).await?;
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
     }
 
@@ -87,6 +89,31 @@ impl Conn {
         );
         self.run(query.bind(now.as_millis()).bind(WAITS_FOR_BUDGET))
             .await
+    }
+
+    /// Makes the deliveries due that were restored from a backup and wait for the owner. Those behind an older
+    /// delivery of their session stay parked until it ends. Returns their number.
+    pub async fn release_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
+        let query = query(
+            "UPDATE webhook_deliveries SET error = NULL, next_attempt_at = CASE WHEN EXISTS (
+                     SELECT 1 FROM webhook_deliveries AS older
+                     WHERE older.session_key = webhook_deliveries.session_key
+                         AND older.status IN ('received', 'queued', 'processing')
+                         AND older.id < webhook_deliveries.id)
+                 THEN NULL ELSE $1 END
+             WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $2",
+        );
+        self.run(query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE))
+            .await
+    }
+
+    /// Counts the deliveries that were restored from a backup and wait for the owner.
+    pub async fn count_deliveries_to_release(&mut self) -> Result<i64, StoreError> {
+        let query = query(
+            "SELECT COUNT(*) FROM webhook_deliveries
+             WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $1",
+        );
+        self.number(query.bind(WAITS_FOR_RELEASE)).await
     }
 
     /// Queues deliveries with the status `received`. Runs when a node starts.

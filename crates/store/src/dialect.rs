@@ -86,6 +86,55 @@ impl Engine {
         }
     }
 
+    /// Returns the statement that begins a transaction which sees the database as it is at its first read.
+    pub(crate) const fn begin_snapshot(self) -> &'static str {
+        match self {
+            Self::Sqlite => "BEGIN",
+            Self::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+
+    /// Returns the query for the columns of all tables except that of the migrations: table name, column name,
+    /// kind, and position in the primary key or 0. Tables with foreign keys come last.
+    pub(crate) const fn list_columns(self) -> &'static str {
+        match self {
+            Self::Sqlite => {
+                "SELECT t.name AS table_name, c.name AS column_name, c.type AS kind, c.pk AS place
+                 FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+                 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                     AND t.name <> '_sqlx_migrations'
+                 ORDER BY EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)), t.name, c.cid"
+            }
+            Self::Postgres => {
+                "SELECT c.table_name::text AS table_name, c.column_name::text AS column_name,
+                     upper(c.data_type) AS kind, COALESCE(k.ordinal_position, 0)::bigint AS place
+                 FROM information_schema.columns AS c
+                 LEFT JOIN (information_schema.key_column_usage AS k
+                     JOIN information_schema.table_constraints AS p
+                         ON p.constraint_schema = k.constraint_schema
+                         AND p.constraint_name = k.constraint_name AND p.table_name = k.table_name
+                         AND p.constraint_type = 'PRIMARY KEY')
+                     ON k.table_schema = c.table_schema AND k.table_name = c.table_name
+                     AND k.column_name = c.column_name
+                 WHERE c.table_schema = current_schema() AND c.table_name <> '_sqlx_migrations'
+                 ORDER BY EXISTS (SELECT 1 FROM information_schema.table_constraints AS f
+                     WHERE f.table_schema = c.table_schema AND f.table_name = c.table_name
+                         AND f.constraint_type = 'FOREIGN KEY'), c.table_name, c.ordinal_position"
+            }
+        }
+    }
+
+    /// Returns queries that return one row of text per fault of the database, and none without faults.
+    pub(crate) const fn check_integrity(self) -> &'static [&'static str] {
+        match self {
+            Self::Sqlite => &[
+                "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
+                "SELECT \"table\" FROM pragma_foreign_key_check",
+            ],
+            Self::Postgres => &[],
+        }
+    }
+
     /// Returns the definition of the table of applied migrations. It has the columns that sqlx used.
     pub(crate) const fn migrations_table(self) -> &'static str {
         match self {

@@ -161,18 +161,19 @@ pub(crate) async fn run(
             apply(conn, engine, version, name, sql).await?;
         }
     }
-    let newest = conn
-        .number(query(
-            "SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations",
-        ))
-        .await
-        .map_err(OpenError::Migrate)?;
+    let newest = version(conn).await.map_err(OpenError::Migrate)?;
     let known = MIGRATIONS.iter().any(|(version, ..)| *version == newest);
     if known || newest == 0 {
         Ok(())
     } else {
         Err(OpenError::NewerVersion { version: newest })
     }
+}
+
+/// Returns the newest applied migration; 0 if there is none.
+pub(crate) async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
+    let newest = query("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations");
+    conn.number(newest).await
 }
 
 async fn apply(

@@ -107,7 +107,7 @@ impl Source {
     }
 
     /// Connects, retrying for [`PATIENCE`] if the server cannot be reached.
-    async fn connect_patiently(&self) -> Result<Conn, StoreError> {
+    pub(crate) async fn connect_patiently(&self) -> Result<Conn, StoreError> {
         let until = Instant::now() + PATIENCE;
         loop {
             match self.connect().await {

@@ -61,6 +61,27 @@ impl Webhooks {
         let shown = inner.shown_deliveries(vec![row]).await.pop();
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
+
+    /// Makes the deliveries due that a restored backup holds. Returns their number.
+    pub async fn release_deliveries(&self) -> Result<u64, WebhooksError> {
+        let now = self.0.now();
+        let write = self.0.store.write_queue(move |conn| {
+            Box::pin(async move { Ok::<_, WebhooksError>(conn.release_deliveries(now).await?) })
+        });
+        let released = write.await?;
+        self.0.wake.notify_one();
+        Ok(released)
+    }
+
+    /// Counts the deliveries that a restored backup holds.
+    pub async fn count_deliveries_to_release(&self) -> Result<i64, WebhooksError> {
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move {
+                Ok::<_, WebhooksError>(conn.count_deliveries_to_release().await?)
+            })
+        });
+        read.await
+    }
 }
 
 async fn get(conn: &mut Conn, id: &DeliveryId) -> Result<DeliveryRow, WebhooksError> {

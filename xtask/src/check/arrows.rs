@@ -21,6 +21,7 @@ const CRATES: [(&str, AllowedImports); 22] = [
     ("config", AllowedImports::Import(&["domain"])),
     ("vault", AllowedImports::Import(&["domain"])),
     ("store", AllowedImports::Import(&["domain"])),
+    ("backup", AllowedImports::Import(&["domain", "store"])),
     (
         "secrets",
         AllowedImports::Import(&["domain", "vault", "store"]),

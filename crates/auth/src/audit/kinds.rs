@@ -48,3 +48,5 @@ pub const AUDIT_CUT: &str = "audit.cut";
 pub const SETTINGS_REVERTED: &str = "settings.reverted";
 /// A wrong password or recovery key for the vault.
 pub const VAULT_KEY_REFUSED: &str = "vault.key_refused";
+/// The database was restored from a backup.
+pub const BACKUP_RESTORED: &str = "backup.restored";

@@ -5,6 +5,7 @@
 mod agents;
 mod audit;
 mod auth;
+mod backup;
 mod channels;
 mod client;
 mod completions;
@@ -77,6 +78,9 @@ enum Command {
     /// The audit log of credentials and the vault
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Backups of everything that is stored
+    #[command(subcommand)]
+    Backup(backup::Command),
     /// Settings
     #[command(subcommand)]
     Config(config::Command),
@@ -131,6 +135,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             #[cfg(feature = "voice")]
             Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
+            Command::Backup(command) => backup::run(&globals, &out, command).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
             Command::Health => health::run(&globals, &out).await,

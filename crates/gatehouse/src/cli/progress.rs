@@ -28,8 +28,7 @@ pub async fn during<T>(
     if !std::io::stderr().is_terminal() {
         return work.await;
     }
-    let bar = ProgressBar::new_spinner().with_message(message);
-    bar.enable_steady_tick(TICK);
+    let bar = bar(message);
     let opened = tokio::time::timeout(CONNECT_TIMEOUT, connect(client)).await;
     let mut socket = opened.ok().and_then(Result::ok);
     let mut work = std::pin::pin!(work);
@@ -45,6 +44,13 @@ pub async fn during<T>(
     };
     bar.finish_and_clear();
     outcome
+}
+
+/// A bar without a known length, which [`show`] sets. Hidden without a terminal.
+pub fn bar(message: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_message(message);
+    bar.enable_steady_tick(TICK);
+    bar
 }
 
 async fn connect(client: &Client) -> Result<Socket> {
@@ -86,7 +92,8 @@ fn step(text: &str, operation: &str) -> Option<(u64, u64)> {
     ))
 }
 
-fn show(bar: &ProgressBar, done: u64, total: u64) {
+/// Sets the progress of a bar.
+pub fn show(bar: &ProgressBar, done: u64, total: u64) {
     if bar.length() != Some(total) {
         bar.set_length(total);
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}") {

@@ -114,6 +114,8 @@ pub enum Command {
         /// The delivery's id
         id: String,
     },
+    /// Let the deliveries run that a restored backup holds
+    Release,
     /// Send a realistic, signed sample through the whole pipeline
     Test {
         /// The webhook's id or public id
@@ -231,6 +233,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Replay { id: None, many } => replay_many(&client, out, many).await?,
         Command::Cancel { id } => cancel(&client, out, &id).await?,
         Command::Retry { id } => retry(&client, out, &id).await?,
+        Command::Release => release(&client, out).await?,
         Command::Test { id, event } => {
             let wanted = [("id", Some(json!(id))), ("event", event.map(Value::from))];
             let sent = client.rpc("webhooks.test", given(wanted)).await?;
@@ -254,6 +257,13 @@ async fn retry(client: &Client, out: &Output, id: &str) -> Result<()> {
     let params = json!({ "id": id });
     let waiting = client.rpc("webhooks.delivery.retry", params).await?;
     out.record(&waiting, || line(format!("{id} is being attempted now.")))
+}
+
+async fn release(client: &Client, out: &Output) -> Result<()> {
+    let done = client.rpc("webhooks.deliveries.release", json!({})).await?;
+    out.record(&done, || {
+        line(format!("Released {} deliveries.", field(&done, "released")));
+    })
 }
 
 async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<()> {

@@ -3,14 +3,14 @@
 
 use super::page;
 use super::webhooks::IdParams;
-use crate::method_entry::{Audit, Call, Method, method};
+use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
     Delivery, DeliveryPage, DeliveryQuery, ReplayQuery, Replayed, StoredPayload,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub const DELIVERIES: Method = method!(
     "webhooks.deliveries",
@@ -75,6 +75,21 @@ pub const DELIVERY_RETRY: Method = method!(
     errors: [NotFound, Conflict],
     audit: Audit::row("delivery.retried", &["id"], &["webhook_id"])
 );
+
+pub const DELIVERIES_RELEASE: Method = method!(
+    "webhooks.deliveries.release",
+    "Lets the deliveries run that a restored backup holds.",
+    Some(Scope::Write),
+    deliveries_release(NoParams) -> Released,
+    audit: Audit::row("deliveries.released", &[], &["released"])
+);
+
+/// The answer of `webhooks.deliveries.release`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Released {
+    /// The number of deliveries that can run now.
+    released: u64,
+}
 
 /// Parameters of `webhooks.deliveries.replay`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -222,4 +237,10 @@ async fn delivery_retry(call: Call, params: IdParams) -> Result<Delivery, Proble
         .retry_delivery(&params.id)
         .await
         .map_err(to_problem)
+}
+
+async fn deliveries_release(call: Call, _: NoParams) -> Result<Released, Problem> {
+    let webhooks = &call.services.webhooks;
+    let released = webhooks.release_deliveries().await.map_err(to_problem)?;
+    Ok(Released { released })
 }

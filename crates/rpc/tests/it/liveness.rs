@@ -131,6 +131,7 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
         ("webhooks.test", json!({ "id": hook })),
         ("webhooks.delivery.replay", json!({ "id": delivery })),
         ("webhooks.deliveries.replay", json!({ "limit": 10 })),
+        ("webhooks.deliveries.release", json!({})),
         ("webhooks.delivery.retry", json!({ "id": delivery })),
         ("webhooks.delivery.cancel", json!({ "id": delivery })),
         ("webhooks.delete", json!({ "id": hook })),

@@ -23,6 +23,17 @@ pub(super) async fn approval_channels(services: &Services, settings: &Settings) 
     })
 }
 
+/// Reports deliveries that a restored backup holds. Returns `None` if there are none.
+pub(super) async fn held_deliveries(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let count = services.webhooks.count_deliveries_to_release().await.ok()?;
+    (count > 0).then(|| {
+        let message = format!("{count} deliveries of a restored backup are held.");
+        let hint = "Run `gatehouse webhooks release` to work on them, or cancel them one by one.";
+        Check::bad("held_deliveries", message, hint)
+    })
+}
+
 /// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
     if servers.is_empty() {

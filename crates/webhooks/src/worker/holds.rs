@@ -5,7 +5,7 @@ use super::circuit::{Circuits, Gate};
 use crate::delivery::Delivery;
 use crate::handle::Inner;
 use gatehouse_domain::DeliveryStatus;
-use gatehouse_store::{DeliveryRow, WAITS_FOR_VAULT};
+use gatehouse_store::{DeliveryRow, WAITS_FOR_RELEASE, WAITS_FOR_VAULT};
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -25,7 +25,7 @@ impl Inner {
         let mut all = Vec::with_capacity(rows.len());
         for mut row in rows {
             if row.status == DeliveryStatus::Queued
-                && row.error.as_deref() != Some(WAITS_FOR_VAULT)
+                && !matches!(row.error.as_deref(), Some(WAITS_FOR_VAULT | WAITS_FOR_RELEASE))
                 && let Some(why) = self.hold_of(&row, &mut known).await
             {
                 row.error = Some(why);

@@ -341,6 +341,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("webhooks.delivery.payload", READ),
     ("webhooks.delivery.replay", WRITE),
     ("webhooks.deliveries.replay", WRITE),
+    ("webhooks.deliveries.release", WRITE),
     ("webhooks.delivery.cancel", WRITE),
     ("webhooks.delivery.retry", WRITE),
     ("tts.status", READ),

@@ -1,0 +1,89 @@
+//! The age file format, version 1, with X25519 and scrypt recipients.
+//! Source: <https://github.com/C2SP/C2SP/blob/main/age.md>. The decision against the crate of the same name is
+//! in `docs/decisions/0016-age.md`.
+
+mod header;
+mod keys;
+mod stream;
+
+pub use keys::{Identity, Recipient};
+pub use stream::{Decryptor, Encryptor};
+
+use gatehouse_domain::Random;
+use hkdf::Hkdf;
+use sha2::Sha256;
+use std::io::{self, BufRead, Write};
+use zeroize::Zeroizing;
+
+/// Length of the key of one file.
+const FILE_KEY_BYTES: usize = 16;
+/// Length of the nonce before the payload.
+const NONCE_BYTES: usize = 16;
+
+type FileKey = Zeroizing<[u8; FILE_KEY_BYTES]>;
+type Key = Zeroizing<[u8; 32]>;
+
+/// Why a file could not be encrypted or decrypted.
+#[derive(Debug, thiserror::Error)]
+pub enum AgeError {
+    #[error("not an age recipient; it must begin with age1")]
+    Recipient,
+    #[error("no age identity found; a line must begin with AGE-SECRET-KEY-1")]
+    Identity,
+    /// The header is not of version 1, or is damaged.
+    #[error("the encryption header is damaged or of an unknown version")]
+    Header,
+    /// No stanza of the header is for this identity.
+    #[error("the file is not encrypted to this identity or passphrase")]
+    WrongKey,
+    /// The file asks for more work than [`keys::MAX_LOG_N`] allows.
+    #[error("the passphrase's work factor of the file is too high")]
+    TooMuchWork,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Whether the file begins like an age file.
+pub fn is_encrypted(start: &[u8]) -> bool {
+    start.starts_with(header::VERSION.as_bytes())
+}
+
+/// Writes the header. The returned writer encrypts; [`Encryptor::finish`] must be called.
+pub fn encrypt<W: Write>(
+    mut to: W,
+    recipient: &Recipient,
+    random: &dyn Random,
+) -> Result<Encryptor<W>, AgeError> {
+    let file_key: FileKey = Zeroizing::new(random.bytes());
+    let stanza = recipient.wrap(&file_key, random)?;
+    to.write_all(header::encode(&stanza, &file_key)?.as_bytes())?;
+    let nonce: [u8; NONCE_BYTES] = random.bytes();
+    to.write_all(&nonce)?;
+    Ok(Encryptor::new(to, &payload_key(&file_key, &nonce)?))
+}
+
+/// Reads and verifies the header. The returned reader decrypts.
+pub fn decrypt<R: BufRead>(mut from: R, identity: &Identity) -> Result<Decryptor<R>, AgeError> {
+    let header = header::read(&mut from)?;
+    let file_key = identity.unwrap(&header.stanzas)?;
+    header.verify(&file_key)?;
+    let mut nonce = [0; NONCE_BYTES];
+    from.read_exact(&mut nonce)?;
+    Ok(Decryptor::new(from, &payload_key(&file_key, &nonce)?))
+}
+
+fn payload_key(file_key: &FileKey, nonce: &[u8; NONCE_BYTES]) -> Result<Key, AgeError> {
+    derive(file_key.as_slice(), nonce, b"payload")
+}
+
+/// HKDF-SHA-256.
+fn derive(secret: &[u8], salt: &[u8], info: &[u8]) -> Result<Key, AgeError> {
+    let mut key = Zeroizing::new([0; 32]);
+    Hkdf::<Sha256>::new(Some(salt), secret)
+        .expand(info, key.as_mut_slice())
+        .map_err(|_| AgeError::Header)?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests;

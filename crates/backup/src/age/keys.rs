@@ -1,0 +1,215 @@
+//! Recipients and identities: who can decrypt a file, and with what.
+
+use super::header::Stanza;
+use super::{AgeError, FILE_KEY_BYTES, FileKey, Key, derive};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bech32::primitives::decode::CheckedHrpstring;
+use bech32::{Bech32, Hrp};
+use chacha20poly1305::aead::Aead;
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce};
+use curve25519_dalek::MontgomeryPoint;
+use gatehouse_domain::Random;
+use scrypt::Params;
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+const X25519: &str = "X25519";
+const X25519_INFO: &[u8] = b"age-encryption.org/v1/X25519";
+const SCRYPT: &str = "scrypt";
+const SCRYPT_SALT: &[u8] = b"age-encryption.org/v1/scrypt";
+const SALT_BYTES: usize = 16;
+/// Binary logarithm of scrypt's cost for new files: 128 MiB.
+const LOG_N: u8 = 17;
+/// The highest cost that is accepted: 1 GiB.
+pub(super) const MAX_LOG_N: u8 = 20;
+
+/// Who can decrypt a new file.
+pub enum Recipient {
+    /// The holder of an X25519 key.
+    PublicKey([u8; 32]),
+    Passphrase(SecretString),
+}
+
+/// Decrypts files.
+pub enum Identity {
+    /// X25519 keys.
+    SecretKeys(Vec<Key>),
+    Passphrase(SecretString),
+}
+
+impl Recipient {
+    /// Parses `age1…`.
+    pub fn parse(text: &str) -> Result<Self, AgeError> {
+        let key = bech32_key(text.trim(), "age").ok_or(AgeError::Recipient)?;
+        Ok(Self::PublicKey(*key))
+    }
+
+    pub(super) fn wrap(
+        &self,
+        file_key: &FileKey,
+        random: &dyn Random,
+    ) -> Result<Stanza, AgeError> {
+        match self {
+            Self::PublicKey(public) => {
+                let ephemeral: Key = Zeroizing::new(random.bytes());
+                let share = MontgomeryPoint::mul_base_clamped(*ephemeral).to_bytes();
+                let key = shared_key(&ephemeral, public, &share, public)?;
+                Ok(Stanza {
+                    arguments: vec![X25519.to_owned(), STANDARD_NO_PAD.encode(share)],
+                    body: seal(&key, file_key)?,
+                })
+            }
+            Self::Passphrase(passphrase) => {
+                let salt: [u8; SALT_BYTES] = random.bytes();
+                let key = stretch(passphrase, &salt, LOG_N)?;
+                Ok(Stanza {
+                    arguments: vec![
+                        SCRYPT.to_owned(),
+                        STANDARD_NO_PAD.encode(salt),
+                        LOG_N.to_string(),
+                    ],
+                    body: seal(&key, file_key)?,
+                })
+            }
+        }
+    }
+}
+
+impl Identity {
+    /// Parses an identity file: one `AGE-SECRET-KEY-1…` per line; empty lines and lines with `#` are skipped.
+    pub fn parse(text: &str) -> Result<Self, AgeError> {
+        let lines = text.lines().map(str::trim);
+        let keys = lines
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| bech32_key(line, "AGE-SECRET-KEY-").ok_or(AgeError::Identity))
+            .collect::<Result<Vec<_>, _>>()?;
+        if keys.is_empty() {
+            return Err(AgeError::Identity);
+        }
+        Ok(Self::SecretKeys(keys))
+    }
+
+    pub(super) fn unwrap(&self, stanzas: &[Stanza]) -> Result<FileKey, AgeError> {
+        match self {
+            Self::SecretKeys(keys) => {
+                let pairs = keys
+                    .iter()
+                    .flat_map(|key| stanzas.iter().map(move |stanza| (key, stanza)));
+                pairs
+                    .filter_map(|(key, stanza)| open_x25519(key, stanza).transpose())
+                    .next()
+                    .unwrap_or(Err(AgeError::WrongKey))
+            }
+            // The format allows no other stanza beside one with a passphrase.
+            Self::Passphrase(passphrase) => match stanzas {
+                [stanza] => open_scrypt(passphrase, stanza)?.ok_or(AgeError::WrongKey),
+                _ => Err(AgeError::WrongKey),
+            },
+        }
+    }
+}
+
+impl std::fmt::Debug for Recipient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recipient").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+/// `None` unless the text is Bech32 of 32 bytes with this prefix.
+fn bech32_key(text: &str, prefix: &str) -> Option<Key> {
+    let checked = CheckedHrpstring::new::<Bech32>(text).ok()?;
+    if checked.hrp() != Hrp::parse(prefix).ok()? {
+        return None;
+    }
+    let bytes = Zeroizing::new(checked.byte_iter().collect::<Vec<u8>>());
+    Some(Zeroizing::new(bytes.as_slice().try_into().ok()?))
+}
+
+/// `None` if the stanza is for another key or has another type.
+fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
+    let [kind, share] = stanza.arguments.as_slice() else {
+        return Ok(None);
+    };
+    if kind != X25519 {
+        return Ok(None);
+    }
+    let share = bytes_of::<32>(share)?;
+    let public = MontgomeryPoint::mul_base_clamped(**key).to_bytes();
+    Ok(open(&shared_key(key, &share, &share, &public)?, &stanza.body))
+}
+
+/// `None` if the passphrase is wrong or the stanza has another type.
+fn open_scrypt(
+    passphrase: &SecretString,
+    stanza: &Stanza,
+) -> Result<Option<FileKey>, AgeError> {
+    let [kind, salt, log_n] = stanza.arguments.as_slice() else {
+        return Ok(None);
+    };
+    if kind != SCRYPT {
+        return Ok(None);
+    }
+    let log_n: u8 = log_n.parse().map_err(|_| AgeError::Header)?;
+    if log_n > MAX_LOG_N {
+        return Err(AgeError::TooMuchWork);
+    }
+    let key = stretch(passphrase, &bytes_of::<SALT_BYTES>(salt)?, log_n)?;
+    Ok(open(&key, &stanza.body))
+}
+
+fn bytes_of<const N: usize>(text: &str) -> Result<[u8; N], AgeError> {
+    let bytes = STANDARD_NO_PAD.decode(text).ok();
+    bytes
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or(AgeError::Header)
+}
+
+/// Derives the key that wraps the file key from the Diffie-Hellman secret.
+fn shared_key(
+    mine: &Key,
+    theirs: &[u8; 32],
+    share: &[u8; 32],
+    recipient: &[u8; 32],
+) -> Result<Key, AgeError> {
+    let secret = Zeroizing::new(MontgomeryPoint(*theirs).mul_clamped(**mine).to_bytes());
+    // RFC 7748, section 6.1: a public key of low order makes the secret zero.
+    if *secret == [0; 32] {
+        return Err(AgeError::Header);
+    }
+    let salt = [share.as_slice(), recipient].concat();
+    derive(secret.as_slice(), &salt, X25519_INFO)
+}
+
+fn stretch(passphrase: &SecretString, salt: &[u8], log_n: u8) -> Result<Key, AgeError> {
+    let parameters = Params::new(log_n, 8, 1).map_err(|_| AgeError::Header)?;
+    let salt = [SCRYPT_SALT, salt].concat();
+    let mut key = Zeroizing::new([0; 32]);
+    let passphrase = passphrase.expose_secret().as_bytes();
+    scrypt::scrypt(passphrase, &salt, &parameters, key.as_mut_slice())
+        .map_err(|_| AgeError::Header)?;
+    Ok(key)
+}
+
+/// Each wrapping key encrypts one file key, so the nonce is constant.
+fn seal(key: &Key, file_key: &FileKey) -> Result<Vec<u8>, AgeError> {
+    let cipher = ChaCha20Poly1305::new((&**key).into());
+    let sealed = cipher.encrypt(&Nonce::default(), file_key.as_slice());
+    sealed.map_err(|_| AgeError::Header)
+}
+
+fn open(key: &Key, body: &[u8]) -> Option<FileKey> {
+    // The format requires this check: with another length, one ciphertext could open under several keys.
+    if body.len() != FILE_KEY_BYTES + 16 {
+        return None;
+    }
+    let cipher = ChaCha20Poly1305::new((&**key).into());
+    let opened = Zeroizing::new(cipher.decrypt(&Nonce::default(), body).ok()?);
+    Some(Zeroizing::new(opened.as_slice().try_into().ok()?))
+}

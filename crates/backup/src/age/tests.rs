@@ -1,0 +1,107 @@
+use super::*;
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
+use gatehouse_domain::SeededRandom;
+use secrecy::SecretString;
+use std::io::Read;
+
+/// Made with pyrage 1.4.0, which wraps the Rust implementation of the format's authors.
+const SECRET_KEY: &str = "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ";
+const PUBLIC_KEY: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
+const MESSAGE: &[u8] = b"A file made by another implementation.\n";
+/// Has a second stanza of an unknown type.
+const TO_PUBLIC_KEY: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBhWDBQV2RsR3BVZlZTTUViT3NIUWhKV3dzZVZUbUQrRjdxQWRhMmFySFJjCkJrd05KaFNrckdpZEdrOTJYZWYrVGdDb1UxWXBvRzhlRzhhdDdnQjkrOVEKLT4gQTIxN3hYRFUtZ3JlYXNlICQzIEh1JWVLCjAyeXI5MzlwY3JhZVdiYVVUdnY2ZEVENnFhcEw2Y0x3eGh6RW1BYmEvMlBESGpUOWpld1NIakVuc2VqcGQ1bDMKWURyS0lTb3hzZ1JSaDVOU0N0SnlpdXJ1Rm95UlNRCi0tLSBJbUZ1UlJ2dzVRZW1abmdpS3p3YjFMRC9mRmloRzZDVXI0NkdRVzN5ekx3CuSB3wPUZ5jLU/rIEEEGoXU9PhZN9p5ZmtjT685b2jWpWUG9n7fg8S9BCfY28HY7378htyVEKk/CQkdMjR6AtmgE7K6LwX++";
+const PASSPHRASE: &str = "correct horse battery staple";
+const TO_PASSPHRASE: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCA0a2FEVVZ3NFRvVlBQREV4SlU2d1RRIDE4CkZ2TUVSTmJuSVdwUVlCUWR1ZmVRK0toMSszeUpITVNwREFyV0tLUUxIOXcKLS0tIExPUy9ZSlRmclhtWENGU283MGwraFRnMEVJUXgwRkkrU3NnMFJhNEQwSDQK3odUt+3LYHeR1s9AkjLl1fF61fhH815Mtq0F38UfhM+LjpXsdo048Ht9TPWRLj1hXRyWLBrW2CPNvIWRSAue7iim3JxDHl4=";
+const CHUNK: usize = 64 << 10;
+
+fn read(file: &[u8], identity: &Identity) -> Result<Vec<u8>, AgeError> {
+    let mut plain = Vec::new();
+    decrypt(file, identity)?.read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+fn write(plain: &[u8], recipient: &Recipient) -> Vec<u8> {
+    let mut out = encrypt(Vec::new(), recipient, &SeededRandom::new(1)).unwrap();
+    out.write_all(plain).unwrap();
+    out.finish().unwrap()
+}
+
+fn passphrase(text: &str) -> SecretString {
+    SecretString::from(text)
+}
+
+#[test]
+fn files_of_another_implementation_can_be_read() {
+    let file = STANDARD.decode(TO_PUBLIC_KEY).unwrap();
+    let identity = Identity::parse(&format!("# a comment\n\n{SECRET_KEY}\n")).unwrap();
+    assert_eq!(read(&file, &identity).unwrap(), MESSAGE);
+    let file = STANDARD.decode(TO_PASSPHRASE).unwrap();
+    let identity = Identity::Passphrase(passphrase(PASSPHRASE));
+    assert_eq!(read(&file, &identity).unwrap(), MESSAGE);
+}
+
+#[test]
+fn what_is_encrypted_can_be_decrypted_at_every_size_around_a_chunk() {
+    let recipient = Recipient::parse(PUBLIC_KEY).unwrap();
+    let identity = Identity::parse(SECRET_KEY).unwrap();
+    for size in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+        let plain: Vec<u8> = (0..size).map(|n| (n % 251) as u8).collect();
+        let file = write(&plain, &recipient);
+        assert!(is_encrypted(&file));
+        assert_eq!(read(&file, &identity).unwrap(), plain, "{size}");
+    }
+}
+
+#[test]
+fn a_passphrase_opens_its_file_and_no_other_does() {
+    let file = write(b"text", &Recipient::Passphrase(passphrase("one")));
+    let right = Identity::Passphrase(passphrase("one"));
+    assert_eq!(read(&file, &right).unwrap(), b"text");
+    let wrong = Identity::Passphrase(passphrase("two"));
+    assert!(matches!(read(&file, &wrong), Err(AgeError::WrongKey)));
+    let key = Identity::parse(SECRET_KEY).unwrap();
+    assert!(matches!(read(&file, &key), Err(AgeError::WrongKey)));
+}
+
+#[test]
+fn every_changed_or_missing_byte_is_noticed() {
+    let recipient = Recipient::parse(PUBLIC_KEY).unwrap();
+    let identity = Identity::parse(SECRET_KEY).unwrap();
+    let file = write(b"a short text", &recipient);
+    for place in 0..file.len() {
+        let mut changed = file.clone();
+        changed[place] ^= 1;
+        assert!(read(&changed, &identity).is_err(), "byte {place} changed");
+        assert!(read(&file[..place], &identity).is_err(), "cut at {place}");
+    }
+    let long = write(&[7; 2 * CHUNK], &recipient);
+    let without_last = long.len() - CHUNK - 16;
+    assert!(read(&long[..without_last], &identity).is_err());
+    let mut longer = long;
+    longer.push(0);
+    assert!(read(&longer, &identity).is_err());
+}
+
+#[test]
+fn a_work_factor_is_accepted_up_to_its_limit() {
+    let header = |log_n: u8| {
+        let salt = "A".repeat(22);
+        let body = "A".repeat(43);
+        format!("age-encryption.org/v1\n-> scrypt {salt} {log_n}\n{body}\n--- {body}\n")
+    };
+    let identity = Identity::Passphrase(passphrase("x"));
+    let result = |log_n| read(header(log_n).as_bytes(), &identity);
+    assert!(matches!(result(10), Err(AgeError::WrongKey)));
+    assert!(matches!(result(21), Err(AgeError::TooMuchWork)));
+}
+
+#[test]
+fn keys_with_errors_are_refused() {
+    for text in ["", "age1", SECRET_KEY, &PUBLIC_KEY.replace('q', "p")] {
+        assert!(matches!(Recipient::parse(text), Err(AgeError::Recipient)), "{text}");
+    }
+    for text in ["", "# only a comment", PUBLIC_KEY] {
+        assert!(matches!(Identity::parse(text), Err(AgeError::Identity)), "{text}");
+    }
+}

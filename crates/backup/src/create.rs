@@ -1,0 +1,202 @@
+//! Makes a backup.
+
+use crate::age::{self, Encryptor, Recipient};
+use crate::archive::{FORMAT, Manifest, Mark, TableEntry, encode_line, encode_row};
+use crate::BackupError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use data_encoding::HEXLOWER;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use gatehouse_domain::{Random, Timestamp};
+use gatehouse_store::{Location, Snapshot, Table};
+use sha2::{Digest, Sha256};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// How often the files are read again because they changed while the snapshot began.
+const FILE_TRIES: usize = 5;
+
+/// What to back up.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub location: Location,
+    /// Files with their names in the backup. Files that do not exist are left out.
+    pub files: Vec<(String, PathBuf)>,
+    /// The version of Gatehouse, for the manifest.
+    pub version: String,
+    pub now: Timestamp,
+}
+
+/// A backup that was made.
+#[derive(Clone, Debug)]
+pub struct Created {
+    pub manifest: Manifest,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+}
+
+/// Where the compressed lines go.
+enum Sink<W: Write> {
+    Plain(W),
+    Encrypted(Encryptor<W>),
+}
+
+impl<W: Write> Write for Sink<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(to) => to.write(bytes),
+            Self::Encrypted(to) => to.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(to) => to.flush(),
+            Self::Encrypted(to) => to.flush(),
+        }
+    }
+}
+
+/// Counts what is written.
+struct Counted<W> {
+    to: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Writes a backup, encrypted if there is a recipient. `progress` gets the number of rows written and the total.
+///
+/// Blocks the thread: SQLite, the files and `to` are read and written synchronously.
+pub async fn create<W: Write>(
+    to: W,
+    source: &Source,
+    recipient: Option<&Recipient>,
+    random: &dyn Random,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<Created, BackupError> {
+    let (mut snapshot, files) = read_together(source).await?;
+    let manifest = manifest(source, &mut snapshot, &files).await?;
+    let to = Counted { to, bytes: 0 };
+    let sink = match recipient {
+        None => Sink::Plain(to),
+        Some(recipient) => Sink::Encrypted(age::encrypt(to, recipient, random)?),
+    };
+    let mut out = GzEncoder::new(sink, Compression::default());
+    out.write_all(&encode_line(&manifest)?)?;
+    let (mut done, total) = (0, manifest.rows());
+    for table in snapshot.tables().to_vec() {
+        let report = |rows| progress(done + rows, total);
+        done += write_table(&mut out, &mut snapshot, &table, report).await?;
+    }
+    for (name, data) in &files {
+        out.write_all(&encode_line(&Mark::File {
+            name: name.clone(),
+            data: STANDARD.encode(data),
+        })?)?;
+    }
+    out.write_all(&encode_line(&Mark::End {})?)?;
+    let mut to = match out.finish()? {
+        Sink::Plain(to) => to,
+        Sink::Encrypted(to) => to.finish()?,
+    };
+    to.flush()?;
+    Ok(Created {
+        manifest,
+        bytes: to.bytes,
+    })
+}
+
+type Files = Vec<(String, Zeroizing<Vec<u8>>)>;
+
+/// Reads the files and begins the snapshot. Repeats this if a file changed in between, so that the keys in the
+/// files belong to the vault in the database.
+async fn read_together(source: &Source) -> Result<(Snapshot, Files), BackupError> {
+    let mut files = read_files(source)?;
+    for _ in 0..FILE_TRIES {
+        let snapshot = Snapshot::open(&source.location).await?;
+        let again = read_files(source)?;
+        if again == files {
+            return Ok((snapshot, files));
+        }
+        files = again;
+    }
+    Err(BackupError::Io(io::Error::other(
+        "the files of the data directory change too often",
+    )))
+}
+
+fn read_files(source: &Source) -> Result<Files, BackupError> {
+    let mut files = Files::new();
+    for (name, path) in &source.files {
+        let mut data = Zeroizing::new(Vec::new());
+        match std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut data)) {
+            Ok(_) => files.push((name.clone(), data)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(files)
+}
+
+async fn manifest(
+    source: &Source,
+    snapshot: &mut Snapshot,
+    files: &Files,
+) -> Result<Manifest, BackupError> {
+    let mut tables = Vec::new();
+    for table in snapshot.tables().to_vec() {
+        let rows = snapshot.count(&table).await?;
+        tables.push(TableEntry::of(&table, rows));
+    }
+    Ok(Manifest {
+        format: FORMAT,
+        created_at: source.now,
+        version: source.version.clone(),
+        schema: snapshot.version(),
+        engine: source.location.engine().name().to_owned(),
+        tables,
+        files: files.iter().map(|(name, _)| name.clone()).collect(),
+    })
+}
+
+async fn write_table(
+    out: &mut impl Write,
+    snapshot: &mut Snapshot,
+    table: &Table,
+    mut report: impl FnMut(u64),
+) -> Result<u64, BackupError> {
+    let (mut rows, mut hash, mut after) = (0, Sha256::new(), None);
+    loop {
+        let page = snapshot.read(table, after).await?;
+        for row in page.rows {
+            let line = encode_row(row)?;
+            hash.update(&line);
+            out.write_all(&line)?;
+            rows += 1;
+        }
+        report(rows);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    out.write_all(&encode_line(&Mark::Table {
+        name: table.name.clone(),
+        rows,
+        sha256: HEXLOWER.encode(&hash.finalize()),
+    })?)?;
+    Ok(rows)
+}

@@ -1,0 +1,21 @@
+//! Backups: one file with all tables and some files of the data directory, optionally encrypted.
+//!
+//! A backup is a gzip stream, in an age file if it is encrypted ([`age`]). [`archive`] describes the lines in
+//! it. [`create`] reads a snapshot of the database, so the server can continue to write. [`open`] and
+//! [`Archive::restore`] write it into an empty database. [`folder`] names the files in a directory and deletes
+//! old ones.
+
+pub mod age;
+mod archive;
+mod create;
+mod error;
+pub mod folder;
+mod restore;
+
+pub use archive::{Manifest, TableEntry};
+pub use create::{Created, Source, create};
+pub use error::BackupError;
+pub use restore::{Archive, Restored, RestoredFile, open};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! Backups from real databases into real databases.
+
+use super::*;
+use crate::age::{Identity, Recipient};
+use gatehouse_domain::{AuthSessionId, SeededRandom, Timestamp};
+use gatehouse_store::testing::{TestDatabase, databases};
+use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, StoreError};
+use secrecy::SecretString;
+use std::path::Path;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn session(n: i64) -> AuthSessionRow {
+    AuthSessionRow {
+        id: AuthSessionId::from_text(format!("as_{n:04}")),
+        token_hash: format!("hash{n}"),
+        login_method: "password".into(),
+        user_agent: Some("Mozilla, “quoted” \\ \u{1f512}\n".into()),
+        client_ip: None,
+        created_at: at(n),
+        last_seen_at: at(n),
+        expires_at: at(n + 1_000_000),
+        confirmed_at: at(n),
+        made_by: None,
+    }
+}
+
+async fn fill(database: &TestDatabase, rows: i64) {
+    let store = database.open().await;
+    let write = store.write(move |conn: &mut Conn| {
+        Box::pin(async move {
+            for n in 0..rows {
+                conn.insert_auth_session(&session(n)).await?;
+            }
+            Ok::<_, StoreError>(())
+        })
+    });
+    write.await.unwrap();
+    store.close().await;
+}
+
+async fn sessions(database: &TestDatabase) -> Vec<AuthSessionRow> {
+    let store = database.open().await;
+    let read = store.read(|conn: &mut Conn| {
+        Box::pin(async move { conn.list_auth_sessions(at(0), 100_000).await })
+    });
+    let rows: Result<_, StoreError> = read.await;
+    store.close().await;
+    let mut rows = rows.unwrap();
+    rows.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+    rows
+}
+
+fn source(database: &TestDatabase, files: &[(&str, &Path)]) -> Source {
+    let files = files.iter().map(|(name, path)| ((*name).to_owned(), path.to_path_buf()));
+    Source {
+        location: database.location.clone(),
+        files: files.collect(),
+        version: "1.2.3".into(),
+        now: at(1_000),
+    }
+}
+
+async fn backup(source: &Source, recipient: Option<&Recipient>) -> (Vec<u8>, Created) {
+    let mut file = Vec::new();
+    let mut last = (0, 0);
+    let random = SeededRandom::new(1);
+    let created = create(&mut file, source, recipient, &random, |done, total| {
+        last = (done, total);
+    });
+    let created = created.await.unwrap();
+    assert_eq!(last, (created.manifest.rows(), created.manifest.rows()));
+    assert_eq!(created.bytes, file.len() as u64);
+    (file, created)
+}
+
+async fn restore(
+    file: &[u8],
+    identity: Option<&Identity>,
+    to: &TestDatabase,
+) -> Result<Vec<RestoredFile>, BackupError> {
+    let restored = open(file, identity)?.restore(&to.location, |_, _| {}).await?;
+    restored.import.finish().await?;
+    Ok(restored.files)
+}
+
+#[tokio::test]
+async fn every_row_comes_back_on_every_engine() {
+    for from in databases().await {
+        fill(&from, 2_500).await;
+        let key = from.directory().join("key");
+        std::fs::File::create(&key).unwrap();
+        let missing = from.directory().join("missing");
+        let source = source(&from, &[("key", &key), ("missing", &missing)]);
+        let (file, created) = backup(&source, None).await;
+        assert_eq!(created.manifest.files, ["key"]);
+        for to in databases().await {
+            let files = restore(&file, None, &to).await.unwrap();
+            assert_eq!((files.len(), files[0].name.as_str()), (1, "key"));
+            assert_eq!(sessions(&to).await, sessions(&from).await);
+            // A second backup from the copy has the same tables with the same number of rows.
+            let (_, again) = backup(&self::source(&to, &[]), None).await;
+            let mut tables = (again.manifest.tables, created.manifest.tables.clone());
+            for tables in [&mut tables.0, &mut tables.1] {
+                tables.sort_by(|a, b| a.name.cmp(&b.name));
+                tables.iter_mut().for_each(TableEntry::sort_columns);
+            }
+            assert_eq!(tables.0, tables.1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_encrypted_backup_needs_its_passphrase() {
+    let passphrase = || SecretString::from("a passphrase");
+    let from = gatehouse_store::testing::sqlite();
+    fill(&from, 3).await;
+    let recipient = Recipient::Passphrase(passphrase());
+    let (file, _) = backup(&source(&from, &[]), Some(&recipient)).await;
+    let to = gatehouse_store::testing::sqlite();
+    let error = restore(&file, None, &to).await.unwrap_err();
+    assert!(matches!(error, BackupError::NeedsKey));
+    let wrong = Identity::Passphrase(SecretString::from("another"));
+    assert!(restore(&file, Some(&wrong), &to).await.is_err());
+    let right = Identity::Passphrase(passphrase());
+    restore(&file, Some(&right), &to).await.unwrap();
+    assert_eq!(sessions(&to).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_damaged_or_cut_backup_leaves_the_database_empty() {
+    let from = gatehouse_store::testing::sqlite();
+    fill(&from, 50).await;
+    let (file, _) = backup(&source(&from, &[]), None).await;
+    let to = gatehouse_store::testing::sqlite();
+    for place in (0..file.len()).step_by(97) {
+        let cut = restore(&file[..place], None, &to).await;
+        assert!(cut.is_err(), "cut at {place}");
+        let mut changed = file.clone();
+        changed[place] ^= 0x40;
+        // Some bytes of the header of gzip mean nothing.
+        if place >= 10 {
+            let changed = restore(&changed, None, &to).await;
+            assert!(changed.is_err(), "changed at {place}");
+        }
+    }
+    restore(&file, None, &to).await.unwrap();
+    assert_eq!(sessions(&to).await.len(), 50);
+}
+
+#[tokio::test]
+async fn rows_are_never_mixed_with_others() {
+    for to in databases().await {
+        let from = gatehouse_store::testing::sqlite();
+        fill(&from, 1).await;
+        let (file, _) = backup(&source(&from, &[]), None).await;
+        fill(&to, 2).await;
+        let error = restore(&file, None, &to).await.unwrap_err();
+        assert!(matches!(error, BackupError::Import(ImportError::NotEmpty)));
+        assert_eq!(sessions(&to).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_restore_leaves_the_database_empty() {
+    for to in databases().await {
+        let from = gatehouse_store::testing::sqlite();
+        fill(&from, 1).await;
+        let (file, _) = backup(&source(&from, &[]), None).await;
+        drop(open(&*file, None).unwrap().restore(&to.location, |_, _| {}).await.unwrap());
+        restore(&file, None, &to).await.unwrap();
+        assert_eq!(sessions(&to).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn other_files_and_other_formats_are_named() {
+    let error = open(&b"PK\x03\x04"[..], None).unwrap_err();
+    assert!(matches!(error, BackupError::NotABackup));
+    let gzip = |text: &str| {
+        use std::io::Write;
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text.as_bytes()).unwrap();
+        out.finish().unwrap()
+    };
+    let error = open(&*gzip("{\"a\": 1}\n"), None).unwrap_err();
+    assert!(matches!(error, BackupError::NotABackup));
+    let error = open(&*gzip("{\"gatehouse_backup\": 2}\n"), None).unwrap_err();
+    assert!(matches!(error, BackupError::Format { found: 2, known: 1 }));
+    let unknown = Import::begin(&gatehouse_store::testing::sqlite().location, 9_999).await;
+    assert!(matches!(
+        unknown.unwrap_err(),
+        ImportError::UnknownVersion { version: 9_999 }
+    ));
+}

@@ -1,0 +1,135 @@
+//! `backup`: create, verify, restore and list backups. A backup can be made while the server runs.
+
+mod create;
+mod restore;
+mod verify;
+
+use super::globals::Globals;
+use super::output::{Output, plain};
+use super::prompt;
+use anyhow::{Context, Result};
+use gatehouse_backup::age::{Identity, Recipient};
+use gatehouse_backup::folder::{self, Entry};
+use gatehouse_backup::{Archive, Manifest, open};
+use gatehouse_config::Layers;
+use gatehouse_services::backup::default_directory;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// `gatehouse backup …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Write the database, the provider keys and the settings file to one file
+    Create(create::Args),
+    /// Restore a backup into a temporary place and check it
+    Verify {
+        /// The backup
+        file: PathBuf,
+        #[command(flatten)]
+        key: KeyArgs,
+    },
+    /// Restore a backup into an empty data directory or database
+    Restore(restore::Args),
+    /// List the backups in a directory, newest first
+    List {
+        /// The directory [default: backups in the data directory]
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
+}
+
+/// How to decrypt a backup.
+#[derive(Debug, clap::Args)]
+pub struct KeyArgs {
+    /// File whose first line is the passphrase
+    #[arg(long, value_name = "FILE", conflicts_with = "identity")]
+    passphrase_file: Option<PathBuf>,
+    /// File with an age identity, AGE-SECRET-KEY-1…
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+/// Runs a `backup` command.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Create(args) => create::run(globals, out, args).await,
+        Command::Verify { file, key } => verify::run(globals, out, &file, &key).await,
+        Command::Restore(args) => restore::run(globals, out, &args).await,
+        Command::List { to } => list(out, &globals.layers()?, to),
+    }
+}
+
+fn list(out: &Output, layers: &Layers, directory: Option<PathBuf>) -> Result<ExitCode> {
+    let directory = directory.unwrap_or_else(|| default_directory(layers));
+    let found = folder::list(&directory)
+        .with_context(|| format!("cannot read {}", directory.display()))?;
+    let backups: Vec<Value> = found.iter().map(record).collect();
+    let rows = found.iter().map(|entry| {
+        let size = indicatif::BinaryBytes(entry.bytes).to_string();
+        let encrypted = if entry.is_encrypted { "yes" } else { "no" };
+        let path = plain(&entry.path.to_string_lossy());
+        vec![entry.created_at.to_string(), size, encrypted.to_owned(), path]
+    });
+    let head = ["created at", "size", "encrypted", "file"];
+    let record = json!({ "backups": backups });
+    out.table(&record, &head, rows.collect(), "No backups.")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn record(entry: &Entry) -> Value {
+    json!({
+        "path": entry.path, "created_at": entry.created_at, "bytes": entry.bytes,
+        "encrypted": entry.is_encrypted,
+    })
+}
+
+impl KeyArgs {
+    fn identity(&self) -> Result<Option<Identity>> {
+        if let Some(path) = &self.identity {
+            let mut text = zeroize::Zeroizing::new(String::new());
+            File::open(path)
+                .and_then(|mut file| file.read_to_string(&mut text))
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            return Ok(Some(Identity::parse(&text)?));
+        }
+        let Some(path) = &self.passphrase_file else {
+            return Ok(None);
+        };
+        let passphrase = prompt::password("Passphrase", Some(path))?;
+        Ok(Some(Identity::Passphrase(passphrase)))
+    }
+}
+
+/// Who can decrypt a new backup.
+fn recipient(text: Option<&str>, passphrase_file: Option<&Path>) -> Result<Option<Recipient>> {
+    if let Some(text) = text {
+        return Ok(Some(Recipient::parse(text)?));
+    }
+    let Some(path) = passphrase_file else {
+        return Ok(None);
+    };
+    let passphrase = prompt::password("Passphrase", Some(path))?;
+    Ok(Some(Recipient::Passphrase(passphrase)))
+}
+
+/// Opens a backup and reads its manifest.
+fn open_file(path: &Path, key: &KeyArgs) -> Result<Archive<'static>> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let identity = key.identity()?;
+    Ok(open(BufReader::new(file), identity.as_ref())?)
+}
+
+/// The facts about a backup for the JSON output.
+fn manifest_record(manifest: &Manifest) -> Value {
+    let tables = manifest.tables.iter();
+    let rows: serde_json::Map<String, Value> = tables
+        .map(|table| (table.name.clone(), table.rows.into()))
+        .collect();
+    json!({
+        "created_at": manifest.created_at, "version": manifest.version, "schema": manifest.schema,
+        "engine": manifest.engine, "rows": rows, "files": manifest.files,
+    })
+}

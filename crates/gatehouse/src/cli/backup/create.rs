@@ -1,0 +1,162 @@
+//! `backup create`.
+
+use super::super::globals::Globals;
+use super::super::output::{Output, line, note, warn};
+use super::super::{offline, progress};
+use super::{manifest_record, record, recipient};
+use anyhow::{Context, Result, bail, ensure};
+use gatehouse_backup::folder::{self, NewFile};
+use gatehouse_backup::{Created, Source, create};
+use gatehouse_config::Layers;
+use gatehouse_domain::{Clock, SystemClock, SystemRandom};
+use gatehouse_services::backup::{default_directory, source};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The flags of `backup create`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// File, directory, or - for standard output [default: backups in the data directory]
+    #[arg(long, value_name = "FILE|DIR|-")]
+    to: Option<PathBuf>,
+    /// Encrypt to this age recipient, age1…
+    #[arg(long, value_name = "AGE", conflicts_with = "passphrase_file")]
+    recipient: Option<String>,
+    /// Encrypt with the passphrase in the first line of this file
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// Then delete all backups in the directory but the newest N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    keep: Option<u16>,
+}
+
+/// Where the backup goes.
+enum Target {
+    Stdout,
+    File(PathBuf),
+    Directory(PathBuf),
+}
+
+pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    ensure!(
+        globals.given_url(&layers)?.is_none(),
+        "a backup is made on the machine of the data directory; omit --url and unset SERVICE_URL"
+    );
+    ensure!(
+        offline::has_database(&layers)?,
+        "there is no database in the data directory"
+    );
+    let target = target(&layers, args.to);
+    ensure!(
+        args.keep.is_none() || matches!(target, Target::Directory(_)),
+        "--keep needs a directory"
+    );
+    let recipient = recipient(args.recipient.as_deref(), args.passphrase_file.as_deref())?;
+    let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
+    let now = SystemClock::new().now();
+    let source = source(&layers, &database, env!("CARGO_PKG_VERSION"), now)?;
+    let path = match target {
+        Target::Stdout => None,
+        Target::File(path) => Some(path),
+        Target::Directory(directory) => {
+            Some(directory.join(folder::file_name(now, recipient.is_some())))
+        }
+    };
+    let is_encrypted = recipient.is_some();
+    let Some(path) = path else {
+        to_stdout(&source, recipient.as_ref()).await?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let created = to_file(&source, recipient.as_ref(), &path).await?;
+    if !is_encrypted {
+        warn("The backup is not encrypted: anyone who can read it can read what the database contains.");
+    }
+    let deleted = match (args.keep, path.parent()) {
+        (Some(keep), Some(directory)) => folder::prune(directory, keep.into())
+            .with_context(|| format!("{} was written, but old backups were not deleted", path.display()))?,
+        _ => Vec::new(),
+    };
+    report(out, &path, &created, is_encrypted, &deleted.iter().map(record).collect::<Vec<_>>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn target(layers: &Layers, to: Option<PathBuf>) -> Target {
+    match to {
+        None => Target::Directory(default_directory(layers)),
+        Some(path) if path == Path::new("-") => Target::Stdout,
+        Some(path) if path.is_dir() || path.to_string_lossy().ends_with('/') => {
+            Target::Directory(path)
+        }
+        Some(path) => Target::File(path),
+    }
+}
+
+async fn to_stdout(
+    source: &Source,
+    recipient: Option<&gatehouse_backup::age::Recipient>,
+) -> Result<()> {
+    let stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        bail!("standard output is a terminal: redirect it to a file or a program");
+    }
+    write(source, recipient, stdout.lock()).await.map(drop)
+}
+
+async fn to_file(
+    source: &Source,
+    recipient: Option<&gatehouse_backup::age::Recipient>,
+    path: &Path,
+) -> Result<Created> {
+    let file =
+        NewFile::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    let mut to = BufWriter::new(&file);
+    let created = write(source, recipient, &mut to).await?;
+    to.flush()?;
+    drop(to);
+    file.keep()
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(created)
+}
+
+async fn write(
+    source: &Source,
+    recipient: Option<&gatehouse_backup::age::Recipient>,
+    to: impl Write,
+) -> Result<Created> {
+    let bar = progress::bar("Backing up");
+    let step = |done, total| progress::show(&bar, done, total);
+    let created = create(to, source, recipient, &SystemRandom, step).await;
+    bar.finish_and_clear();
+    Ok(created?)
+}
+
+fn report(
+    out: &Output,
+    path: &Path,
+    created: &Created,
+    is_encrypted: bool,
+    deleted: &[Value],
+) -> Result<()> {
+    let mut record = manifest_record(&created.manifest);
+    if let Some(fields) = record.as_object_mut() {
+        fields.insert("path".to_owned(), json!(path));
+        fields.insert("bytes".to_owned(), created.bytes.into());
+        fields.insert("encrypted".to_owned(), is_encrypted.into());
+        fields.insert("deleted".to_owned(), json!(deleted));
+    }
+    out.record(&record, || {
+        line(path.display());
+        note(format!(
+            "{} rows, {}. Check it with: gatehouse backup verify FILE",
+            created.manifest.rows(),
+            indicatif::BinaryBytes(created.bytes)
+        ));
+        if !deleted.is_empty() {
+            note(format!("{} older backups were deleted.", deleted.len()));
+        }
+    })
+}

@@ -1,0 +1,203 @@
+//! `backup restore`.
+
+use super::super::globals::Globals;
+use super::super::offline::{RUNNING, parts, sqlite_path};
+use super::super::output::{Output, line, note, warn};
+use super::super::progress;
+use super::{KeyArgs, manifest_record, open_file};
+use anyhow::{Context, Result, bail, ensure};
+use gatehouse::data_dir::{self, DataDirError, Locks};
+use gatehouse::{Gateway, Purpose};
+use gatehouse_auth::audit::kinds;
+use gatehouse_backup::folder::NewFile;
+use gatehouse_backup::{Manifest, RestoredFile};
+use gatehouse_config::Layers;
+use gatehouse_domain::Actor;
+use gatehouse_secrets::PROVIDER_FILES;
+use gatehouse_services::backup::{SETTINGS_FILE, database_location};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The flags of `backup restore`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The backup
+    file: PathBuf,
+    #[command(flatten)]
+    key: KeyArgs,
+    /// Work on the deliveries that waited when the backup was made, instead of holding them
+    #[arg(long)]
+    release_queue: bool,
+    /// Delete all sign-in sessions, API keys and devices of the backup
+    #[arg(long)]
+    revoke_credentials: bool,
+}
+
+/// What was changed after the rows were written.
+struct Outcome {
+    held: u64,
+    revoked: u64,
+    /// The settings file of the backup, if it was not put in place.
+    settings_beside: Option<PathBuf>,
+}
+
+pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    ensure!(
+        globals.given_url(&layers)?.is_none(),
+        "a backup is restored into a data directory or a database; omit --url and unset SERVICE_URL"
+    );
+    let archive = open_file(&args.file, &args.key)?;
+    let manifest = archive.manifest().clone();
+    let locks = prepare(&layers)?;
+    let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
+    let location = database_location(&database, layers.data_dir())?;
+    let bar = progress::bar("Restoring");
+    let step = |done, total| progress::show(&bar, done, total);
+    let restored = archive.restore(&location, step).await;
+    bar.finish_and_clear();
+    let mut restored = restored?;
+    let held = if args.release_queue {
+        0
+    } else {
+        restored.import.hold_deliveries().await?
+    };
+    let revoked = if args.revoke_credentials {
+        restored.import.delete_credentials().await?
+    } else {
+        0
+    };
+    let mut settings_beside = None;
+    for file in &restored.files {
+        let path = place_of(&layers, file);
+        if path != layers.config_path() && file.name == SETTINGS_FILE {
+            settings_beside = Some(path.clone());
+        }
+        write(&path, &file.data)?;
+    }
+    restored.import.finish().await?;
+    drop(locks);
+    let outcome = Outcome {
+        held,
+        revoked,
+        settings_beside,
+    };
+    audit(globals, &manifest, &outcome).await;
+    report(out, &layers, &manifest, &outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes the locks and checks that there is nothing that the restore would replace. The database is checked
+/// when the restore begins.
+fn prepare(layers: &Layers) -> Result<Option<Locks>> {
+    let data_dir = layers.data_dir();
+    for name in PROVIDER_FILES {
+        let path = data_dir.join(name);
+        ensure!(
+            !path.exists(),
+            "{} exists: restore into an empty data directory",
+            path.display()
+        );
+    }
+    data_dir::prepare(data_dir)?;
+    let Some(database) = sqlite_path(layers)? else {
+        return Ok(None);
+    };
+    let locks = match Locks::take(data_dir, &database) {
+        Ok(locks) => locks,
+        Err(DataDirError::Locked { .. }) => bail!("{RUNNING}: stop it and restore into an empty one"),
+        Err(error) => return Err(error.into()),
+    };
+    drop(data_dir::open_private(&database)?);
+    Ok(Some(locks))
+}
+
+/// The settings file is put beside its place if there is one already, or if it names a database: the server must
+/// not start on the old one.
+fn place_of(layers: &Layers, file: &RestoredFile) -> PathBuf {
+    if file.name != SETTINGS_FILE {
+        return layers.data_dir().join(&file.name);
+    }
+    let path = layers.config_path();
+    let text = String::from_utf8_lossy(&file.data);
+    if path.exists() || text.contains("[database]") {
+        return layers.data_dir().join(format!("{SETTINGS_FILE}.from-backup"));
+    }
+    path.to_path_buf()
+}
+
+fn write(path: &Path, data: &[u8]) -> Result<()> {
+    let fail = || format!("cannot write {}", path.display());
+    let file = NewFile::create(path).with_context(fail)?;
+    (&file).write_all(data).with_context(fail)?;
+    file.keep().with_context(fail)
+}
+
+/// Records the restore in the restored audit log. The restore has succeeded in any case.
+async fn audit(globals: &Globals, manifest: &Manifest, outcome: &Outcome) {
+    let opened = match globals.layers() {
+        Ok(layers) => Gateway::open(layers, parts(), Purpose::Command).await,
+        Err(error) => return warn(format!("the restored settings cannot be read: {error:#}")),
+    };
+    match opened {
+        Ok(gateway) => {
+            let detail = json!({
+                "created_at": manifest.created_at, "held": outcome.held, "revoked": outcome.revoked,
+            });
+            gateway
+                .services
+                .auth
+                .note_change(kinds::BACKUP_RESTORED, Actor::cli(), detail)
+                .await;
+            gateway.close().await;
+        }
+        Err(error) => warn(format!(
+            "the restored installation cannot be opened: {:#}",
+            anyhow::Error::from(error)
+        )),
+    }
+}
+
+fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome) -> Result<()> {
+    let mut record = manifest_record(manifest);
+    if let Some(fields) = record.as_object_mut() {
+        fields.insert("held".to_owned(), outcome.held.into());
+        fields.insert("revoked".to_owned(), outcome.revoked.into());
+        fields.insert("settings_beside".to_owned(), json!(outcome.settings_beside));
+    }
+    out.record(&record, || {
+        line(format!(
+            "Restored {} rows into {}.",
+            manifest.rows(),
+            layers.data_dir().display()
+        ));
+        note(format!(
+            "This is the state of {}. Passwords, API keys and sessions that were changed or revoked since \
+             are valid again; use --revoke-credentials to revoke the API keys, devices and sessions. \
+             Deliveries since then are unknown: a sender that repeats one is not recognized.",
+            manifest.created_at
+        ));
+        note("The vault opens with the password or the recovery key of that time.");
+        if outcome.held > 0 {
+            note(format!(
+                "{} deliveries are held. Release them with: gatehouse webhooks release",
+                outcome.held
+            ));
+        }
+        if outcome.revoked > 0 {
+            note(format!(
+                "{} sessions, API keys and devices were revoked.",
+                outcome.revoked
+            ));
+        }
+        if let Some(path) = &outcome.settings_beside {
+            note(format!(
+                "The settings file of the backup is in {}. Compare it with yours.",
+                path.display()
+            ));
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! Reads all tables as they were at one moment.
+
+use super::{Cell, Cells, DAMAGED, Table, parameters, quoted, quoted_list};
+use crate::dialect::Role;
+use crate::migrate;
+use crate::sql::query;
+use crate::{Conn, Location, OpenError, StoreError};
+
+/// Maximum number of rows of a page.
+const PAGE_ROWS: i64 = 1_000;
+/// A page ends with the row that exceeds this size, in bytes.
+const PAGE_BYTES: usize = 8 << 20;
+
+/// A read transaction that sees the database as it was at its beginning. Writers are not held up, but SQLite
+/// cannot truncate its write-ahead log before the snapshot is dropped.
+///
+/// Statements of SQLite block the thread.
+#[derive(Debug)]
+pub struct Snapshot {
+    conn: Conn,
+    tables: Vec<Table>,
+    version: i64,
+}
+
+/// Some rows of a table in the order of its primary key.
+#[derive(Debug)]
+pub struct Page {
+    pub rows: Vec<Vec<Cell>>,
+    /// Pass it to [`Snapshot::read`] for the next page. `None` after the last row.
+    pub next: Option<Vec<Cell>>,
+}
+
+impl Snapshot {
+    /// Begins the transaction. Does not migrate the database.
+    pub async fn open(location: &Location) -> Result<Self, OpenError> {
+        let engine = location.engine();
+        let fail = |source| OpenError::Connect { engine, source };
+        let source = location.source(Role::Reader, 1)?;
+        let mut conn = source.connect_patiently().await.map_err(fail)?;
+        conn.plain(engine.begin_snapshot())
+            .await
+            .map_err(fail)?;
+        let version = migrate::version(&mut conn).await.map_err(fail)?;
+        let tables = conn.list_all_tables().await.map_err(fail)?;
+        Ok(Self {
+            conn,
+            tables,
+            version,
+        })
+    }
+
+    /// Returns the tables in an order in which they can be imported.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// Returns the version of the schema.
+    pub const fn version(&self) -> i64 {
+        self.version
+    }
+
+    pub async fn count(&mut self, table: &Table) -> Result<i64, StoreError> {
+        let count = format!("SELECT COUNT(*) FROM {}", quoted(&table.name));
+        self.conn.number(query(count)).await
+    }
+
+    /// Reads the first rows of a table, or those after a page.
+    pub async fn read(
+        &mut self,
+        table: &Table,
+        after: Option<Vec<Cell>>,
+    ) -> Result<Page, StoreError> {
+        let rows: Vec<Cells> = {
+            let after = after.unwrap_or_default();
+            let mut statement = query(select(table, !after.is_empty())?);
+            for (cell, place) in after.iter().zip(&table.key) {
+                let column = table.columns.get(*place).ok_or(DAMAGED)?;
+                statement = statement.bind(cell.bind(column.kind).ok_or(DAMAGED)?);
+            }
+            let size = |Cells(cells): &Cells| cells.iter().map(Cell::size).sum();
+            self.conn.list_within(statement, PAGE_BYTES, size).await?
+        };
+        let rows: Vec<Vec<Cell>> = rows.into_iter().map(|Cells(cells)| cells).collect();
+        let next = rows.last().map(|row| {
+            let key = table.key.iter().filter_map(|place| row.get(*place));
+            key.cloned().collect()
+        });
+        Ok(Page { rows, next })
+    }
+}
+
+/// Every table has a primary key, whose order gives the pages.
+fn select(table: &Table, is_continued: bool) -> Result<String, StoreError> {
+    let key: Vec<&str> = table
+        .key
+        .iter()
+        .filter_map(|place| table.columns.get(*place))
+        .map(|column| column.name.as_str())
+        .collect();
+    if key.is_empty() {
+        return Err(StoreError::Damaged {
+            what: "primary key of a table",
+        });
+    }
+    let columns = quoted_list(table.columns.iter().map(|column| column.name.as_str()));
+    let order = quoted_list(key.iter().copied());
+    let after = if is_continued {
+        format!("WHERE ({order}) > ({})", parameters(1, key.len()))
+    } else {
+        String::new()
+    };
+    Ok(format!(
+        "SELECT {columns} FROM {} {after} ORDER BY {order} LIMIT {PAGE_ROWS}",
+        quoted(&table.name)
+    ))
+}
