@@ -30,7 +30,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         kind: Kind::Text(Rule::Secret),
         default: Initial::Unset,
         doc: "Bearer token for /metrics. Checked without the database.",
-        example: "",
+        example: "\"…\"",
         guard: Guard::StepUp,
         change: Change::Restart,
     },

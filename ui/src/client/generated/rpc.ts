@@ -804,6 +804,10 @@ export interface Interface {
          * The longest answer in tokens. When absent, the provider's limit applies.
          */
         max_output_tokens?: number | null;
+        /**
+         * Its own budget, as with `budgets.set`; requires `operator.admin`.
+         */
+        budget?: AgentBudget | null;
       };
       result: Agent;
     };
@@ -861,6 +865,10 @@ export interface Interface {
          * The longest answer in tokens.
          */
         max_output_tokens?: number | null;
+        /**
+         * Its own budget for this period, as with `budgets.set`. `null` deletes its budgets. Requires `operator.admin`.
+         */
+        budget?: AgentBudget | null;
       };
       result: Agent;
     };
@@ -3247,6 +3255,11 @@ export interface Agent {
    * The longest answer in tokens. When absent, the provider's limit applies.
    */
   max_output_tokens?: number | null;
+  /**
+   * Its own budget, which is the budget with the scope `agent:<id>`. `budgets.list` also says what is used. If there
+   * is one per day and one per month, the one per day.
+   */
+  budget?: AgentBudget | null;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
@@ -3265,6 +3278,23 @@ export interface ToolPolicy {
    * The excluded tools. Takes precedence over `allow`.
    */
   deny: string[];
+}
+/**
+ * The budget with the scope `agent:<id>`. Has either `tokens` or `cost`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AgentBudget".
+ */
+export interface AgentBudget {
+  period: BudgetPeriod;
+  /**
+   * The limit of input and output tokens together.
+   */
+  tokens?: number | null;
+  /**
+   * The limit in the unit of the prices.
+   */
+  cost?: number | null;
 }
 /**
  * Result of `sessions.list`.
