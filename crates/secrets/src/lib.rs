@@ -46,7 +46,6 @@ pub use pause::Pause;
 pub use plan::VaultPlan;
 pub use protected::SecretOwner;
 pub use provider_files::{FileError, PROVIDER_FILES};
-pub use provider_files::PROVIDER_FILES;
 pub use provider_keys::ProviderKeyInfo;
 pub use settings::{Progress, SecretsSettings};
 pub use ssh_keys::SshKey;

@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up cannot go on"
 )]
 
+mod backup;
 mod bad_days;
 mod commands;
 mod deliveries;

@@ -1,0 +1,186 @@
+//! `gatehouse backup`, with a running and a stopped server.
+
+use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// An installation with a password, and a backup of it with a passphrase.
+struct Kept {
+    installation: Installation,
+    key: String,
+    passphrase: PathBuf,
+}
+
+impl Kept {
+    async fn new() -> Self {
+        let installation = Installation::new();
+        let server = installation.start();
+        server.set_up().await;
+        server.stop();
+        let key = make_key(&installation).await;
+        let passphrase = installation.file("passphrase", "a passphrase\n").await;
+        Self {
+            installation,
+            key,
+            passphrase,
+        }
+    }
+
+    fn create(&self, to: &str) -> CommandOutput {
+        let passphrase = text(&self.passphrase);
+        self.installation.run(&[
+            "backup", "create", "--to", to, "--passphrase-file", passphrase, "--json",
+        ])
+    }
+
+    /// Restores a backup into another installation.
+    fn restore(&self, to: &Installation, backup: &str, flags: &[&str]) -> CommandOutput {
+        let passphrase = text(&self.passphrase);
+        let mut args = vec!["backup", "restore", backup, "--passphrase-file", passphrase, "--json"];
+        args.extend(flags);
+        to.run(&args)
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn path_of(created: &Value) -> String {
+    created["path"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
+    let from = Kept::new().await;
+    let server = from.installation.start();
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let variable = json!({ "key": "TOKEN", "value": "hunter2" });
+    let set = server.rpc(&from.key, "env.set", variable).await;
+    assert!(set["error"].is_null(), "{set}");
+    let folder = from.installation.data_dir().join("elsewhere");
+    let folder = format!("{}/", text(&folder));
+    let created = from.create(&folder).json();
+    assert_eq!(created["encrypted"], true);
+    assert_eq!(created["rows"]["env_variables"], 1);
+    let backup = path_of(&created);
+    assert_eq!(mode(Path::new(&backup)), 0o600);
+    let list = ["backup", "list", "--to", &folder, "--json"];
+    let listed = from.installation.run(&list).json();
+    assert_eq!(listed["backups"][0]["path"], created["path"]);
+    server.stop();
+
+    let passphrase = text(&from.passphrase);
+    let verify = ["backup", "verify", &backup, "--passphrase-file", passphrase, "--json"];
+    assert_eq!(from.installation.run(&verify).json()["ok"], true);
+
+    let to = Installation::new();
+    from.restore(&to, &backup, &[]).ok();
+    let restored = to.start();
+    assert_eq!(restored.vault_status().await, "sealed");
+    let login = json!({ "password": PASSWORD });
+    let login = restored.post("/api/auth/login", login).await;
+    assert_eq!(login.status, StatusCode::OK);
+    assert_eq!(restored.vault_status().await, "unsealed");
+    let listed = restored.rpc(&from.key, "env.list", json!({})).await;
+    assert!(listed.to_string().contains("TOKEN"), "{listed}");
+    let kind = json!({ "kind": "backup.restored" });
+    let audit = restored.rpc(&from.key, "audit.list", kind).await;
+    let events = audit["result"]["events"].as_array();
+    assert_eq!(events.map(Vec::len), Some(1), "{audit}");
+}
+
+#[tokio::test]
+async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
+    let from = Kept::new().await;
+    let backup = from.installation.data_dir().join("one.backup.age");
+    let backup = text(&backup);
+    from.create(backup).ok();
+    let again = from.create(backup);
+    assert!(again.failed(1).contains("cannot create"), "{}", again.stderr());
+
+    let to = Installation::new();
+    let without = to.run(&["backup", "restore", backup]);
+    assert!(without.failed(1).contains("is encrypted"), "{}", without.stderr());
+    let wrong = from.installation.file("wrong", "another").await;
+    let wrong = to.run(&["backup", "restore", backup, "--passphrase-file", text(&wrong)]);
+    let refusal = wrong.failed(1);
+    assert!(refusal.contains("not encrypted to this"), "{refusal}");
+
+    // The session of the setup, and the key.
+    let record = from.restore(&to, backup, &["--revoke-credentials"]).json();
+    assert_eq!(record["revoked"], 2, "{record}");
+    let second = from.restore(&to, backup, &[]);
+    assert!(second.failed(1).contains("has rows already"), "{}", second.stderr());
+    let restored = to.start();
+    let refused = restored.rpc(&from.key, "env.list", json!({})).await;
+    assert!(refused["result"].is_null(), "the key was revoked: {refused}");
+    let running = from.restore(&to, backup, &[]);
+    assert!(running.failed(1).contains("is running"), "{}", running.stderr());
+}
+
+#[tokio::test]
+async fn backups_in_a_directory_are_limited_in_number() {
+    let from = Kept::new().await;
+    let run = |args: &[&str]| {
+        let mut all = vec!["backup", "create", "--json"];
+        all.extend(args);
+        from.installation.run(&all)
+    };
+    let directory = from.installation.data_dir().join("backups");
+    let older = directory.join("gatehouse-20200101T000000Z.backup");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::File::create(&older).unwrap();
+    let created = run(&["--keep", "1"]);
+    assert!(created.stderr().contains("not encrypted"), "{}", created.stderr());
+    let created = created.json();
+    assert_eq!(created["deleted"].as_array().map(Vec::len), Some(1));
+    assert!(!older.exists() && Path::new(&path_of(&created)).exists());
+    run(&["--keep", "0"]).failed(2);
+    let one_file = run(&["--to", text(&older), "--keep", "1"]);
+    assert!(one_file.failed(1).contains("needs a directory"), "{}", one_file.stderr());
+    let piped = from.installation.run(&["backup", "create", "--to", "-"]);
+    assert_eq!(piped.0.stdout.get(..2), Some(&[0x1f, 0x8b][..]));
+}
+
+#[tokio::test]
+async fn waiting_deliveries_are_held_until_they_are_released() {
+    let from = Kept::new().await;
+    let server = from.installation.start();
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let rpc = async |method, params| {
+        let answer = server.rpc(&from.key, method, params).await;
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    };
+    // Nothing listens there, so the delivery waits for its second attempt.
+    let fields = json!({ "url": "http://127.0.0.1:9/" });
+    let account = json!({ "type": "http", "id": "silent", "label": "silent", "fields": fields });
+    rpc("channels.create", account).await;
+    let webhook = json!({
+        "name": "waits", "source_profile": "github", "deliver_only": true,
+        "deliver_to": "http:silent", "prompt_template": "{action}",
+    });
+    let webhook = rpc("webhooks.create", webhook).await;
+    rpc("webhooks.test", json!({ "id": webhook["id"] })).await;
+    let backup = from.installation.data_dir().join("one.backup.age");
+    from.create(text(&backup)).ok();
+    server.stop();
+
+    let to = Installation::new();
+    let record = from.restore(&to, text(&backup), &[]).json();
+    assert_eq!(record["held"], 1, "{record}");
+    let restored = to.start();
+    restored.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let page = restored.rpc(&from.key, "webhooks.deliveries", json!({})).await;
+    let held = &page["result"]["deliveries"][0];
+    assert!(held["error"].as_str().unwrap().starts_with("Restored from a backup"), "{held}");
+    let doctor = restored.rpc(&from.key, "system.doctor", json!({})).await;
+    assert!(doctor.to_string().contains("held_deliveries"), "{doctor}");
+    let method = "webhooks.deliveries.release";
+    for expected in [1, 0] {
+        let released = restored.rpc(&from.key, method, json!({})).await;
+        assert_eq!(released["result"]["released"], expected, "{released}");
+    }
+}
