@@ -35,6 +35,11 @@ pub fn file_name(created_at: Timestamp, is_encrypted: bool) -> String {
     format!("{PREFIX}{compact}Z{end}")
 }
 
+/// Whether a name from [`file_name`] is that of an encrypted backup.
+pub fn is_encrypted(name: &str) -> bool {
+    name.ends_with(ENCRYPTED)
+}
+
 /// The time of a name from [`file_name`]; `None` for other names.
 fn time_of(name: &str) -> Option<Timestamp> {
     let rest = name.strip_prefix(PREFIX)?;
@@ -62,7 +67,7 @@ pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
             path: entry.path(),
             created_at,
             bytes: entry.metadata()?.len(),
-            is_encrypted: name.ends_with(ENCRYPTED),
+            is_encrypted: is_encrypted(name),
         });
     }
     found.sort_by(|a, b| b.created_at.cmp(&a.created_at).then(b.path.cmp(&a.path)));

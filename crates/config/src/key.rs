@@ -96,6 +96,8 @@ pub enum Rule {
     ModelPath,
     /// A time zone, by its IANA name.
     Zone,
+    /// A cron pattern of five fields, or six with seconds first.
+    Cron,
     /// One line of text.
     Line,
     /// A program, by name or path: any text.

@@ -237,6 +237,12 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(InvalidValue::new(error.to_string())),
         },
+        Rule::Cron => match text.parse::<croner::Cron>() {
+            Ok(_) => Ok(text.to_owned()),
+            Err(error) => Err(InvalidValue(format!(
+                "expected a cron pattern, such as 30 3 * * *: {error}"
+            ))),
+        },
         Rule::Line => check_line(text),
         Rule::Argument | Rule::SecretArgument if text.contains('\0') => {
             Err(InvalidValue::new("expected a string without NUL"))

@@ -4,6 +4,7 @@
 pub mod agents;
 pub mod approval;
 pub mod audit;
+pub mod backup;
 pub mod budgets;
 pub mod channels;
 pub mod chat;
@@ -46,6 +47,8 @@ pub static METHODS: &[Method] = &[
     config::SET,
     config_describe::DESCRIBE,
     audit::LIST,
+    backup::CREATE,
+    backup::LIST,
     env::LIST,
     env::SET,
     env::DELETE,

@@ -1,17 +1,51 @@
-//! What a backup contains, and where the database is.
+//! Backups of this installation: what they contain, where they are written, and the schedule.
 
-use gatehouse_backup::Source;
+mod schedule;
+
+pub(crate) use schedule::check;
+
+use crate::Services;
+use gatehouse_backup::age::Recipient;
+use gatehouse_backup::folder::{self, Entry, NewFile};
+use gatehouse_backup::{BackupError, Created, Source, create};
 use gatehouse_config::{DatabaseUrl, Layers};
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_store::{Location, OpenError};
+use schemars::JsonSchema;
 use secrecy::ExposeSecret;
+use serde::Serialize;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::runtime::Handle;
 
 /// The name of the settings file in a backup.
 pub const SETTINGS_FILE: &str = "gatehouse.toml";
 /// The directory for backups in the data directory.
 const DIRECTORY: &str = "backups";
+
+/// A backup in the directory for backups.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BackupInfo {
+    /// The name of the file.
+    pub name: String,
+    pub created_at: Timestamp,
+    /// Size of the file.
+    pub bytes: u64,
+    pub encrypted: bool,
+}
+
+/// A backup that was made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CreatedBackup {
+    #[serde(flatten)]
+    pub backup: BackupInfo,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Names of older backups that were deleted.
+    pub deleted: Vec<String>,
+}
 
 /// The location of the database that the setting `database.url` names.
 pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location, OpenError> {
@@ -23,7 +57,7 @@ pub fn database_location(url: &DatabaseUrl, data_dir: &Path) -> Result<Location,
 
 /// The files of a backup with their paths: the provider keys and the settings file. Certificates, keys for
 /// automatic unsealing and caches are not part of it.
-pub fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
+fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
     let keys = PROVIDER_FILES
         .iter()
         .map(|name| ((*name).to_owned(), layers.data_dir().join(name)));
@@ -49,7 +83,109 @@ pub fn source(
     })
 }
 
-/// The directory for backups, unless another is named.
+/// The directory for backups, unless another is set.
 pub fn default_directory(layers: &Layers) -> PathBuf {
     layers.data_dir().join(DIRECTORY)
+}
+
+impl Services {
+    /// Makes a backup in the directory for backups, then deletes all but the newest `keep`. Without a recipient,
+    /// the one of the settings is used, if any. One backup is made at a time.
+    pub async fn create_backup(
+        &self,
+        recipient: Option<Recipient>,
+        keep: Option<usize>,
+    ) -> Result<CreatedBackup, Problem> {
+        let Ok(turn) = Arc::clone(&self.backup_turn).try_lock_owned() else {
+            let message = "A backup is being made already. Try again when it is complete.";
+            return Err(Problem::new(ErrorCode::Conflict, message));
+        };
+        let resolved = self.config.resolved();
+        let settings = &resolved.settings;
+        let recipient = match (recipient, &settings.backup.recipient) {
+            (Some(recipient), _) => Some(recipient),
+            (None, Some(text)) => Some(Recipient::parse(text).map_err(failed)?),
+            (None, None) => None,
+        };
+        let layers = self.config.layers();
+        let now = self.clock.now();
+        let source = source(layers, &settings.database.url, self.build.version, now);
+        let source = source.map_err(failed)?;
+        let directory = self.backup_directory();
+        let random = Arc::clone(&self.random);
+        let runtime = Handle::current();
+        let work = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let name = folder::file_name(now, recipient.is_some());
+            let file = NewFile::create(&directory.join(&name))?;
+            let mut to = BufWriter::new(&file);
+            let created = create(&mut to, &source, recipient.as_ref(), &*random, |_, _| {});
+            let created = runtime.block_on(created)?;
+            to.flush()?;
+            drop(to);
+            file.keep()?;
+            let deleted = match keep {
+                Some(keep) => folder::prune(&directory, keep)?,
+                None => Vec::new(),
+            };
+            Ok::<_, BackupError>((name, created, deleted))
+        });
+        let (name, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
+        Ok(described(name, &created, &deleted))
+    }
+
+    /// Lists the backups in the directory for backups, newest first.
+    pub async fn list_backups(&self) -> Result<Vec<BackupInfo>, Problem> {
+        let directory = self.backup_directory();
+        let list = tokio::task::spawn_blocking(move || folder::list(&directory));
+        let found = list.await.map_err(failed)?.map_err(failed)?;
+        Ok(found.iter().map(info).collect())
+    }
+
+    fn backup_directory(&self) -> PathBuf {
+        let layers = self.config.layers();
+        match &self.config.resolved().settings.backup.to {
+            Some(path) => layers.data_dir().join(path),
+            None => default_directory(layers),
+        }
+    }
+}
+
+fn info(entry: &Entry) -> BackupInfo {
+    BackupInfo {
+        name: name_of(entry),
+        created_at: entry.created_at,
+        bytes: entry.bytes,
+        encrypted: entry.is_encrypted,
+    }
+}
+
+fn name_of(entry: &Entry) -> String {
+    let name = entry.path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn described(name: String, created: &Created, deleted: &[Entry]) -> CreatedBackup {
+    CreatedBackup {
+        backup: BackupInfo {
+            encrypted: folder::is_encrypted(&name),
+            name,
+            created_at: created.manifest.created_at,
+            bytes: created.bytes,
+        },
+        rows: created.manifest.rows(),
+        deleted: deleted.iter().map(name_of).collect(),
+    }
+}
+
+/// The reason is for administrators, who alone may make backups.
+fn failed(error: impl std::error::Error) -> Problem {
+    let mut reasons = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        reasons.push(cause.to_string());
+        source = cause.source();
+    }
+    let message = format!("The backup failed: {}.", reasons.join(": "));
+    Problem::new(ErrorCode::StorageUnavailable, message)
 }

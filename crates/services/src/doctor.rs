@@ -26,7 +26,7 @@ pub struct Check {
 }
 
 impl Check {
-    fn fine(id: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn fine(id: &'static str, message: impl Into<String>) -> Self {
         Self {
             id,
             ok: true,
@@ -35,7 +35,7 @@ impl Check {
         }
     }
 
-    fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             id,
             ok: false,
@@ -65,6 +65,7 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         network::proxy(settings, process, context),
         checks::clock(services).await,
     ];
+    all.extend(crate::backup::check(services).await);
     all.extend(integrations::open_webhooks(services).await);
     all.extend(integrations::held_deliveries(services).await);
     all.extend(integrations::approval_channels(services, settings).await);

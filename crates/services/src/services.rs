@@ -77,6 +77,8 @@ pub struct Services {
     pub build: Build,
     /// When the server started, in `monotonic_ms` of the clock.
     pub started_at_ms: u64,
+    /// Held while a backup is made.
+    pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Services {
@@ -158,6 +160,7 @@ impl Services {
             random: parts.random,
             build: parts.build,
             started_at_ms: parts.started_at_ms,
+            backup_turn: Arc::default(),
         })
     }
 

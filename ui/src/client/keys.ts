@@ -7,6 +7,7 @@ export const keys = {
   passkeys: ['auth', 'passkeys'],
   devices: ['auth', 'devices'],
   audit: ['audit'],
+  backups: ['backups'],
   env: ['env'],
   sshKeys: ['ssh_keys'],
   providers: ['providers'],

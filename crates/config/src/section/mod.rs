@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod auth;
+pub(crate) mod backup;
 pub(crate) mod database;
 mod declare;
 pub(crate) mod log;
@@ -30,6 +31,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     audit::KEYS,
     vault::KEYS,
     database::KEYS,
+    backup::KEYS,
     network::KEYS,
     models::KEYS,
     agents::KEYS,
@@ -52,6 +54,7 @@ pub struct Settings {
     pub audit: audit::Audit,
     pub vault: vault::Vault,
     pub database: database::Database,
+    pub backup: backup::Backup,
     pub network: network::Network,
     pub models: models::Models,
     pub agents: agents::Agents,
@@ -73,6 +76,7 @@ impl Settings {
             audit: audit::Audit::read(reader)?,
             vault: vault::Vault::read(reader)?,
             database: database::Database::read(reader)?,
+            backup: backup::Backup::read(reader)?,
             network: network::Network::read(reader)?,
             models: models::Models::read(reader)?,
             agents: agents::Agents::read(reader)?,

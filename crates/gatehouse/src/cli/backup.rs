@@ -4,14 +4,14 @@ mod create;
 mod restore;
 mod verify;
 
+use super::client::Client;
 use super::globals::Globals;
-use super::output::{Output, plain};
+use super::output::{Output, plain, rows};
 use super::prompt;
 use anyhow::{Context, Result};
 use gatehouse_backup::age::{Identity, Recipient};
 use gatehouse_backup::folder::{self, Entry};
 use gatehouse_backup::{Archive, Manifest, open};
-use gatehouse_config::Layers;
 use gatehouse_services::backup::default_directory;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -58,24 +58,32 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Create(args) => create::run(globals, out, args).await,
         Command::Verify { file, key } => verify::run(globals, out, &file, &key).await,
         Command::Restore(args) => restore::run(globals, out, &args).await,
-        Command::List { to } => list(out, &globals.layers()?, to),
+        Command::List { to } => list(globals, out, to).await,
     }
 }
 
-fn list(out: &Output, layers: &Layers, directory: Option<PathBuf>) -> Result<ExitCode> {
-    let directory = directory.unwrap_or_else(|| default_directory(layers));
+async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let head = ["created at", "size", "encrypted", "file"];
+    if directory.is_none() && globals.given_url(&layers)?.is_some() {
+        let client = Client::new(globals, &layers)?;
+        let found = client.rpc("backup.list", json!({})).await?;
+        let fields = ["created_at", "bytes", "encrypted", "name"];
+        out.table(&found, &head, rows(&found, "backups", &fields), "No backups.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let directory = directory.unwrap_or_else(|| default_directory(&layers));
     let found = folder::list(&directory)
         .with_context(|| format!("cannot read {}", directory.display()))?;
     let backups: Vec<Value> = found.iter().map(record).collect();
-    let rows = found.iter().map(|entry| {
+    let lines = found.iter().map(|entry| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();
         let encrypted = if entry.is_encrypted { "yes" } else { "no" };
         let path = plain(&entry.path.to_string_lossy());
         vec![entry.created_at.to_string(), size, encrypted.to_owned(), path]
     });
-    let head = ["created at", "size", "encrypted", "file"];
     let record = json!({ "backups": backups });
-    out.table(&record, &head, rows.collect(), "No backups.")?;
+    out.table(&record, &head, lines.collect(), "No backups.")?;
     Ok(ExitCode::SUCCESS)
 }
 

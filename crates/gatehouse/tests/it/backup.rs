@@ -4,6 +4,7 @@ use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// An installation with a password, and a backup of it with a passphrase.
 struct Kept {
@@ -183,4 +184,39 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
         let released = restored.rpc(&from.key, method, json!({})).await;
         assert_eq!(released["result"]["released"], expected, "{released}");
     }
+}
+
+#[tokio::test]
+async fn the_server_makes_backups_on_request_and_by_its_schedule() {
+    let mut from = Kept::new().await;
+    from.installation.env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
+    from.installation.env("SERVICE_BACKUP__KEEP", "1");
+    let server = from.installation.start();
+    let run = |args: &[&str]| {
+        let mut all = vec!["--url", &server.url, "--api-key", &from.key, "--json", "backup"];
+        all.extend(args);
+        from.installation.run(&all)
+    };
+    let made = run(&["create", "--passphrase-file", text(&from.passphrase)]).json();
+    assert_eq!((made["encrypted"].as_bool(), made["deleted"].as_array().map(Vec::len)), (Some(true), Some(0)));
+    run(&["create", "--to", "x"]).failed(1);
+    run(&["create", "--recipient", "age1"]).failed(1);
+    let name = made["name"].as_str().unwrap();
+    let backup = from.installation.data_dir().join("backups").join(name);
+    let passphrase = text(&from.passphrase);
+    let verify = ["backup", "verify", text(&backup), "--passphrase-file", passphrase, "--json"];
+    assert_eq!(from.installation.run(&verify).json()["ok"], true);
+
+    // The first poll calculates the time, the second makes the backup and deletes the one above.
+    for _ in 0..600 {
+        let doctor = server.rpc(&from.key, "system.doctor", json!({})).await;
+        if doctor.to_string().contains("The last scheduled backup is of") {
+            let backups = run(&["list"]).json()["backups"].clone();
+            assert_eq!(backups.as_array().map(Vec::len), Some(1), "{backups}");
+            assert_eq!(backups[0]["encrypted"], false);
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the server made no backup");
 }

@@ -23,6 +23,7 @@ fn only_reads(scope: Option<Scope>) -> bool {
 /// Methods that only read, although other methods with their scope write.
 const READS: [&str; 5] = [
     "audit.list",
+    "backup.list",
     "approval.find",
     "approval.list",
     "approval.remembered",
@@ -69,6 +70,7 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ("providers.remove_key", json!({ "id": "openai" })),
         ("providers.test", json!({ "id": "openai" })),
         ("pairing.create", json!({ "label": "second" })),
+        ("backup.create", json!({})),
         ("pairing.revoke", json!({ "id": device })),
     ]
 }

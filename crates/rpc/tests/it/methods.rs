@@ -423,6 +423,7 @@ const READS: [&str; 5] = [
     "approval.list",
     "approval.remembered",
     "audit.list",
+    "backup.list",
     "pairing.list",
 ];
 

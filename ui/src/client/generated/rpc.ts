@@ -455,6 +455,33 @@ export interface Interface {
       result: AuditList;
     };
     /**
+     * Makes a backup in the directory of backup.to on the server.
+     */
+    'backup.create': {
+      params: {
+        /**
+         * An age recipient, `age1…`.
+         */
+        recipient?: string | null;
+        /**
+         * Encrypts the backup instead of a recipient.
+         */
+        passphrase?: string | null;
+        /**
+         * Then deletes all backups but the newest; deletes none if absent.
+         */
+        keep?: number | null;
+      };
+      result: CreatedBackup;
+    };
+    /**
+     * Lists the backups in the directory of backup.to on the server, newest first.
+     */
+    'backup.list': {
+      params: {};
+      result: BackupList;
+    };
+    /**
      * Lists the environment variables without their values.
      */
     'env.list': {
@@ -2027,6 +2054,13 @@ export interface Interface {
       result: Replayed;
     };
     /**
+     * Lets the deliveries run that a restored backup holds.
+     */
+    'webhooks.deliveries.release': {
+      params: {};
+      result: Released;
+    };
+    /**
      * Stops a waiting or running delivery and marks it as failed.
      */
     'webhooks.delivery.cancel': {
@@ -2801,6 +2835,59 @@ export interface AuditEvent {
    * Further data, depending on the kind.
    */
   detail: unknown;
+}
+/**
+ * A backup that was made.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "CreatedBackup".
+ */
+export interface CreatedBackup {
+  /**
+   * The name of the file.
+   */
+  name: string;
+  created_at: Timestamp;
+  /**
+   * Size of the file.
+   */
+  bytes: number;
+  encrypted: boolean;
+  /**
+   * Rows of all tables.
+   */
+  rows: number;
+  /**
+   * Names of older backups that were deleted.
+   */
+  deleted: string[];
+}
+/**
+ * The answer of `backup.list`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BackupList".
+ */
+export interface BackupList {
+  backups: BackupInfo[];
+}
+/**
+ * A backup in the directory for backups.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BackupInfo".
+ */
+export interface BackupInfo {
+  /**
+   * The name of the file.
+   */
+  name: string;
+  created_at: Timestamp;
+  /**
+   * Size of the file.
+   */
+  bytes: number;
+  encrypted: boolean;
 }
 /**
  * Result of `env.list`.
@@ -4832,6 +4919,18 @@ export interface Replayed {
    * Number of replayed deliveries.
    */
   replayed: number;
+}
+/**
+ * The answer of `webhooks.deliveries.release`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Released".
+ */
+export interface Released {
+  /**
+   * The number of deliveries that can run now.
+   */
+  released: number;
 }
 /**
  * The result of `tts.status`.

@@ -19,6 +19,7 @@ const REASONS: Record<string, () => string> = {
   no_payload_field: m.deliveries_reason_not_json,
   too_deep: m.deliveries_reason_too_large,
   too_large: m.deliveries_reason_too_large,
+  held_unreadable: m.deliveries_reason_held_unreadable,
 };
 
 export const reasonOf = (error: string): string => REASONS[error]?.() ?? error;

@@ -1,15 +1,18 @@
 //! `backup create`.
 
+use super::super::client::Client;
 use super::super::globals::Globals;
-use super::super::output::{Output, line, note, warn};
-use super::super::{offline, progress};
+use super::super::output::{Output, field, line, note, warn};
+use super::super::{offline, progress, prompt};
 use super::{manifest_record, record, recipient};
 use anyhow::{Context, Result, bail, ensure};
+use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
 use gatehouse_config::Layers;
 use gatehouse_domain::{Clock, SystemClock, SystemRandom};
 use gatehouse_services::backup::{default_directory, source};
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -42,10 +45,9 @@ enum Target {
 
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    ensure!(
-        globals.given_url(&layers)?.is_none(),
-        "a backup is made on the machine of the data directory; omit --url and unset SERVICE_URL"
-    );
+    if globals.given_url(&layers)?.is_some() {
+        return on_server(globals, &layers, out, &args).await;
+    }
     ensure!(
         offline::has_database(&layers)?,
         "there is no database in the data directory"
@@ -84,6 +86,35 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
+/// Lets the server make the backup, in its own directory.
+async fn on_server(
+    globals: &Globals,
+    layers: &Layers,
+    out: &Output,
+    args: &Args,
+) -> Result<ExitCode> {
+    ensure!(
+        args.to.is_none(),
+        "with --url, the backup is written on the server, to the directory of the setting backup.to; omit --to"
+    );
+    let file = args.passphrase_file.as_deref();
+    let passphrase = file.map(|path| prompt::password("Passphrase", Some(path)));
+    let passphrase = passphrase.transpose()?;
+    let wanted = [
+        ("recipient", args.recipient.clone().map(Value::from)),
+        ("passphrase", passphrase.map(|text| text.expose_secret().into())),
+        ("keep", args.keep.map(Value::from)),
+    ];
+    let given = wanted
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let params = Value::Object(given.collect());
+    let client = Client::new(globals, layers)?;
+    let made = client.rpc("backup.create", params).await?;
+    out.record(&made, || line(field(&made, "name")))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn target(layers: &Layers, to: Option<PathBuf>) -> Target {
     match to {
         None => Target::Directory(default_directory(layers)),
@@ -97,7 +128,7 @@ fn target(layers: &Layers, to: Option<PathBuf>) -> Target {
 
 async fn to_stdout(
     source: &Source,
-    recipient: Option<&gatehouse_backup::age::Recipient>,
+    recipient: Option<&Recipient>,
 ) -> Result<()> {
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
@@ -108,7 +139,7 @@ async fn to_stdout(
 
 async fn to_file(
     source: &Source,
-    recipient: Option<&gatehouse_backup::age::Recipient>,
+    recipient: Option<&Recipient>,
     path: &Path,
 ) -> Result<Created> {
     let file =
@@ -124,7 +155,7 @@ async fn to_file(
 
 async fn write(
     source: &Source,
-    recipient: Option<&gatehouse_backup::age::Recipient>,
+    recipient: Option<&Recipient>,
     to: impl Write,
 ) -> Result<Created> {
     let bar = progress::bar("Backing up");

@@ -266,6 +266,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("config.set", WRITE),
     ("config.describe", READ),
     ("audit.list", ADMIN),
+    ("backup.create", ADMIN),
+    ("backup.list", ADMIN),
     ("env.list", READ),
     ("env.set", WRITE),
     ("env.delete", WRITE),

@@ -1,0 +1,87 @@
+//! The methods `backup.*`: backups in the directory for backups on the server.
+
+use crate::method_entry::{Audit, Call, Method, NoParams, method};
+use gatehouse_backup::age::Recipient;
+use gatehouse_domain::{Problem, Scope};
+use gatehouse_services::backup::{BackupInfo, CreatedBackup};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+pub const CREATE: Method = method!(
+    "backup.create",
+    "Makes a backup in the directory of backup.to on the server.",
+    Some(Scope::Admin),
+    create(CreateParams) -> CreatedBackup,
+    errors: [Conflict, ConfirmationRequired],
+    audit: Audit::row("backup.created", &["keep"], &["name", "bytes", "rows", "deleted"])
+);
+
+pub const LIST: Method = method!(
+    "backup.list",
+    "Lists the backups in the directory of backup.to on the server, newest first.",
+    Some(Scope::Admin),
+    list(NoParams) -> BackupList,
+    errors: [ConfirmationRequired]
+);
+
+/// Parameters of `backup.create`. Without `recipient` and `passphrase`, the setting `backup.recipient` applies.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateParams {
+    /// An age recipient, `age1…`.
+    recipient: Option<String>,
+    /// Encrypts the backup instead of a recipient.
+    #[schemars(with = "Option<String>", length(min = 1, max = 1024))]
+    passphrase: Option<SecretString>,
+    /// Then deletes all backups but the newest; deletes none if absent.
+    #[schemars(range(min = 1, max = 10_000))]
+    keep: Option<u16>,
+}
+
+/// Omits the passphrase.
+impl std::fmt::Debug for CreateParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CreateParams")
+            .field("recipient", &self.recipient)
+            .field("keep", &self.keep)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The answer of `backup.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BackupList {
+    backups: Vec<BackupInfo>,
+}
+
+async fn create(call: Call, params: CreateParams) -> Result<CreatedBackup, Problem> {
+    call.services.auth.require_step_up(&call.identity)?;
+    let recipient = recipient(params.recipient.as_deref(), params.passphrase)?;
+    if params.keep == Some(0) {
+        return Err(Problem::invalid_params("keep", "1 to 10000"));
+    }
+    let keep = params.keep.map(usize::from);
+    call.services.create_backup(recipient, keep).await
+}
+
+fn recipient(
+    text: Option<&str>,
+    passphrase: Option<SecretString>,
+) -> Result<Option<Recipient>, Problem> {
+    match (text, passphrase) {
+        (Some(_), Some(_)) => Err(Problem::invalid_params("passphrase", "not together with recipient")),
+        (None, None) => Ok(None),
+        (None, Some(passphrase)) => Ok(Some(Recipient::Passphrase(passphrase))),
+        (Some(text), None) => match Recipient::parse(text) {
+            Ok(recipient) => Ok(Some(recipient)),
+            Err(error) => Err(Problem::invalid_params("recipient", error.to_string())),
+        },
+    }
+}
+
+async fn list(call: Call, _: NoParams) -> Result<BackupList, Problem> {
+    call.services.auth.require_step_up(&call.identity)?;
+    let backups = call.services.list_backups().await?;
+    Ok(BackupList { backups })
+}
