@@ -1,4 +1,4 @@
-//! `web_fetch`: a public web page as Markdown, in parts if it is long.
+//! `web_fetch`: a public web page as Markdown or the text of a PDF, in parts if it is long.
 
 mod charset;
 mod get;
@@ -7,6 +7,7 @@ mod paging;
 
 use crate::html::{Article, Reader};
 use crate::input;
+use crate::pdf::{PdfError, PdfReader};
 use crate::text;
 use charset::decode;
 use futures_util::future::BoxFuture;
@@ -36,6 +37,7 @@ const TIME: Duration = Duration::from_secs(20);
 pub(crate) struct WebFetch {
     outbound: Outbound,
     reader: Reader,
+    pdf_reader: PdfReader,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +53,7 @@ impl WebFetch {
         Self {
             outbound,
             reader: Reader::new(),
+            pdf_reader: PdfReader::new(),
         }
     }
 
@@ -71,22 +74,28 @@ impl WebFetch {
                 TIME.as_secs()
             ))
         })?;
-        let page = page.map_err(|error| ToolError::new(error.to_string()))?;
-        let article = self.read(&page).await;
+        let mut page = page.map_err(|error| ToolError::new(error.to_string()))?;
+        let article = self.read(&mut page).await;
+        let article = article.map_err(|error| ToolError::new(error.to_string()))?;
         // A larger offset is past the end of every page.
         let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
         present(&page, &article, offset, max)
     }
 
-    async fn read(&self, page: &Page) -> Article {
-        let decoded = decode(&page.body, page.charset.as_deref(), page.kind);
-        match page.kind {
+    /// The text of a page, whose body is taken.
+    async fn read(&self, page: &mut Page) -> Result<Article, PdfError> {
+        let body = std::mem::take(&mut page.body);
+        if page.kind == Kind::Pdf {
+            return self.pdf_reader.read(body).await;
+        }
+        let decoded = decode(&body, page.charset.as_deref(), page.kind);
+        Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,
-            Kind::Text | Kind::Data => Article {
+            Kind::Text | Kind::Data | Kind::Pdf => Article {
                 title: String::new(),
                 text: text::readable(&decoded),
             },
-        }
+        })
     }
 }
 
@@ -131,9 +140,10 @@ impl Tool for WebFetch {
 
     fn description(&self) -> &'static str {
         "Fetches a page of the public web by its URL and returns its readable text. HTML is \
-         converted to Markdown; plain text, JSON and XML are returned unchanged. A long text is \
-         returned in parts: call again with the next_offset of the answer as offset. It cannot \
-         reach private addresses and sends no cookies or credentials."
+         converted to Markdown; the text of a PDF is extracted; plain text, JSON and XML are \
+         returned unchanged. A long text is returned in parts: call again with the next_offset of \
+         the answer as offset. It cannot reach private addresses and sends no cookies or \
+         credentials."
     }
 
     fn parameters(&self) -> Value {

@@ -171,7 +171,7 @@ async fn content_types_and_character_sets() {
     }
     for (kind, body) in [
         ("image/png", b"x".as_slice()),
-        ("application/pdf", b"x"),
+        ("application/octet-stream", b"text"),
         ("", b"\0\x01"),
     ] {
         let url = always(kind, body).await;
