@@ -65,5 +65,5 @@ pub use share::{Share, SharedMessage, SharedSession};
 pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
-pub use tool::{Audience, Tool, ToolContext, ToolError};
+pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
 pub use usage::{UsageBy, UsageQuery, UsageStat, UsageStats};

@@ -10,6 +10,9 @@ use std::fmt;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// A tool's output is cut at this size.
+pub const MAX_OUTPUT_BYTES: usize = 64 * 1024;
+
 /// Which turns may use a tool.
 ///
 /// Ordered by trust: a turn with the ceiling `Public` is offered only `Public` tools.
@@ -100,7 +103,7 @@ pub trait Tool: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Runs the tool. The output is cut at 64 KiB and shown to the model as data.
+    /// Runs the tool. The output is cut at [`MAX_OUTPUT_BYTES`] and shown to the model as data.
     fn call<'a>(
         &'a self,
         context: &'a ToolContext,

@@ -1,8 +1,9 @@
-//! Finds the fenced code blocks of a Markdown text (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>).
+//! Finds the fenced code blocks of a Markdown text (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>), also those
+//! in lists and quotes.
 
-/// Maximum indentation of a fence, in spaces.
-const MAX_INDENT: usize = 3;
 const MIN_FENCE: usize = 3;
+/// A longer info string is not repeated when a block is opened again.
+const MAX_INFO_BYTES: usize = 60;
 
 /// A fenced code block. The positions are bytes.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,10 +16,11 @@ pub(crate) struct Block<'t> {
     pub(crate) closing: usize,
     /// The end of the closing line.
     pub(crate) end: usize,
-    /// The opening line without its line break.
-    pub(crate) opening: &'t str,
-    /// The characters that close the block.
-    pub(crate) fence: &'t str,
+    /// A line that opens the block again. It is indented like the original but begins no list item.
+    pub(crate) opening: String,
+    /// A line that closes the block.
+    pub(crate) close: String,
+    fence: &'t str,
 }
 
 /// Returns the blocks of a text in order.
@@ -36,14 +38,15 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
             }
             Some(_) => {}
             None => {
-                if let Some(fence) = opens(content) {
+                if let Some((indentation, fence, info)) = opens(content) {
                     is_open = true;
                     found.push(Block {
                         start: at,
                         body: end,
                         closing: text.len(),
                         end: text.len(),
-                        opening: content,
+                        opening: format!("{indentation}{fence}{info}"),
+                        close: format!("{indentation}{fence}"),
                         fence,
                     });
                 }
@@ -54,22 +57,61 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The fence at the beginning of a line, and what follows it.
-fn fence_of(line: &str) -> Option<(&str, &str)> {
-    let text = line.trim_start_matches(' ');
+/// The fence at the beginning of a text, and what follows it.
+fn fence_of(text: &str) -> Option<(&str, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let rest = text.trim_start_matches(mark);
     let fence = text.strip_suffix(rest)?;
-    (line.len() - text.len() <= MAX_INDENT && fence.len() >= MIN_FENCE).then_some((fence, rest))
+    (fence.len() >= MIN_FENCE).then_some((fence, rest))
 }
 
-fn opens(line: &str) -> Option<&str> {
-    let (fence, info) = fence_of(line)?;
-    (fence.starts_with('~') || !info.contains('`')).then_some(fence)
+/// The indentation, the fence and the info string of a line that opens a block. Quote marks are part of the
+/// indentation; markers of list items are replaced by spaces.
+fn opens(line: &str) -> Option<(String, &str, &str)> {
+    let mut indentation = String::new();
+    let mut rest = line;
+    loop {
+        let text = rest.trim_start_matches(is_indentation);
+        indentation.push_str(rest.strip_suffix(text)?);
+        let Some(after) = after_list_marker(text) else {
+            rest = text;
+            break;
+        };
+        indentation.extend(std::iter::repeat_n(' ', text.len() - after.len()));
+        rest = after;
+    }
+    let (fence, info) = fence_of(rest)?;
+    let is_fence = fence.starts_with('~') || !info.contains('`');
+    is_fence.then(|| (indentation, fence, short(info)))
+}
+
+/// The info string if it is short, otherwise the language that it begins with.
+fn short(info: &str) -> &str {
+    let language = info.split_whitespace().next().unwrap_or_default();
+    [info, language]
+        .into_iter()
+        .find(|info| info.len() <= MAX_INFO_BYTES)
+        .unwrap_or_default()
+}
+
+const fn is_indentation(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '>')
+}
+
+/// What follows the marker of a list item and a space.
+fn after_list_marker(text: &str) -> Option<&str> {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let marker = if number.len() < text.len() {
+        number.strip_prefix(['.', ')'])
+    } else {
+        text.strip_prefix(['-', '*', '+'])
+    };
+    marker?.strip_prefix(' ')
 }
 
 fn closes(line: &str, opening: &str) -> bool {
-    fence_of(line).is_some_and(|(fence, rest)| fence.starts_with(opening) && rest.trim().is_empty())
+    let text = line.trim_start_matches(is_indentation);
+    fence_of(text).is_some_and(|(fence, rest)| fence.starts_with(opening) && rest.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -87,13 +129,24 @@ mod tests {
             ("   ~~~~\n~~~\n~~~~\n", vec![(0, 17)]),
             ("```\na\n````  \r\nb", vec![(0, 14)]),
             ("```\n~~~\n```\n~~~\n~~~", vec![(0, 12), (12, 19)]),
-            ("    ```\n`` `\n``` a`b\n", vec![]),
+            ("`` `\n``` a`b\n", vec![]),
+            ("- a\n      ```\n      b\n      ```\n", vec![(4, 32)]),
+            ("1. ```\n   b\n   ```\n", vec![(0, 19)]),
+            ("> ```\n> b\n> ```\n", vec![(0, 16)]),
+            ("1.```\n-```\n", vec![]),
             ("text ```\n", vec![]),
         ] {
             assert_eq!(found(text), expected, "{text:?}");
         }
         let block = &blocks("a\n  ```rust x\nb\n```\n")[0];
         assert_eq!((block.body, block.closing), (14, 16));
-        assert_eq!((block.opening, block.fence), ("  ```rust x", "```"));
+        assert_eq!((&*block.opening, &*block.close), ("  ```rust x", "  ```"));
+        let long = format!("```rust {}\n", "x".repeat(60));
+        assert_eq!(blocks(&long)[0].opening, "```rust");
+        let block = &blocks("> 10. - ~~~sh\n")[0];
+        assert_eq!(
+            (&*block.opening, &*block.close),
+            (">       ~~~sh", ">       ~~~")
+        );
     }
 }

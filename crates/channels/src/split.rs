@@ -115,7 +115,7 @@ fn next_part<'t, 'b>(
     let closing_weight = blocks
         .iter()
         .filter(|block| block.end > at)
-        .map(|block| line_break + limit.weigh(block.fence))
+        .map(|block| line_break + limit.weigh(&block.close))
         .max()
         .unwrap_or(0);
     let added = opening_weight.saturating_add(closing_weight);
@@ -151,13 +151,13 @@ fn next_part<'t, 'b>(
     let body = end.min(block.closing);
     let left = text.get(body..block.closing).unwrap_or_default();
     if left.trim().is_empty() && block.closing < block.end {
-        // Only the closing line is left. Its fence is at least as long as the opening one.
+        // Only the closing line is left. It may be longer than this one.
         return Next {
             end: block.end,
-            ..part(body, block.fence, None)
+            ..part(body, &block.close, None)
         };
     }
-    part(end, block.fence, Some(block))
+    part(end, &block.close, Some(block))
 }
 
 /// Returns the length of the first part in bytes; never 0.
@@ -306,6 +306,23 @@ mod tests {
         assert_eq!(
             split("```\nabcdefghijkl\n```", Limit::Utf16(16)),
             ["```\nabcdefgh\n```", "```\nijkl\n```"]
+        );
+    }
+
+    #[test]
+    fn a_code_block_in_a_list_or_a_quote_is_closed_and_opened_where_it_is() {
+        let list = "- ```sh\n  one two\n  three four\n  ```\nend";
+        assert_eq!(
+            split(list, Limit::Utf16(36)),
+            [
+                "- ```sh\n  one two\n  ```",
+                "  ```sh\n  three four\n  ```\nend",
+            ]
+        );
+        let quote = "> ```\n> one two\n> three four\n> ```";
+        assert_eq!(
+            split(quote, Limit::Utf16(30)),
+            ["> ```\n> one two\n> ```", "> ```\n> three four\n> ```"]
         );
     }
 

@@ -11,6 +11,7 @@ mod html;
 mod input;
 mod mcp;
 mod off_thread;
+mod pdf;
 mod register;
 mod search;
 mod text;

@@ -10,7 +10,7 @@ use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
 use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
-use crate::tool::{Tool, ToolContext};
+use crate::tool::{MAX_OUTPUT_BYTES, Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
@@ -19,8 +19,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A tool's output is cut at this size.
-pub(crate) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 /// Upper limit for [`Tool::time_limit`].
 const MAX_TIME: Duration = Duration::from_mins(10);
 /// How many calls of one answer are made.

@@ -49,6 +49,36 @@ async fn another_try_begins_where_the_last_one_ended() {
 }
 
 #[tokio::test]
+async fn no_part_ends_inside_a_code_block() {
+    let harness = harness().await;
+    let vendor = start(&harness).await;
+    let code = "    let value = compute(1, 2, 3);\n".repeat(150);
+    for (text, opening, close) in [
+        (
+            format!("Look:\n```rust\n{code}```\nDone."),
+            "```rust\n",
+            "```",
+        ),
+        (
+            format!("1. Look:\n    ```rust\n{code}    ```\n2. Done."),
+            "    ```rust\n",
+            "    ```",
+        ),
+    ] {
+        harness.send("discord", &text).await.unwrap();
+        let parts = vendor.take();
+        let parts: Vec<_> = parts.iter().map(ReceivedRequest::json).collect();
+        assert_eq!(parts.len(), 3);
+        for (number, part) in parts.iter().enumerate() {
+            let part = part["content"].as_str().unwrap();
+            assert_eq!(part.matches("```").count(), 2, "{part}");
+            assert!(number == 0 || part.starts_with(opening), "{part}");
+            assert!(number == 2 || part.ends_with(close), "{part}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_message_that_was_sent_or_given_up_starts_anew() {
     for harness in harnesses().await {
         let vendor = start(&harness).await;

@@ -21,7 +21,7 @@ fn only_reads(scope: Option<Scope>) -> bool {
 }
 
 /// Methods that only read, although other methods with their scope write.
-const READS: [&str; 5] = [
+const READS: [&str; 6] = [
     "audit.list",
     "backup.list",
     "approval.find",

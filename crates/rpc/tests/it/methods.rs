@@ -418,7 +418,7 @@ async fn the_page_learns_what_it_needs() {
 }
 
 /// Methods that require more than the read scope but change nothing.
-const READS: [&str; 5] = [
+const READS: [&str; 6] = [
     "approval.find",
     "approval.list",
     "approval.remembered",

@@ -8,13 +8,14 @@ use url::Url;
 
 /// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
+/// Limit on a PDF, of which a part cannot be read.
+pub(super) const MAX_PDF_BYTES: usize = 10 << 20;
 /// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;
 
 /// The constant user agent: product, version and tool.
 const AGENT: &str = concat!("Gatehouse/", env!("CARGO_PKG_VERSION"), " (web_fetch)");
-const ACCEPTED: &str =
-    "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
+const ACCEPTED: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,application/pdf;q=0.8,*/*;q=0.5";
 
 /// A fetched page.
 #[derive(Debug)]
@@ -42,8 +43,10 @@ pub(super) enum FetchError {
     Downgrade,
     #[error("The server responded with status {0}.")]
     Status(u16),
-    #[error("This is not text, HTML, JSON or XML, so it cannot be read.")]
+    #[error("This is not text, HTML, JSON, XML or PDF, so it cannot be read.")]
     NotText,
+    #[error("The PDF is larger than {} MiB, so it cannot be read.", MAX_PDF_BYTES >> 20)]
+    PdfTooLarge,
 }
 
 /// Fetches a page, following redirects.
@@ -99,16 +102,30 @@ async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
     let (mut kind, charset) = header
         .as_deref()
         .map_or((None, None), kind::of_content_type);
-    if header.is_some() && kind.is_none() {
+    let is_unspecific = header.as_deref().is_none_or(kind::is_unspecific);
+    if kind.is_none() && !is_unspecific {
         return Err(FetchError::NotText);
     }
-    let (body, truncated) = read_capped(response, MAX_BODY_BYTES).await?;
-    if header.is_none() {
-        kind = kind::of_bytes(&body);
+    let max_bytes = match kind {
+        Some(Kind::Pdf) | None => MAX_PDF_BYTES,
+        Some(_) => MAX_BODY_BYTES,
+    };
+    let (mut body, mut truncated) = read_capped(response, max_bytes).await?;
+    if kind.is_none() {
+        // Only a PDF is read if the server says that it is some file.
+        kind = kind::of_bytes(&body).filter(|kind| header.is_none() || *kind == Kind::Pdf);
+    }
+    let kind = kind.ok_or(FetchError::NotText)?;
+    if kind == Kind::Pdf && truncated {
+        return Err(FetchError::PdfTooLarge);
+    }
+    if kind != Kind::Pdf && body.len() > MAX_BODY_BYTES {
+        body.truncate(MAX_BODY_BYTES);
+        truncated = true;
     }
     Ok(Page {
         url,
-        kind: kind.ok_or(FetchError::NotText)?,
+        kind,
         charset,
         body,
         truncated,

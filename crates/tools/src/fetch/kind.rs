@@ -9,6 +9,16 @@ pub(super) enum Kind {
     Text,
     /// JSON or XML, returned as it is.
     Data,
+    /// PDF, whose text is extracted.
+    Pdf,
+}
+
+/// Whether a content type says nothing about the content.
+pub(super) fn is_unspecific(header: &str) -> bool {
+    let essence = header.split(';').next().unwrap_or_default().trim();
+    ["application/octet-stream", "binary/octet-stream"]
+        .iter()
+        .any(|unspecific| essence.eq_ignore_ascii_case(unspecific))
 }
 
 /// Parses a content type into its kind, if supported, and its character set.
@@ -20,6 +30,7 @@ pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
         "application/json" | "application/xml" | "text/xml" | "application/x-ndjson" => {
             Some(Kind::Data)
         }
+        "application/pdf" | "application/x-pdf" => Some(Kind::Pdf),
         other if other.ends_with("+json") || other.ends_with("+xml") => Some(Kind::Data),
         other if other.starts_with("text/") => Some(Kind::Text),
         _ => None,
@@ -37,6 +48,9 @@ pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
 /// Guesses the kind of bytes without a content type.
 pub(super) fn of_bytes(body: &[u8]) -> Option<Kind> {
     let head = body.get(..body.len().min(1024)).unwrap_or_default();
+    if head.starts_with(b"%PDF-") {
+        return Some(Kind::Pdf);
+    }
     if head.contains(&0) {
         return None;
     }
@@ -76,7 +90,7 @@ mod tests {
             ("application/json", Some(Kind::Data), None),
             ("image/png", None, None),
             ("application/octet-stream", None, None),
-            ("application/pdf", None, None),
+            ("application/pdf", Some(Kind::Pdf), None),
             ("", None, None),
         ] {
             let (got, set) = of_content_type(header);
@@ -90,5 +104,6 @@ mod tests {
         assert_eq!(of_bytes(b"hello"), Some(Kind::Text));
         assert_eq!(of_bytes(b""), Some(Kind::Text));
         assert_eq!(of_bytes(b"\x89PNG\0\0"), None);
+        assert_eq!(of_bytes(b"%PDF-1.7\n%\0"), Some(Kind::Pdf));
     }
 }

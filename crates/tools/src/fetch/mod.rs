@@ -1,28 +1,32 @@
-//! `web_fetch`: a public web page as text.
+//! `web_fetch`: a public web page as Markdown or the text of a PDF, in parts if it is long.
 
 mod charset;
 mod get;
 mod kind;
+mod paging;
 
 use crate::html::{Article, Reader};
 use crate::input;
+use crate::pdf::{PdfError, PdfReader};
 use crate::text;
 use charset::decode;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
+use gatehouse_agents::{Audience, Effect, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};
 use gatehouse_outbound::Outbound;
 use get::{Page, get};
 use kind::Kind;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// Limits on the answer in characters: minimum, default, maximum.
-const CHARACTERS: (usize, usize, usize) = (100, 20_000, 100_000);
-/// Marks where an answer was cut.
-const CUT_MARK: &str = "\n[cut]";
+/// Limits on the text of an answer in characters: minimum, default, maximum. An ASCII text of the maximum and the lines
+/// before it fit into [`MAX_OUTPUT_BYTES`]; other texts are also cut there.
+const CHARACTERS: (usize, usize, usize) = (100, 20_000, 60_000);
+/// The room for the offsets in an answer, in bytes.
+const OFFSETS_BYTES: usize = 200;
 /// The longest URL.
 const MAX_URL_CHARACTERS: usize = 4000;
 /// How long a fetch may take, including redirects.
@@ -33,6 +37,7 @@ const TIME: Duration = Duration::from_secs(20);
 pub(crate) struct WebFetch {
     outbound: Outbound,
     reader: Reader,
+    pdf_reader: PdfReader,
 }
 
 #[derive(Deserialize)]
@@ -40,6 +45,7 @@ pub(crate) struct WebFetch {
 struct Input {
     url: String,
     max_chars: Option<u64>,
+    offset: Option<u64>,
 }
 
 impl WebFetch {
@@ -47,11 +53,16 @@ impl WebFetch {
         Self {
             outbound,
             reader: Reader::new(),
+            pdf_reader: PdfReader::new(),
         }
     }
 
     async fn fetch(&self, input: Value) -> Result<String, ToolError> {
-        let Input { url, max_chars } = input::read(input)?;
+        let Input {
+            url,
+            max_chars,
+            offset,
+        } = input::read(input)?;
         let max = input::within("max_chars", max_chars, CHARACTERS)?;
         let url = input::line("url", &url, MAX_URL_CHARACTERS)?;
         let url = Url::parse(url).map_err(|_| {
@@ -63,44 +74,63 @@ impl WebFetch {
                 TIME.as_secs()
             ))
         })?;
-        let page = page.map_err(|error| ToolError::new(error.to_string()))?;
-        let article = self.read(&page).await;
-        Ok(present(&page, &article, max))
+        let mut page = page.map_err(|error| ToolError::new(error.to_string()))?;
+        let article = self.read(&mut page).await;
+        let article = article.map_err(|error| ToolError::new(error.to_string()))?;
+        // A larger offset is past the end of every page.
+        let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
+        present(&page, &article, offset, max)
     }
 
-    async fn read(&self, page: &Page) -> Article {
-        let decoded = decode(&page.body, page.charset.as_deref(), page.kind);
-        match page.kind {
+    /// The text of a page, whose body is taken.
+    async fn read(&self, page: &mut Page) -> Result<Article, PdfError> {
+        let body = std::mem::take(&mut page.body);
+        if page.kind == Kind::Pdf {
+            return self.pdf_reader.read(body).await;
+        }
+        let decoded = decode(&body, page.charset.as_deref(), page.kind);
+        Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,
-            Kind::Text | Kind::Data => Article {
+            Kind::Text | Kind::Data | Kind::Pdf => Article {
                 title: String::new(),
                 text: text::readable(&decoded),
             },
-        }
+        })
     }
 }
 
-/// The answer: the source, then the text, at most `max` characters in total.
-fn present(page: &Page, article: &Article, max: usize) -> String {
+/// The answer: the source, then at most `max` characters of the text from `offset`.
+fn present(page: &Page, article: &Article, offset: usize, max: usize) -> Result<String, ToolError> {
     let mut answer = format!("URL: {}\n", text::one_line(page.url.as_str(), 2000));
     if !article.title.is_empty() {
-        answer.push_str("Title: ");
-        answer.push_str(&article.title);
-        answer.push('\n');
+        let _ = writeln!(answer, "Title: {}", article.title);
     }
     if page.truncated {
         answer.push_str("Note: the page is larger than 2 MiB; this is its beginning.\n");
+    }
+    let room = MAX_OUTPUT_BYTES.saturating_sub(answer.len() + OFFSETS_BYTES);
+    let Some(part) = paging::part(&article.text, offset, max, room) else {
+        return Err(ToolError::new(format!(
+            "The offset {offset} is past the end: the text has {} characters.",
+            article.text.chars().count()
+        )));
+    };
+    let _ = writeln!(answer, "total_chars: {}", part.total_chars);
+    if offset > 0 {
+        let _ = writeln!(answer, "offset: {offset}");
+    }
+    if let Some(next) = part.next_offset {
+        let _ = writeln!(answer, "next_offset: {next}");
     }
     answer.push('\n');
     if article.text.is_empty() {
         answer.push_str("(The page contains no text.)");
     }
-    answer.push_str(&article.text);
-    if text::cut(&answer, max).1 {
-        let (head, _) = text::cut(&answer, max - CUT_MARK.len());
-        answer = format!("{head}{CUT_MARK}");
+    answer.push_str(part.text.trim_end());
+    if let Some(next) = part.next_offset {
+        let _ = write!(answer, "\n[cut; it continues at offset {next}]");
     }
-    answer
+    Ok(answer)
 }
 
 impl Tool for WebFetch {
@@ -110,9 +140,10 @@ impl Tool for WebFetch {
 
     fn description(&self) -> &'static str {
         "Fetches a page of the public web by its URL and returns its readable text. HTML is \
-         converted to plain text, with the target of each link in parentheses after it; plain \
-         text, JSON and XML are returned unchanged. It cannot reach private addresses and sends no \
-         cookies or credentials."
+         converted to Markdown; the text of a PDF is extracted; plain text, JSON and XML are \
+         returned unchanged. A long text is returned in parts: call again with the next_offset of \
+         the answer as offset. It cannot reach private addresses and sends no cookies or \
+         credentials."
     }
 
     fn parameters(&self) -> Value {
@@ -128,10 +159,16 @@ impl Tool for WebFetch {
                 },
                 "max_chars": {
                     "type": "integer",
-                    "description": "The maximum number of characters to return.",
+                    "description": "The maximum number of characters of text to return.",
                     "minimum": min,
                     "maximum": max,
                     "default": default,
+                },
+                "offset": {
+                    "type": "integer",
+                    "description": "The character of the text to begin with.",
+                    "minimum": 0,
+                    "default": 0,
                 },
             },
             "required": ["url"],

@@ -31,7 +31,7 @@ pub(crate) struct Bounded {
     pub(crate) text: String,
     /// The text of the first `title`.
     pub(crate) title: String,
-    /// The link targets. Markers stand for them in the texts above; see [`Links`].
+    /// The link targets. Markers stand for them in `html`; see [`Links`].
     pub(super) links: Links,
 }
 
@@ -129,17 +129,20 @@ impl Rewriter {
             return;
         }
         self.write_start(tag);
-        if name == "a" {
-            self.out.links.begin(attribute(tag, "href"));
-        }
         self.open.push(name.to_owned());
     }
 
     fn empty(&mut self, tag: &Tag) {
         self.end_implied(&tag.name);
-        if self.tags < MAX_TAGS {
+        if &*tag.name == "br" && self.is_inside("pre") {
+            self.characters("\n");
+        } else if self.tags < MAX_TAGS {
             self.write_start(tag);
         }
+    }
+
+    fn is_inside(&self, name: &str) -> bool {
+        self.open.iter().any(|open| open == name)
     }
 
     fn end(&mut self, name: &str) {
@@ -166,24 +169,36 @@ impl Rewriter {
         while self.open.len() > depth
             && let Some(name) = self.open.pop()
         {
-            // Inside the link, so that menus still consist only of links.
-            if name == "a"
-                && let Some(marker) = self.out.links.end()
-            {
-                self.out.html.push(marker);
-                self.out.text.push(marker);
-            }
             self.out.html.push_str("</");
             self.out.html.push_str(&name);
             self.out.html.push('>');
             self.has_title |= name == "title";
+            self.separate(&name);
             self.break_line(&name);
+        }
+    }
+
+    /// Keeps what follows an end tag apart where only the tag did so: lines of a code block, blocks in a link, cells
+    /// of a row.
+    fn separate(&mut self, ended: &str) {
+        if !breaks_line(ended) && !matches!(ended, "td" | "th") {
+            return;
+        }
+        if self.is_inside("pre") {
+            if !self.out.html.ends_with('\n') {
+                self.out.html.push('\n');
+            }
+        } else if matches!(ended, "td" | "th") || self.is_inside("a") {
+            self.out.html.push(' ');
         }
     }
 
     fn write_start(&mut self, tag: &Tag) {
         self.tags += 1;
         self.break_line(&tag.name);
+        let marker = attribute(tag, "href")
+            .filter(|_| &*tag.name == "a")
+            .and_then(|href| self.out.links.mark(href));
         let html = &mut self.out.html;
         html.push('<');
         html.push_str(&tag.name);
@@ -197,6 +212,11 @@ impl Rewriter {
                 escape(crate::text::cut(&value, MAX_VALUE).0, html);
                 html.push('"');
             }
+        }
+        if let Some(marker) = marker {
+            html.push_str(" href=\"");
+            html.push(marker);
+            html.push('"');
         }
         html.push('>');
     }
@@ -214,7 +234,6 @@ impl Rewriter {
             return;
         }
         let text = &*without_markers(text);
-        self.out.links.characters(text);
         escape(text, &mut self.out.html);
         if self.open.last().is_some_and(|open| open == "title") {
             if !self.has_title {
@@ -280,13 +299,25 @@ mod tests {
         );
         assert_eq!(
             html("<table><tr><td>a<td>b<tr><td><p>c</table>d"),
-            "<table><tr><td>a</td><td>b</td></tr><tr><td><p>c</p></td></tr></table>d"
+            "<table><tr><td>a</td> <td>b</td> </tr><tr><td><p>c</p></td> </tr></table>d"
         );
         assert_eq!(
-            html("<a href=x>1<a href=y>2"),
-            "<a href=\"x\">1</a><a href=\"y\">2</a>"
+            html("<a id=x>1<a id=y>2<code>3<code>4"),
+            "<a id=\"x\">1</a><a id=\"y\">2<code>3</code><code>4</code></a>"
         );
         assert_eq!(html("</p></div>x</html>"), "x");
+    }
+
+    #[test]
+    fn text_stays_apart_without_its_tags() {
+        assert_eq!(
+            html("<pre><div>a</div><div>b</div>c<br>d</pre>"),
+            "<pre><div>a</div>\n<div>b</div>\nc\nd</pre>"
+        );
+        assert_eq!(
+            html("<a><h3>a</h3><p>b</p></a>"),
+            "<a><h3>a</h3> <p>b</p> </a>"
+        );
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! The link targets of a page. While the page is parsed, a link is represented by one private-use character,
-//! which the tree builders treat as text. At the end it is replaced by the target in parentheses.
+//! The link targets of a page. While the page is parsed, one private-use character represents each target, so that no
+//! tree builder or Markdown writer changes it. At the end it is replaced by the target.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use url::Url;
 
 /// How many link targets are shown per page.
@@ -21,15 +20,6 @@ pub(crate) struct Links {
     base: Option<Url>,
     has_base_tag: bool,
     targets: Vec<String>,
-    open: Vec<Open>,
-}
-
-/// A link that is not closed yet.
-#[derive(Debug)]
-struct Open {
-    target: Option<String>,
-    /// The start of its text, at most as long as a target.
-    text: String,
 }
 
 impl Links {
@@ -51,31 +41,9 @@ impl Links {
         }
     }
 
-    /// Starts a link.
-    pub(super) fn begin(&mut self, href: Option<&str>) {
-        let target = href.and_then(|href| self.resolve(href));
-        let text = String::new();
-        self.open.push(Open { target, text });
-    }
-
-    /// Adds text to the innermost open link, if any.
-    pub(super) fn characters(&mut self, text: &str) {
-        if let Some(open) = self.open.last_mut() {
-            let room = MAX_TARGET.saturating_sub(open.text.len());
-            open.text.push_str(
-                text.get(..text.floor_char_boundary(room))
-                    .unwrap_or_default(),
-            );
-        }
-    }
-
-    /// Ends a link. Returns the marker for its target, unless the text already shows it.
-    pub(super) fn end(&mut self) -> Option<char> {
-        let open = self.open.pop()?;
-        let (target, text) = (open.target?, open.text.trim());
-        if text.is_empty() || target.trim_end_matches('/') == text.trim_end_matches('/') {
-            return None;
-        }
+    /// Returns the marker for a target. `None` if the link is not shown.
+    pub(super) fn mark(&mut self, href: &str) -> Option<char> {
+        let target = self.resolve(href)?;
         let marker = marker(self.targets.len())?;
         self.targets.push(target);
         Some(marker)
@@ -88,7 +56,7 @@ impl Links {
             if !is_marker(c) {
                 output.push(c);
             } else if let Some(target) = self.targets.get(place(c)) {
-                let _ = write!(output, " ({target})");
+                output.push_str(target);
             }
         }
         output
@@ -102,7 +70,22 @@ impl Links {
             return None;
         }
         let target = here.join(href).ok().filter(is_web)?;
-        Some(String::from(target)).filter(|target| target.len() <= MAX_TARGET)
+        Some(escaped(target.as_str())).filter(|target| target.len() <= MAX_TARGET)
+    }
+}
+
+/// Escapes what ends a link or a table cell in Markdown. Balanced parentheses do not end a link.
+fn escaped(target: &str) -> String {
+    let mut depth = 0_i32;
+    let is_balanced = target.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth >= 0
+    });
+    let target = target.replace('|', "%7C");
+    if is_balanced && depth == 0 {
+        target
+    } else {
+        target.replace('(', "%28").replace(')', "%29")
     }
 }
 
@@ -137,28 +120,25 @@ pub(super) fn without_markers(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn shown(href: &str, text: &str) -> String {
+    fn shown(href: &str) -> String {
         let base = Url::parse("https://example.com/docs/page?q=1").unwrap();
         let mut links = Links::new(Some(base));
-        links.begin(Some(href));
-        links.characters(text);
-        let marker = links.end();
-        links.put_in(&format!(
-            "{text}{}",
-            marker.map_or(String::new(), String::from)
-        ))
+        let marker = links.mark(href).map_or(String::new(), String::from);
+        links.put_in(&marker)
     }
 
     #[test]
     fn targets_are_absolute_and_of_the_web() {
         for (href, target) in [
             ("other", "https://example.com/docs/other"),
-            ("/top?x=1#part", "https://example.com/top?x=1#part"),
+            ("/top?x=1&y#part", "https://example.com/top?x=1&y#part"),
             ("//cdn.example/x", "https://cdn.example/x"),
             (" http://a.example/b c ", "http://a.example/b%20c"),
             ("?q=2", "https://example.com/docs/page?q=2"),
+            ("/a_(b)", "https://example.com/a_(b)"),
+            ("/a)|(", "https://example.com/a%29%7C%28"),
         ] {
-            assert_eq!(shown(href, "see"), format!("see ({target})"), "{href}");
+            assert_eq!(shown(href), target, "{href}");
         }
         for none in [
             "",
@@ -170,13 +150,8 @@ mod tests {
             "https://user@example.com/",
             "http://[",
         ] {
-            assert_eq!(shown(none, "see"), "see", "{none}");
+            assert_eq!(shown(none), "", "{none}");
         }
-        assert_eq!(
-            shown("https://a.example/", "https://a.example"),
-            "https://a.example"
-        );
-        assert_eq!(shown("/picture", " "), " ");
     }
 
     #[test]
@@ -185,16 +160,11 @@ mod tests {
             let begin = "https://example.com/";
             format!("{begin}{}", "x".repeat(length - begin.len()))
         };
-        assert!(shown(&target(MAX_TARGET), "a").ends_with("x)"));
-        assert_eq!(shown(&target(MAX_TARGET + 1), "a"), "a");
+        assert!(shown(&target(MAX_TARGET)).ends_with('x'));
+        assert_eq!(shown(&target(MAX_TARGET + 1)), "");
         let mut links = Links::new(Url::parse("https://example.com").ok());
-        let mut shown = 0;
-        for number in 0..=MAX_LINKS {
-            links.begin(Some(&format!("/{number}")));
-            links.characters("a");
-            shown += usize::from(links.end().is_some());
-        }
-        assert_eq!(shown, MAX_LINKS);
+        let marked = (0..=MAX_LINKS).filter(|number| links.mark(&format!("/{number}")).is_some());
+        assert_eq!(marked.count(), MAX_LINKS);
     }
 
     #[test]

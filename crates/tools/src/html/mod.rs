@@ -1,4 +1,4 @@
-//! Converts hostile HTML to readable text. Uses no network.
+//! Converts hostile HTML to Markdown. Uses no network.
 //!
 //! Tree-building parsers can be made to overflow the stack or to use unlimited memory. So the input first
 //! passes through a tokenizer, which has neither problem. The tree builders only see its output: well-formed
@@ -6,6 +6,7 @@
 
 mod bound;
 mod links;
+mod markdown;
 mod readable;
 mod tags;
 

@@ -2,6 +2,7 @@
 
 use super::bound::{Bounded, bound};
 use super::links::without_markers;
+use super::markdown::markdown;
 use crate::off_thread::Slots;
 use crate::text;
 use dom_smoothie::{Config, Readability, TextMode};
@@ -17,10 +18,10 @@ const TREE_TIME: Duration = Duration::from_secs(4);
 const STACK_BYTES: usize = 32 << 20;
 /// A shorter extract from a much longer page is probably not the main text.
 const TOO_LITTLE: usize = 250;
-/// The width of tables and lists, in columns.
-const WIDTH: usize = 120;
+/// The largest indentation, in spaces. Lists within lists would otherwise consist mostly of it.
+const MAX_INDENTATION: usize = 80;
 
-/// The title and text of a page.
+/// The title and text of a page, the latter in Markdown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Article {
     pub(crate) title: String,
@@ -40,8 +41,7 @@ impl Reader {
         }
     }
 
-    /// The main text of the page at `url`, or its whole text if the main text cannot be found. Link targets
-    /// follow the links in parentheses.
+    /// The main text of the page at `url`, or its whole text if the main text cannot be found.
     pub(crate) async fn read(&self, html: String, url: Url) -> Article {
         let whole = self
             .places
@@ -65,16 +65,26 @@ impl Reader {
     }
 }
 
-/// Inserts the link targets into the text.
+/// Inserts the link targets into the text and bounds its indentation.
 fn article_text(page: &Bounded, text: &str) -> String {
-    text::readable(&page.links.put_in(text))
+    let mut bounded = String::with_capacity(text.len());
+    for line in text.lines() {
+        let content = line.trim_start_matches(' ');
+        let indentation = (line.len() - content.len()).min(MAX_INDENTATION);
+        bounded.extend(std::iter::repeat_n(' ', indentation));
+        bounded.push_str(content);
+        bounded.push('\n');
+    }
+    text::readable(&page.links.put_in(&bounded))
 }
 
 /// Extracts the article of a page, if there is one.
 fn prose(page: &Bounded) -> Option<Article> {
     let config = Config {
         disable_json_ld: true,
-        text_mode: TextMode::Formatted,
+        text_mode: TextMode::Raw,
+        // They name the languages of code blocks.
+        keep_classes: true,
         ..Config::default()
     };
     let mut reader = Readability::new(page.html.as_str(), None, Some(config)).ok()?;
@@ -91,16 +101,12 @@ fn prose(page: &Bounded) -> Option<Article> {
     };
     Some(Article {
         title: text::one_line(&without_markers(title), 300),
-        text: article_text(page, &text),
+        text: article_text(page, &markdown(&article.content)),
     })
 }
 
-/// The whole page as text, with lists and tables.
+/// The whole page.
 fn layout(page: &Bounded) -> Option<String> {
-    html2text::config::plain_no_decorate()
-        .allow_width_overflow()
-        .no_table_borders()
-        .string_from_read(page.html.as_bytes(), WIDTH)
-        .ok()
-        .filter(|text| !text.trim().is_empty())
+    let text = markdown(&page.html);
+    (!text.trim().is_empty()).then_some(text)
 }

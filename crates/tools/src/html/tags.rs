@@ -16,14 +16,14 @@ pub(super) enum TagAction {
 /// The treatment of a tag; `name` is in lower case.
 ///
 /// Formatting elements (`b`, `i`, `font`, …) are dropped: browsers reopen them in every later block, so a few
-/// thousand of them make a tree of millions of nodes. `a` is kept, because links distinguish menus from
-/// prose; it is never nested here.
+/// thousand of them make a tree of millions of nodes. `a` and `code` are kept, because models need links and code;
+/// neither is nested here.
 pub(super) fn fate(name: &str) -> TagAction {
     match name {
         "html" | "head" | "body" | "title" | "main" | "article" | "section" | "nav" | "aside"
         | "header" | "footer" | "div" | "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul"
         | "ol" | "li" | "dl" | "dt" | "dd" | "blockquote" | "pre" | "figure" | "figcaption"
-        | "table" | "caption" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "a"
+        | "table" | "caption" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "a" | "code"
         | "address" | "details" | "summary" => TagAction::Keep,
         "br" | "hr" | "img" | "meta" => TagAction::KeepEmpty,
         "script" | "style" | "iframe" | "noembed" | "noframes" | "textarea" | "xmp" => {
@@ -35,13 +35,17 @@ pub(super) fn fate(name: &str) -> TagAction {
 
 /// Whether the tag separates the text before and after it into different lines.
 pub(super) fn breaks_line(name: &str) -> bool {
-    !matches!(name, "a" | "img" | "meta" | "td" | "th" | "html" | "head")
+    !matches!(
+        name,
+        "a" | "code" | "img" | "meta" | "td" | "th" | "html" | "head"
+    )
 }
 
 /// The open tags that a start tag closes, and those that stop the search. HTML makes these end tags optional.
 pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
     match name {
         "a" => (&["a"], &["td", "th", "caption"]),
+        "code" => (&["code"], &["td", "th", "caption"]),
         "li" => (&["li"], &["ul", "ol"]),
         "dt" | "dd" => (&["dt", "dd"], &["dl"]),
         "td" | "th" => (&["td", "th"], &["tr", "table"]),
@@ -56,12 +60,11 @@ pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static s
     }
 }
 
-/// The attributes that help to recognize the main text, and link targets.
+/// The attributes that help to recognize the main text, and those that Markdown needs. Link targets are handled apart.
 pub(super) fn keeps_attribute(name: &str) -> bool {
     matches!(
         name,
-        "href"
-            | "class"
+        "class"
             | "id"
             | "rel"
             | "alt"
@@ -75,5 +78,9 @@ pub(super) fn keeps_attribute(name: &str) -> bool {
             | "hidden"
             | "aria-hidden"
             | "style"
+            | "start"
+            | "value"
+            | "data-lang"
+            | "data-language"
     )
 }

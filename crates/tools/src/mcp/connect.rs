@@ -1,5 +1,6 @@
 //! Starts a server's program or connects to its URL, and performs the handshake.
 
+use super::http_client::HttpClient;
 use super::listener::Listener;
 use super::log;
 use super::program::Program;
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 use tokio::process::Command;
 use url::Url;
 
-/// The largest message accepted from a server.
+/// The largest event accepted from a server. The library accepts 16 MiB of JSON.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
 /// Why there is no connection. Shown to people; contains no secrets.
@@ -148,13 +149,12 @@ fn start(
 async fn call(
     server: &Server,
     url: &Url,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
+) -> Result<StreamableHttpClientTransport<HttpClient>, ConnectError> {
     let ToolsParts {
         outbound, secrets, ..
     } = &server.dependencies.parts;
     outbound.check_url(AddressSource::Owner, url)?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-        .max_sse_event_size(MAX_MESSAGE_BYTES);
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
     let variable = token_variable(&server.name);
     let key = secrets.key_of_service(&variable, &service_at(url)).await;
     match key.map_err(|error| unreadable(&error))? {
@@ -164,6 +164,9 @@ async fn call(
             return Err(ConnectError::KeyOfAnother(variable, origin));
         }
     }
-    let client = outbound.client(AddressSource::Owner).clone();
+    let client = HttpClient {
+        inner: outbound.client(AddressSource::Owner).clone(),
+        max_event_bytes: MAX_MESSAGE_BYTES,
+    };
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

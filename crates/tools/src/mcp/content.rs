@@ -1,11 +1,11 @@
 //! Converts a server's answer to text.
 
-use crate::text::{cut, one_line, readable};
-use gatehouse_agents::ToolError;
+use crate::text::{one_line, readable};
+use gatehouse_agents::{MAX_OUTPUT_BYTES, ToolError};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-/// The longest answer, in characters.
-const MAX_CHARACTERS: usize = 100_000;
+/// Ends an answer that was cut.
+const CUT_MARK: &str = "\n[cut]";
 
 /// The text of an answer; images and audio are only mentioned. An answer marked as an error becomes one.
 pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
@@ -13,11 +13,11 @@ pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
     if let (true, Some(value)) = (parts.is_empty(), &result.structured_content) {
         parts.push(value.to_string());
     }
-    let text = readable(&parts.join("\n"));
-    let text = match cut(&text, MAX_CHARACTERS) {
-        (_, false) => text,
-        (head, true) => format!("{head}\n[cut]"),
-    };
+    let mut text = readable(&parts.join("\n"));
+    if text.len() > MAX_OUTPUT_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_OUTPUT_BYTES - CUT_MARK.len()));
+        text.push_str(CUT_MARK);
+    }
     if result.is_error == Some(true) {
         Err(ToolError::new(if text.is_empty() {
             "The tool failed without an error message.".to_owned()

@@ -9,6 +9,8 @@ mod connect;
 #[cfg(feature = "mcp")]
 mod content;
 #[cfg(feature = "mcp")]
+mod http_client;
+#[cfg(feature = "mcp")]
 mod listener;
 #[cfg(feature = "mcp")]
 mod listing;

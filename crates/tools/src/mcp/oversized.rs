@@ -11,6 +11,11 @@ const READ_BYTES: usize = 8 * 1024;
 /// The longest kept text of a member: a name or an ID.
 const MAX_TOKEN_BYTES: usize = 256;
 
+/// The error message of a call whose answer is too large.
+pub(super) fn too_large(max_bytes: usize) -> String {
+    format!("The answer is larger than {} MiB.", max_bytes >> 20)
+}
+
 /// Lines of JSON-RPC messages. A line over the limit becomes an error response to the same call, or is left out if it
 /// is not a response.
 pub(super) struct Limited<R> {
@@ -169,8 +174,7 @@ impl Scan {
         let Some(id) = id.filter(|id| id.is_number() || id.is_string()) else {
             return Vec::new();
         };
-        let message = format!("The answer is larger than {} MiB.", max_bytes >> 20);
-        let error = serde_json::json!({ "code": -32000, "message": message });
+        let error = serde_json::json!({ "code": -32000, "message": too_large(max_bytes) });
         let response = serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error });
         format!("{response}\n").into_bytes()
     }

@@ -66,14 +66,11 @@ impl Server {
             let began = Instant::now();
             self.report(McpState::Starting, None);
             let end = Box::pin(self.session(&stop)).await;
+            // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
                 Err(error) if !stop.is_cancelled() => error,
-                _ => {
-                    (self.dependencies.publish)(&self.group(), Vec::new());
-                    return;
-                }
+                _ => return,
             };
-            // Its tools stay known and report that it is restarting.
             if began.elapsed() >= HEALTHY {
                 failures = 0;
             }
@@ -149,7 +146,7 @@ impl Server {
         let tools = tools
             .into_iter()
             .map(|tool| Arc::new(tool) as Arc<dyn Tool>);
-        (self.dependencies.publish)(&self.group(), tools.collect());
+        (self.dependencies.publish)(&group(&self.name), tools.collect());
         let is_changed = !reviewed.pending().is_empty();
         if is_changed && !is_noted {
             tracing::warn!(
@@ -184,10 +181,6 @@ impl Server {
         }
     }
 
-    fn group(&self) -> String {
-        format!("mcp:{}", self.name)
-    }
-
     /// Reports a state without tools.
     fn report(&self, state: McpState, problem: Option<String>) {
         self.dependencies.board.set(McpStatus {
@@ -210,6 +203,11 @@ impl Server {
             problem: None,
         }
     }
+}
+
+/// The group of a server's tools.
+pub(super) fn group(server: &str) -> String {
+    format!("mcp:{server}")
 }
 
 async fn end_of(service: RunningService<RoleClient, Listener>) {

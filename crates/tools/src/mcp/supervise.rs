@@ -1,6 +1,6 @@
 //! Starts and stops servers to match the settings.
 
-use super::server_lifecycle::Server;
+use super::server_lifecycle::{Server, group};
 use super::servers::{Dependencies, Mcp, Wanted};
 use futures_util::future::join_all;
 use gatehouse_config::McpServer;
@@ -78,6 +78,12 @@ impl Supervisor {
             running.task
         });
         join_all(ended.collect::<Vec<_>>()).await;
+        for gone in unwanted
+            .iter()
+            .filter(|name| !wanted.servers.contains_key(*name))
+        {
+            (self.dependencies.publish)(&group(gone), Vec::new());
+        }
         for gone in self.dependencies.board.all() {
             if !wanted.servers.contains_key(&gone.name) {
                 self.dependencies.board.remove(&gone.name);

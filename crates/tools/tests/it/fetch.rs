@@ -7,6 +7,7 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::{Html, Redirect};
 use axum::routing::get;
+use gatehouse_agents::MAX_OUTPUT_BYTES;
 use gatehouse_tools::ToolsSettings;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -53,7 +54,7 @@ async fn an_article_is_separated_from_the_page_around_it() {
     let url = always("text/html; charset=utf-8", page).await;
     let text = fetch(&open().await, &url, None).await;
     assert!(
-        text.starts_with(&format!("URL: {url}\nTitle: On gatehouses\n\n")),
+        text.starts_with(&format!("URL: {url}\nTitle: On gatehouses\ntotal_chars: ")),
         "{text}"
     );
     assert!(
@@ -101,17 +102,45 @@ async fn links_keep_their_targets() {
     let text = fetch(&harness, &url.join("/moved").unwrap(), None).await;
     let more = url.join("/a/more?x=1&y=2").unwrap();
     assert!(
-        text.contains(&format!("Read the rest ({more}), or this.")),
+        text.contains(&format!("Read [the rest]({more}), or this.")),
         "{text}"
     );
     assert!(!text.contains("shop"), "{text}");
     let text = fetch(&harness, &url.join("/list").unwrap(), None).await;
     assert!(
-        text.contains("One (http://b.example/one)") && !text.contains("javascript"),
+        text.contains("- [One](http://b.example/one)\n- Two") && !text.contains("javascript"),
         "{text}"
     );
     let text = fetch(&harness, &url.join("/based").unwrap(), None).await;
-    assert!(text.ends_with("E (https://c.example/d/e) F"), "{text}");
+    assert!(text.ends_with("[E](https://c.example/d/e) F"), "{text}");
+}
+
+#[tokio::test]
+async fn structure_is_kept_as_markdown() {
+    let sentence = "Gatehouses were built to be seen from afar and to be passed by few. ";
+    let body = "<h2>Use</h2><ol><li>Install it</li><li>Run it:\
+                <pre><code class=language-sh>cargo run\n  --release</code></pre></li></ol>\
+                <table><tr><th>Key</th><th>Meaning</th></tr><tr><td><code>max_chars</code></td>\
+                <td>the length</td></tr></table>";
+    let article = format!(
+        "<title>T</title><nav><a href=/x>X</a></nav><article><p>{0}</p>{body}<p>{0}</p></article>",
+        sentence.repeat(8)
+    );
+    let harness = open().await;
+    // The main text of an article, and a page without one.
+    for page in [article, format!("<title>T</title>{body}")] {
+        let text = fetch(&harness, &always("text/html", page).await, None).await;
+        for expected in [
+            "## Use\n",
+            "\n1. Install it\n2. Run it:\n",
+            "```sh\n",
+            "cargo run\n",
+            "  --release\n",
+            "\n| Key | Meaning |\n| --- | ------- |\n| `max_chars` | the length |",
+        ] {
+            assert!(text.contains(expected), "{expected:?}: {text}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -142,7 +171,7 @@ async fn content_types_and_character_sets() {
     }
     for (kind, body) in [
         ("image/png", b"x".as_slice()),
-        ("application/pdf", b"x"),
+        ("application/octet-stream", b"text"),
         ("", b"\0\x01"),
     ] {
         let url = always(kind, body).await;
@@ -276,28 +305,71 @@ async fn answers_that_are_no_page() {
 }
 
 #[tokio::test]
-async fn output_is_cut_on_a_character_at_the_limit() {
+async fn a_long_text_comes_in_parts() {
     let harness = open().await;
-    let url = always("text/plain; charset=utf-8", "ä€👩".repeat(60_000)).await;
-    for (asked, expected) in [(None, 20_000), (Some(100), 100), (Some(100_000), 100_000)] {
+    let mut whole = String::new();
+    for number in 0..9000 {
+        let _ = writeln!(whole, "line {number} ä€👩");
+    }
+    let url = always("text/plain; charset=utf-8", whole.clone()).await;
+    let total = whole.trim_end().chars().count();
+    let (mut seen, mut offset, mut answers) = (String::new(), 0, 0);
+    loop {
+        let input = json!({"url": url.as_str(), "max_chars": 60_000, "offset": offset});
+        let text = harness.call("web_fetch", input).await.unwrap();
+        // Nothing is left for the agent to cut.
+        assert!(text.len() <= MAX_OUTPUT_BYTES, "{}", text.len());
+        let (head, content) = text.split_once("\n\n").unwrap();
+        assert!(head.contains(&format!("\ntotal_chars: {total}")), "{head}");
+        let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
+        answers += 1;
+        let Some(next) = field("next_offset: ") else {
+            seen.push_str(content);
+            break;
+        };
+        let mark = format!("\n[cut; it continues at offset {next}]");
+        seen.push_str(content.strip_suffix(&mark).unwrap());
+        seen.push('\n');
+        offset = next.parse().unwrap();
+        assert_eq!(seen.chars().count(), offset);
+    }
+    assert_eq!(seen, whole.trim_end());
+    assert!(answers > 2);
+    for (offset, said) in [(total, "past the end"), (usize::MAX, "past the end")] {
+        let input = json!({"url": url.as_str(), "offset": offset});
+        let refusal = harness.refusal("web_fetch", input).await;
+        assert!(refusal.contains(said), "{refusal}");
+        assert!(refusal.contains(&total.to_string()), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn the_length_of_an_answer_is_what_was_asked_for() {
+    let harness = open().await;
+    let tool = harness.agents.tools().find("web_fetch").unwrap();
+    let limits = &tool.parameters()["properties"]["max_chars"];
+    assert_eq!(limits["maximum"], 60_000);
+    assert_eq!(limits["default"], 20_000);
+    let url = always("text/plain", "x".repeat(200_000)).await;
+    for (asked, expected) in [(None, 20_000), (Some(100), 100), (Some(60_000), 60_000)] {
         let text = fetch(&harness, &url, asked).await;
-        assert_eq!(text.chars().count(), expected);
-        assert!(text.ends_with("\n[cut]"));
+        let (_, content) = text.split_once("\n\n").unwrap();
+        assert_eq!(content.matches('x').count(), expected);
+        let next = format!("next_offset: {expected}\n");
+        assert!(text.contains(&next), "{}", &text[..100]);
+        assert!(text.len() <= MAX_OUTPUT_BYTES);
     }
-    for wrong in [99, 100_001] {
+    for wrong in [99, 60_001] {
         let input = json!({"url": url.as_str(), "max_chars": wrong});
-        assert!(
-            harness
-                .refusal("web_fetch", input)
-                .await
-                .contains("from 100 to 100000")
-        );
+        let refusal = harness.refusal("web_fetch", input).await;
+        assert!(refusal.contains("from 100 to 60000"), "{refusal}");
     }
-    let head = format!("URL: {url}\n\n").len();
-    let fits = always("text/plain", "x".repeat(200 - head)).await;
-    assert!(!fetch(&harness, &fits, Some(200)).await.contains("[cut]"));
-    let longer = always("text/plain", "x".repeat(201 - head)).await;
-    assert!(fetch(&harness, &longer, Some(200)).await.contains("[cut]"));
+    let fits = always("text/plain", "y".repeat(200)).await;
+    let text = fetch(&harness, &fits, Some(200)).await;
+    assert!(
+        text.ends_with(&format!("\ntotal_chars: 200\n\n{}", "y".repeat(200))),
+        "{text}"
+    );
 }
 
 #[tokio::test]

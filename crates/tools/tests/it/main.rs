@@ -18,4 +18,5 @@ mod mcp_http;
 mod mcp_pins;
 #[cfg(feature = "mcp")]
 mod mcp_stdio;
+mod pdf;
 mod search;

@@ -80,6 +80,15 @@ async fn answer(
         ),
         "tools/call" => {
             let input = &message["params"]["arguments"];
+            if let Some(mebibytes) = input["mebibytes"].as_u64() {
+                let text = "x".repeat(usize::try_from(mebibytes).unwrap() << 20);
+                let large = reply(json!({"content": [{"type": "text", "text": text}]}));
+                return if input["as"] == "stream" {
+                    respond("text/event-stream", format!("data: {large}\n\n"))
+                } else {
+                    respond("application/json", large)
+                };
+            }
             let sum = input["a"].as_i64().unwrap() + input["b"].as_i64().unwrap();
             let result = reply(json!({"content": [{"type": "text", "text": sum.to_string()}]}));
             respond(
@@ -140,6 +149,33 @@ async fn a_server_behind_a_url() {
         seen.iter()
             .all(|(_, headers)| !headers.contains_key(header::COOKIE))
     );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_an_error_of_its_call() {
+    let url = serve(
+        Router::new()
+            .route("/", any(answer))
+            .with_state(Fake::default()),
+    )
+    .await;
+    let harness = harness(url).await;
+    harness.background();
+    until(&harness, McpState::Connected).await;
+    for (form, mebibytes, limit) in [("stream", 5, 4), ("json", 17, 16)] {
+        let input = json!({"as": form, "mebibytes": mebibytes});
+        let called = harness.refusal("mcp__far__add", input);
+        let refusal = tokio::time::timeout(Duration::from_mins(1), called).await;
+        let expected = format!("The answer is larger than {limit} MiB.");
+        assert!(
+            refusal.as_ref().is_ok_and(|said| said.contains(&expected)),
+            "{refusal:?}"
+        );
+    }
+    // The connection is still good.
+    let sum = harness.call("mcp__far__add", json!({"a": 2, "b": 3})).await;
+    assert_eq!(sum.as_deref(), Ok("5"));
+    harness.stop().await;
 }
 
 #[tokio::test]

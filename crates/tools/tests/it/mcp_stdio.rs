@@ -1,7 +1,7 @@
 //! MCP over a real program.
 
 use crate::harness::Harness;
-use gatehouse_agents::Audience;
+use gatehouse_agents::{Audience, MAX_OUTPUT_BYTES};
 use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::Actor;
 use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
@@ -150,7 +150,7 @@ async fn calls_and_what_comes_back() {
     let huge = call("huge", json!({})).await.unwrap_err().message;
     assert!(huge.contains("larger than 4 MiB"), "{huge}");
     let large = call("large", json!({})).await.unwrap();
-    assert_eq!(large.len(), 100_000 + "\n[cut]".len());
+    assert!(large.len() == MAX_OUTPUT_BYTES && large.ends_with("x\n[cut]"));
     assert_eq!(
         call("fail", json!({})).await.unwrap_err().message,
         "it is broken"
@@ -212,7 +212,8 @@ async fn a_server_that_dies_is_restarting_and_comes_back() {
     let harness = connected_harness().await;
     until(&harness, "py-1", connected).await;
     let old = harness.agents.tools().find("mcp__py-1__echo").unwrap();
-    assert!(harness.call("mcp__py-1__die", json!({})).await.is_err());
+    let refusal = harness.refusal("mcp__py-1__die", json!({})).await;
+    assert!(refusal.contains("is restarting"), "{refusal}");
     let failed = until(&harness, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
     // Its tools stay known, with a reason.
@@ -227,6 +228,31 @@ async fn a_server_that_dies_is_restarting_and_comes_back() {
         .call("mcp__py-1__echo", json!({"text": "again"}))
         .await;
     assert_eq!(said.as_deref(), Ok("you said: again"));
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn tools_stay_known_through_a_restart_and_go_with_their_server() {
+    let harness = Harness::open(false, settings(vec![("py", python())])).await;
+    harness.background();
+    until(&harness, "py", connected).await;
+    let is_known = || harness.names().contains(&"mcp__py__echo".to_owned());
+    // A program that never connects takes its place.
+    let silent = program(interpreter(), &["-c", "import time; time.sleep(60)"], &[]);
+    harness
+        .tools
+        .update_settings(settings(vec![("py", silent)]));
+    until(&harness, "py", |status| status.run > 1).await;
+    assert!(is_known());
+    let refusal = harness
+        .refusal("mcp__py__echo", json!({"text": "now"}))
+        .await;
+    assert!(refusal.contains("is restarting"), "{refusal}");
+    // Deleting a server takes its tools away, also while it is not connected.
+    harness.tools.update_settings(settings(Vec::new()));
+    let mut board = harness.tools.mcp().watch();
+    board.wait_for(BTreeMap::is_empty).await.unwrap();
+    assert!(!is_known());
     harness.stop().await;
 }
 

@@ -1,0 +1,217 @@
+//! Converts bounded HTML to Markdown: headings, lists, code blocks, tables and links.
+
+use dom_query::{Document, NodeRef};
+
+/// Elements that browsers put on their own lines and the library does not.
+const BLOCKS: &str = "header, footer, main, nav, aside, figure, figcaption, details, summary, \
+                      address, dl, dt, dd";
+/// Elements that are not part of the text.
+const SKIPPED: [&str; 5] = ["head", "title", "meta", "script", "style"];
+/// Rows of different lengths are filled up to this many columns.
+const MAX_COLUMNS: usize = 30;
+/// How far above a code block its language is looked for.
+const LANGUAGE_LEVELS: usize = 2;
+/// Before the name of a language in a class. Longer prefixes come before those that they begin with.
+const LANGUAGE_PREFIXES: [&str; 5] = [
+    "language-",
+    "lang-",
+    "highlight-source-",
+    "highlight-text-",
+    "highlight-",
+];
+
+/// The Markdown of a page. The input must be bounded in depth and size.
+pub(super) fn markdown(html: &str) -> String {
+    let document = Document::from(html);
+    document.select(BLOCKS).rename("div");
+    for table in document.select("table").nodes() {
+        set_caption_before(table);
+        if table
+            .descendants_it()
+            .any(|node| is_one_of(&node, &["table", "pre"]))
+        {
+            flatten(table);
+        } else {
+            fill_rows(table);
+        }
+    }
+    for image in document.select("img[alt]").nodes() {
+        show_alternative(&document, image);
+    }
+    // Items within items come first.
+    for item in document.select("li").nodes().iter().rev() {
+        if !item.descendants_it().any(|node| has_letters(&node)) {
+            item.remove_from_parent();
+        }
+    }
+    for code in document.select("pre").nodes() {
+        if let Some(language) = language(code) {
+            code.set_attr("data-lang", &language);
+        }
+    }
+    document.md(Some(&SKIPPED)).to_string()
+}
+
+fn is_one_of(node: &NodeRef<'_>, names: &[&str]) -> bool {
+    names.iter().any(|name| node.has_name(name))
+}
+
+fn has_letters(node: &NodeRef<'_>) -> bool {
+    node.is_text() && !node.text().trim().is_empty()
+}
+
+/// Moves the caption out of the table, which has no place for it in Markdown.
+fn set_caption_before(table: &NodeRef<'_>) {
+    let captions = table
+        .children_it(false)
+        .filter(|node| node.has_name("caption"));
+    for caption in captions.collect::<Vec<_>>() {
+        caption.rename("p");
+        table.insert_before(&caption);
+    }
+}
+
+/// The rows of a table, without those of tables in its cells.
+fn rows<'a>(table: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
+    let mut rows = Vec::new();
+    for child in table.children_it(false) {
+        if child.has_name("tr") {
+            rows.push(child);
+        } else if is_one_of(&child, &["thead", "tbody", "tfoot"]) {
+            rows.extend(child.children_it(false).filter(|node| node.has_name("tr")));
+        }
+    }
+    rows
+}
+
+fn cells<'a>(row: &NodeRef<'a>) -> Vec<NodeRef<'a>> {
+    let cells = row.children_it(false);
+    cells
+        .filter(|node| is_one_of(node, &["td", "th"]))
+        .collect()
+}
+
+/// Turns a table into blocks, because code and other tables cannot be in a cell of Markdown.
+fn flatten(table: &NodeRef<'_>) {
+    for row in rows(table) {
+        for cell in cells(&row) {
+            cell.rename("div");
+        }
+        row.rename("div");
+    }
+    for part in table.element_children() {
+        part.rename("div");
+    }
+    table.rename("div");
+}
+
+/// Gives all rows the same number of cells, without which the library writes no table.
+fn fill_rows(table: &NodeRef<'_>) {
+    let rows: Vec<_> = rows(table)
+        .into_iter()
+        .map(|row| (cells(&row), row))
+        .collect();
+    let columns = rows.iter().map(|(cells, _)| cells.len()).max().unwrap_or(0);
+    if columns > MAX_COLUMNS {
+        return;
+    }
+    for (cells, row) in rows {
+        if cells.is_empty() {
+            row.remove_from_parent();
+            continue;
+        }
+        let is_header = cells.iter().all(|cell| cell.has_name("th"));
+        for _ in cells.len()..columns {
+            let filler = row.tree.new_element(if is_header { "th" } else { "td" });
+            row.append_child(&filler);
+        }
+    }
+}
+
+/// Replaces an image by its description.
+fn show_alternative(document: &Document, image: &NodeRef<'_>) {
+    let text = image.attr_or("alt", "");
+    if !text.trim().is_empty() {
+        let text = format!("(image: {})", text.trim());
+        image.replace_with(&document.tree.new_text(text));
+    }
+}
+
+/// The language that classes of a code block, of its `code` element or of what contains it name.
+fn language(code: &NodeRef<'_>) -> Option<String> {
+    let inner = code.first_element_child();
+    let near = [Some(*code), inner].into_iter().flatten();
+    let near = near.chain(code.ancestors_it(Some(LANGUAGE_LEVELS)));
+    let mut classes = near.filter_map(|node| node.class());
+    classes.find_map(|class| {
+        let mut words = class.split_ascii_whitespace();
+        words.find_map(language_of_class).map(str::to_owned)
+    })
+}
+
+fn language_of_class(class: &str) -> Option<&str> {
+    let mut prefixes = LANGUAGE_PREFIXES.iter();
+    let name = prefixes.find_map(|prefix| class.strip_prefix(prefix))?;
+    Some(name).filter(|name| !matches!(*name, "" | "default" | "none" | "wrapper"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structure_becomes_markdown() {
+        for (html, expected) in [
+            ("<h2>A</h2><p>b<hr>c", "## A\n\nb\n\n---\n\nc"),
+            (
+                "<ol start=3><li>a<ul><li>b</ul><li>c</ol>",
+                "3. a\n    - b\n4. c",
+            ),
+            ("<ul><li><img><li>a<li><ul><li></ul></ul>", "- a"),
+            ("<a href=/x>a</a>, <a>b</a>", "[a](/x), b"),
+            ("<dl><dt>Term<dd>Meaning</dl>", "Term\n\nMeaning"),
+            ("<header>A</header><main>B</main>", "A\n\nB"),
+            ("<p>see <code>a_b</code></p>", "see `a_b`"),
+            ("<p>a<img alt=' Logo '>b<img alt=''>", "a(image: Logo)b"),
+        ] {
+            assert_eq!(markdown(html), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn code_keeps_its_lines_and_its_language() {
+        for (class, language) in [
+            ("<pre><code class='x language-rust'>", "rust"),
+            ("<pre class='lang-sh'><code>", "sh"),
+            ("<div class='highlight highlight-source-toml'><pre>", "toml"),
+            (
+                "<div class='highlight-python notranslate'><div class=highlight><pre>",
+                "python",
+            ),
+            ("<pre data-lang=c><code>", "c"),
+            ("<div class='highlight-default'><pre>", ""),
+        ] {
+            let html = format!("{class}a\n    *b*</pre>");
+            let expected = format!("```{language}\na\n    *b*\n```");
+            assert_eq!(markdown(&html).trim(), expected, "{class}");
+        }
+    }
+
+    #[test]
+    fn tables_stay_tables() {
+        let table = "<table><caption>Sizes</caption><thead><tr><th>A<th>B</thead>\
+                     <tr><td>1<td>2|3<tr><td>4<tr></table>";
+        assert_eq!(
+            markdown(table),
+            "Sizes\n\n\n| A | B |\n| - | - |\n| 1 | 2\\|3 |\n| 4 |  |"
+        );
+        let code = "<table><tr><td><pre>1\n2</pre></td><td><pre>a\nb</pre></table>";
+        assert_eq!(markdown(code), "```\n1\n2\n```\n\n```\na\nb\n```");
+        let nested = "<table><tr><td>x<td><table><tr><td>a<td>b</table></table>";
+        let text = markdown(nested);
+        assert!(
+            text.starts_with('x') && text.contains("| a | b |"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads the text of PDF documents that strangers wrote. Uses no network.
+//!
+//! A small file can describe objects, streams and codes that need any amount of memory or time, so each of them has a
+//! limit here, and the work runs on its own thread, whose panic is an error of the call.
+
+mod font;
+mod load;
+mod matrix;
+mod page;
+mod state;
+mod unicode_map;
+
+use crate::html::Article;
+use crate::off_thread::{Overrun, Slots};
+use crate::text;
+use lopdf::Document;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+/// How long reading the pages may take. The pages read until then are returned.
+const PAGES_TIME: Duration = Duration::from_secs(8);
+/// How long everything may take.
+const TOTAL_TIME: Duration = Duration::from_secs(16);
+/// Enough for objects nested as deeply as the library allows.
+const STACK_BYTES: usize = 32 << 20;
+/// How many documents are read at a time. Each can take several hundred MiB for a moment.
+const SLOTS: usize = 1;
+/// Pages after this much text are not read.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+
+/// Why a document cannot be read. The model reads this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PdfError {
+    #[error("The PDF is encrypted, so its text cannot be read.")]
+    Encrypted,
+    #[error("The PDF is damaged or too complex, so its text cannot be read.")]
+    Unreadable,
+    #[error("Reading the PDF took too long. Try again later, or another document.")]
+    TooSlow,
+}
+
+/// Reads documents on separate threads.
+#[derive(Debug)]
+pub(crate) struct PdfReader {
+    slots: Slots,
+}
+
+impl PdfReader {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: Slots::new("web_fetch_pdf", SLOTS, STACK_BYTES),
+        }
+    }
+
+    /// The title and the text of a document. A line before each page gives its number.
+    pub(crate) async fn read(&self, bytes: Vec<u8>) -> Result<Article, PdfError> {
+        let read = self.slots.run(TOTAL_TIME, move || read(&bytes)).await;
+        read.unwrap_or_else(|overrun| {
+            Err(match overrun {
+                Overrun::TooLong => PdfError::TooSlow,
+                Overrun::Broken => PdfError::Unreadable,
+            })
+        })
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Article, PdfError> {
+    let document = load::document(bytes)?;
+    let until = Instant::now() + PAGES_TIME;
+    let pages: Vec<_> = document.page_iter().collect();
+    let mut reader = page::Reader::new(&document, until);
+    let mut text = String::new();
+    let mut has_text = false;
+    for (index, page) in pages.iter().enumerate() {
+        if text.len() > MAX_TEXT_BYTES || Instant::now() > until {
+            let _ = write!(text, "\n[{index} of {} pages were read]", pages.len());
+            break;
+        }
+        let page = reader.text(*page);
+        has_text |= !page.trim().is_empty();
+        let _ = writeln!(text, "\n[page {} of {}]\n{page}", index + 1, pages.len());
+    }
+    if !has_text {
+        text = String::from("(The PDF contains no text. Its pages may be images.)");
+    }
+    Ok(Article {
+        title: text::one_line(&title(&document).unwrap_or_default(), 300),
+        text: text::readable(&text),
+    })
+}
+
+fn title(document: &Document) -> Option<String> {
+    let about = document.trailer.get_deref(b"Info", document).ok()?;
+    let title = about.as_dict().ok()?.get_deref(b"Title", document).ok()?;
+    lopdf::decode_text_string(title).ok()
+}

@@ -1,0 +1,282 @@
+//! The mapping of a font's codes to Unicode, `ToUnicode` (ISO 32000-1, 9.10.3; Adobe Technical Note 5014).
+//!
+//! Ranges are stored as they are written: a few bytes can define billions of codes, which the library would store one by
+//! one.
+
+use std::collections::BTreeMap;
+
+/// The longest code, in bytes.
+const MAX_CODE_BYTES: usize = 4;
+/// How many ranges of valid codes are used.
+const MAX_SPACES: usize = 100;
+
+/// The mapping.
+#[derive(Debug, Default)]
+pub(super) struct UnicodeMap {
+    /// The ranges of valid codes of each length.
+    spaces: Vec<(Code, Code)>,
+    /// Ranges of codes by their first one.
+    ranges: BTreeMap<Code, (u32, Target)>,
+}
+
+/// A code and its length, first, because codes of different lengths differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Code {
+    length: usize,
+    number: u32,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// The text of the first code, in UTF-16. The last unit grows with the code.
+    First(Vec<u16>),
+    Each(Vec<Vec<u16>>),
+}
+
+impl UnicodeMap {
+    pub(super) fn parse(source: &[u8]) -> Self {
+        let mut map = Self::default();
+        let mut tokens = Tokens(source);
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Word(b"begincodespacerange") => map.read_spaces(&mut tokens),
+                Token::Word(b"beginbfchar") => map.read_characters(&mut tokens),
+                Token::Word(b"beginbfrange") => map.read_ranges(&mut tokens),
+                _ => {}
+            }
+        }
+        map
+    }
+
+    fn read_spaces(&mut self, tokens: &mut Tokens<'_>) {
+        while let Some(Token::Hex(first)) = tokens.next() {
+            let Some(Token::Hex(last)) = tokens.next() else {
+                return;
+            };
+            if let (Some(first), Some(last)) = (Code::of(&first), Code::of(&last))
+                && first.length == last.length
+                && self.spaces.len() < MAX_SPACES
+            {
+                self.spaces.push((first, last));
+            }
+        }
+    }
+
+    fn read_characters(&mut self, tokens: &mut Tokens<'_>) {
+        while let Some(Token::Hex(code)) = tokens.next() {
+            let Some(Token::Hex(text)) = tokens.next() else {
+                return;
+            };
+            if let Some(code) = Code::of(&code) {
+                let target = Target::First(utf16(&text));
+                self.ranges.insert(code, (code.number, target));
+            }
+        }
+    }
+
+    fn read_ranges(&mut self, tokens: &mut Tokens<'_>) {
+        while let Some(Token::Hex(first)) = tokens.next() {
+            let Some(Token::Hex(last)) = tokens.next() else {
+                return;
+            };
+            let target = match tokens.next() {
+                Some(Token::Hex(text)) => Target::First(utf16(&text)),
+                Some(Token::Word(b"[")) => {
+                    let mut texts = Vec::new();
+                    while let Some(Token::Hex(text)) = tokens.next() {
+                        texts.push(utf16(&text));
+                    }
+                    Target::Each(texts)
+                }
+                _ => return,
+            };
+            if let (Some(first), Some(last)) = (Code::of(&first), Code::of(&last)) {
+                self.ranges.insert(first, (last.number, target));
+            }
+        }
+    }
+
+    /// The length of the code that a string begins with, in bytes, if the mapping defines it.
+    pub(super) fn code_length(&self, bytes: &[u8]) -> Option<usize> {
+        (1..=MAX_CODE_BYTES.min(bytes.len())).find(|length| {
+            let code = bytes.get(..*length).and_then(Code::of);
+            code.is_some_and(|code| self.spaces.iter().any(|space| code.is_in(space)))
+        })
+    }
+
+    /// Appends the text of a code.
+    pub(super) fn write(&self, code: &[u8], out: &mut String) {
+        if let Some(text) = Code::of(code).and_then(|code| self.find(code)) {
+            out.extend(char::decode_utf16(text).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        } else {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+
+    fn find(&self, code: Code) -> Option<Vec<u16>> {
+        let (first, (last, target)) = self.ranges.range(..=code).next_back()?;
+        if first.length != code.length || code.number > *last {
+            return None;
+        }
+        let distance = code.number - first.number;
+        match target {
+            Target::First(text) => {
+                let mut text = text.clone();
+                let unit = text.last_mut()?;
+                *unit = unit.wrapping_add(u16::try_from(distance).ok()?);
+                Some(text)
+            }
+            Target::Each(texts) => texts.get(usize::try_from(distance).ok()?).cloned(),
+        }
+    }
+}
+
+impl Code {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let is_code = (1..=MAX_CODE_BYTES).contains(&bytes.len());
+        is_code.then(|| Self {
+            length: bytes.len(),
+            number: number(bytes),
+        })
+    }
+
+    /// Whether each byte is within those of the limits.
+    fn is_in(self, (first, last): &(Self, Self)) -> bool {
+        let bytes = |code: Self| code.number.to_be_bytes();
+        let limits = bytes(*first).into_iter().zip(bytes(*last));
+        self.length == first.length
+            && bytes(self)
+                .into_iter()
+                .zip(limits)
+                .all(|(byte, (low, high))| (low..=high).contains(&byte))
+    }
+}
+
+/// The number that at most four bytes represent.
+pub(super) fn number(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
+}
+
+fn utf16(bytes: &[u8]) -> Vec<u16> {
+    let units = bytes.chunks(2);
+    units
+        .map(|unit| u16::try_from(number(unit)).unwrap_or(0))
+        .collect()
+}
+
+enum Token<'t> {
+    Hex(Vec<u8>),
+    Word(&'t [u8]),
+}
+
+struct Tokens<'t>(&'t [u8]);
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = Token<'t>;
+
+    fn next(&mut self) -> Option<Token<'t>> {
+        loop {
+            self.0 = self.0.trim_ascii_start();
+            if !self.0.starts_with(b"%") {
+                break;
+            }
+            let end = self.0.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            self.0 = self.0.get(end?..)?;
+        }
+        if self.0.starts_with(b"<") && !self.0.starts_with(b"<<") {
+            let digits = self.take(|byte| byte == b'>').get(1..)?;
+            self.0 = self.0.get(1..).unwrap_or_default();
+            return Some(Token::Hex(unhex(digits)));
+        }
+        let is_single = matches!(self.0.first()?, b'[' | b']' | b'<' | b'>');
+        let word = if is_single {
+            let (word, rest) = self.0.split_at_checked(1)?;
+            self.0 = rest;
+            word
+        } else {
+            self.take(|byte| {
+                byte.is_ascii_whitespace() || matches!(byte, b'[' | b']' | b'<' | b'>')
+            })
+        };
+        Some(Token::Word(word))
+    }
+}
+
+impl<'t> Tokens<'t> {
+    /// Takes the bytes before the first one for which `ends` holds.
+    fn take(&mut self, ends: impl Fn(u8) -> bool) -> &'t [u8] {
+        let end = self.0.iter().position(|byte| ends(*byte));
+        let (taken, rest) = self.0.split_at(end.unwrap_or(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+}
+
+/// A missing last digit is 0 (ISO 32000-1, 7.3.4.3).
+fn unhex(digits: &[u8]) -> Vec<u8> {
+    let digits = digits
+        .iter()
+        .filter_map(|byte| char::from(*byte).to_digit(16));
+    let digits: Vec<u32> = digits.collect();
+    let bytes = digits.chunks(2).map(|pair| match pair {
+        [high, low] => high * 16 + low,
+        [high] => high * 16,
+        _ => 0,
+    });
+    bytes.filter_map(|byte| u8::try_from(byte).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &[u8] = b"/CIDInit /ProcSet findresource begin % comment <00>\n\
+        1 begincodespacerange <0000> <FFFF> endcodespacerange\n\
+        2 beginbfchar <0003> <0020> <0004><00660069> endbfchar\n\
+        3 beginbfrange <0010> <0012> <0041> <0020> <0021> [<0061> <D83DDE00>]\n\
+        <00100000> <FFFFFFFF> <0000> endbfrange";
+
+    fn text(map: &UnicodeMap, code: &[u8]) -> String {
+        let mut out = String::new();
+        map.write(code, &mut out);
+        out
+    }
+
+    #[test]
+    fn codes_are_mapped_one_by_one_and_in_ranges() {
+        let map = UnicodeMap::parse(SOURCE);
+        for (code, expected) in [
+            ([0, 3], " "),
+            ([0, 4], "fi"),
+            ([0, 0x10], "A"),
+            ([0, 0x12], "C"),
+            ([0, 0x13], "\u{fffd}"),
+            ([0, 0x20], "a"),
+            ([0, 0x21], "😀"),
+            ([0, 0x22], "\u{fffd}"),
+        ] {
+            assert_eq!(text(&map, &code), expected, "{code:?}");
+        }
+        assert_eq!(map.code_length(&[0, 3, 0]), Some(2));
+        assert_eq!(map.code_length(&[0]), None);
+    }
+
+    #[test]
+    fn nothing_that_is_no_map_is_a_problem() {
+        for source in [
+            b"beginbfchar <".as_slice(),
+            b"beginbfchar <00",
+            b"beginbfrange <00> <01> [",
+            b"beginbfrange <00> <01> [ <61> 1 ]",
+            b"begincodespacerange <> <> <00> <0000>",
+            b"<<>>[<",
+            b"% no end",
+            &[0xff; 100],
+        ] {
+            let map = UnicodeMap::parse(source);
+            assert_eq!(text(&map, &[0]).chars().count(), 1);
+        }
+    }
+}
