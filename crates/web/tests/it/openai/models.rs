@@ -34,7 +34,7 @@ async fn agents_and_models_are_listed() {
 #[tokio::test]
 async fn a_key_for_another_purpose_sees_no_agents() {
     let harness = Harness::new().await;
-    let body = json!({ "label": "voice", "scopes": ["operator.write"],
+    let body = json!({ "label": "voice", "scopes": ["operator.read", "operator.write"],
         "only": ["/v1/audio/*", "/v1/models"] });
     let made = harness
         .owner
