@@ -73,11 +73,11 @@ impl Agents {
             cancel,
             ..SendRequest::new(request.text, request.actor)
         };
-        let sent = self.accept(send, Some(report)).await?;
+        let accepted = self.accept(send, Some(report)).await?;
         let following = Following {
             events,
             ended,
-            turn: sent.turn_id,
+            turn: accepted.turn_id,
             text: String::new(),
             units: 0,
             ready: VecDeque::new(),
@@ -163,12 +163,11 @@ impl Following {
             }) => return self.ready.push_back(Err(problem)),
             Some(report) => report,
         };
-        let rest = match report.text.strip_prefix(&self.text) {
-            Some(rest) => rest.to_owned(),
-            None => {
-                self.begin_step();
-                report.text
-            }
+        let rest = if let Some(rest) = report.text.strip_prefix(&self.text) {
+            rest.to_owned()
+        } else {
+            self.begin_step();
+            report.text
         };
         if !rest.is_empty() {
             self.push(AnswerPiece::Text(rest));

@@ -14,6 +14,7 @@ use axum::{Json, Router};
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
@@ -61,10 +62,10 @@ fn frames(deltas: Vec<Value>, reason: &str) -> String {
         .collect();
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }));
     events.push(json!({ "choices": [], "usage": { "prompt_tokens": 10, "completion_tokens": 3 } }));
-    let text: String = events
-        .iter()
-        .map(|event| format!("data: {event}\n\n"))
-        .collect();
+    let mut text = String::new();
+    for event in events {
+        let _ = write!(text, "data: {event}\n\n");
+    }
     text + "data: [DONE]\n\n"
 }
 
