@@ -24,6 +24,25 @@ const kinds = {
     return ids;
   },
   model: (client, job) => client.models.retrieve(job.with.id),
+  chat: (client, job) => client.chat.completions.create(job.with),
+  chat_stream: async (client, job) => {
+    const options = { stream: true, stream_options: { include_usage: true } };
+    const chunks = [];
+    for await (const chunk of await client.chat.completions.create({ ...job.with, ...options })) {
+      chunks.push(chunk);
+    }
+    return chunks;
+  },
+  respond: async (client, job) => {
+    const answer = await client.responses.create(job.with);
+    return { text: answer.output_text, ...answer };
+  },
+  respond_stream: async (client, job) => {
+    const events = client.responses.stream(job.with);
+    const list = [];
+    for await (const event of events) list.push(event.type);
+    return { kinds: list, text: (await events.finalResponse()).output_text };
+  },
 };
 
 const run = async (order, job) => {

@@ -37,7 +37,33 @@ def model(client, job):
     return client.models.retrieve(job["with"]["id"]).to_dict()
 
 
-KINDS = {one.__name__: one for one in (speech, stream, transcribe, models, model)}
+def chat(client, job):
+    return client.chat.completions.create(**job["with"]).to_dict()
+
+
+def chat_stream(client, job):
+    options = {"include_usage": True}
+    chunks = client.chat.completions.create(stream=True, stream_options=options, **job["with"])
+    return [chunk.to_dict() for chunk in chunks]
+
+
+def respond(client, job):
+    answer = client.responses.create(**job["with"])
+    return {"text": answer.output_text, **answer.to_dict()}
+
+
+def respond_stream(client, job):
+    with client.responses.stream(**job["with"]) as events:
+        kinds = [event.type for event in events]
+        return {"kinds": kinds, "text": events.get_final_response().output_text}
+
+
+KINDS = {
+    one.__name__: one
+    for one in (
+        speech, stream, transcribe, models, model, chat, chat_stream, respond, respond_stream
+    )
+}
 
 
 def run(order, job):
@@ -51,7 +77,7 @@ def run(order, job):
         return {
             "error": type(error).__name__,
             "status": error.status_code,
-            # The client copies only objects into its message; the gateway's error is a string.
+            # The client copies only objects into its message; the gate's error is a string.
             "message": f"{error.message} {error.body}",
         }
 

@@ -6,6 +6,7 @@ use crate::handle::Inner;
 use crate::lost::end_lost;
 use crate::manage_sessions::NEW_LABEL;
 use crate::message::{Role, storable};
+use crate::one_off::store_earlier;
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest};
 use crate::start::{LocatedSession, choose_agent, label_of_text};
@@ -60,7 +61,7 @@ impl Inner {
         ChatMessageRow {
             content: storable(&request.text),
             delivery_id: match &request.origin {
-                Origin::Chat => None,
+                Origin::Chat | Origin::Api => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),
             },
             ..row
@@ -80,6 +81,7 @@ impl Inner {
         let interrupted = MessageId::generate(&*self.clock, &*self.random);
         let (wanted, new) = (request.agent.clone(), place.new);
         let replaces = request.replaces.clone();
+        let before = self.earlier_rows(request, &message.session_id);
         let (audio, received_since) = (request.audio.clone(), self.received_since());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
@@ -104,6 +106,7 @@ impl Inner {
                     });
                 }
                 let id = &message.session_id;
+                store_earlier(conn, before, &agent).await?;
                 if let Some(turn) = &replaces {
                     delete_turns(conn, id, turn, Deleted::AndLater).await?;
                 }

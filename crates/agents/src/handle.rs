@@ -3,9 +3,11 @@
 
 use crate::agent::{Agent, AgentConfig, DEFAULT_AGENT};
 use crate::approvals::Approvals;
+use crate::budgets::BudgetWarning;
 use crate::error::AgentsError;
 use crate::event::{self, AgentEvent};
 use crate::lanes::Lanes;
+use crate::model_call::ModelCalls;
 use crate::registry::ToolRegistry;
 use crate::speaker::Speaker;
 use arc_swap::ArcSwap;
@@ -79,6 +81,7 @@ pub(crate) struct Inner {
     pub(crate) speaker: OnceLock<Arc<dyn Speaker>>,
     pub(crate) lanes: Lanes,
     pub(crate) approvals: Approvals,
+    pub(crate) model_calls: ModelCalls,
     pub(crate) tasks: TaskTracker,
     /// Cancelled once no more turns are accepted.
     pub(crate) stopping: CancellationToken,
@@ -89,6 +92,16 @@ impl Inner {
     /// Sends an event. Having no listeners is not an error.
     pub(crate) fn publish(&self, event: AgentEvent) {
         drop(self.events.send(event));
+    }
+
+    pub(crate) fn publish_warnings(&self, warnings: Vec<BudgetWarning>) {
+        for warning in warnings {
+            tracing::warn!(
+                scope = warning.budget.scope,
+                "80 % or more of a budget is used"
+            );
+            self.publish(AgentEvent::BudgetWarning(Arc::new(warning)));
+        }
     }
 }
 
@@ -106,6 +119,7 @@ impl Agents {
             speaker: OnceLock::new(),
             lanes: Lanes::default(),
             approvals: Approvals::default(),
+            model_calls: ModelCalls::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             events: broadcast::Sender::new(event::QUEUE),
@@ -141,6 +155,7 @@ impl Agents {
     pub async fn shutdown(&self, grace: Duration) {
         let Inner {
             lanes,
+            model_calls,
             tasks,
             stopping,
             ..
@@ -152,6 +167,7 @@ impl Agents {
             return;
         }
         lanes.cancel_all();
+        model_calls.cancel_all();
         if tokio::time::timeout(LAST_WORDS, tasks.wait())
             .await
             .is_err()

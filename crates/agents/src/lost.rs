@@ -3,6 +3,7 @@
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use crate::message::Role;
+use crate::one_off::delete_lost_one_off;
 use crate::origin::MessageOrigin;
 use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
@@ -78,6 +79,9 @@ pub(crate) async fn end_lost(
     let Some(turn) = conn.delete_chat_turn(&turn.id).await? else {
         return Ok(());
     };
+    if delete_lost_one_off(conn, &turn.session_id, now).await? {
+        return Ok(());
+    }
     let (role, origin) = (Role::Assistant.as_str(), MessageOrigin::Model.as_str());
     let row = ChatMessageRow {
         turn_no: turn.turn_no,

@@ -65,7 +65,7 @@ impl Permit {
     /// may use nothing. Neither it nor a chat in such a session can use a trusted tool.
     pub fn of(origin: &Origin, has_webhook_text: bool, agent: &ToolPolicy) -> Self {
         match origin {
-            Origin::Chat => Self {
+            Origin::Chat | Origin::Api => Self {
                 ceiling: if has_webhook_text {
                     Audience::Public
                 } else {

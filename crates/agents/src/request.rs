@@ -3,7 +3,7 @@
 
 use crate::message::{ToolCallRecord, calls_of};
 use crate::origin::MessageOrigin;
-use gatehouse_models::{ChatMessage, ToolCall};
+use gatehouse_models::{ChatMessage, ToolCall, ToolSpec};
 use gatehouse_store::ChatMessageRow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -248,6 +248,13 @@ pub(crate) fn tokens_of(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let others = text.chars().filter(|c| !c.is_ascii()).count();
     u64::try_from(ascii / 4 + others + 4).unwrap_or(u64::MAX)
+}
+
+/// The estimated tokens of a request beside its messages.
+pub(crate) fn tokens_beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
+    let of_tool =
+        |tool: &ToolSpec| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string());
+    system.map_or(0, tokens_of) + tools.iter().map(of_tool).sum::<u64>()
 }
 
 pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {

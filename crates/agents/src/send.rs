@@ -1,5 +1,6 @@
 //! The input and the results of a turn.
 
+use crate::one_off::EarlierMessage;
 use crate::origin::MessageOrigin;
 use crate::policy::ToolPolicy;
 use crate::stop::Stop;
@@ -23,6 +24,8 @@ pub enum Target {
         /// The label of a newly created session.
         label: String,
     },
+    /// A new session with these messages before the text. It is deleted when the turn has ended.
+    OneOff(Vec<EarlierMessage>),
 }
 
 /// The source of a text.
@@ -30,6 +33,8 @@ pub enum Target {
 pub enum Origin {
     /// A caller with write permission.
     Chat,
+    /// A program with write permission that continues no session. Its answers are not spoken.
+    Api,
     /// A webhook.
     Webhook {
         /// Selects among the public tools; `None` means no tools.
@@ -44,7 +49,7 @@ pub enum Origin {
 impl Origin {
     pub(crate) const fn written_by(&self) -> MessageOrigin {
         match self {
-            Self::Chat => MessageOrigin::Owner,
+            Self::Chat | Self::Api => MessageOrigin::Owner,
             Self::Webhook { written_by, .. } => *written_by,
         }
     }

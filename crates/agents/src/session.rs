@@ -13,6 +13,8 @@ pub enum Source {
     User,
     Webhook,
     Channel,
+    /// A request to the OpenAI-compatible API. The session exists until it is answered.
+    Api,
 }
 
 impl Source {
@@ -22,6 +24,7 @@ impl Source {
             Self::User => "user",
             Self::Webhook => "webhook",
             Self::Channel => "channel",
+            Self::Api => "api",
         }
     }
 
@@ -30,6 +33,7 @@ impl Source {
         match word {
             "user" => Self::User,
             "channel" => Self::Channel,
+            "api" => Self::Api,
             _ => Self::Webhook,
         }
     }

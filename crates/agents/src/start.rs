@@ -41,6 +41,8 @@ pub(crate) struct Turn {
     pub(crate) origin: Origin,
     /// Whether the user's text was spoken.
     pub(crate) was_spoken: bool,
+    /// Whether the session is deleted when the turn has ended.
+    pub(crate) is_one_off: bool,
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
     /// Receives the result, if a caller waits for it.
@@ -73,7 +75,7 @@ impl Agents {
     }
 
     /// Runs in its own task, so that a stored text gets its turn even if the caller disconnects.
-    async fn accept(
+    pub(crate) async fn accept(
         &self,
         request: SendRequest,
         report: Option<oneshot::Sender<TurnReport>>,
@@ -129,6 +131,7 @@ async fn begin(
         number: stored.message.turn_no,
         agent: stored.agent,
         was_spoken: stored.message.audio.is_some(),
+        is_one_off: matches!(request.session, Target::OneOff(_)),
         model: request.model,
         system_suffix: request.system_suffix,
         origin: request.origin,
@@ -159,7 +162,7 @@ fn enter(inner: &Arc<Inner>, _place: &LaneReservation<'_>, turn: Turn) -> usize 
         inner
             .tasks
             .clone()
-            .spawn(async move { turn::serve(&inner, &session).await });
+            .spawn(async move { Box::pin(turn::serve(&inner, &session)).await });
     }
     pushed.position
 }
@@ -175,10 +178,14 @@ impl Inner {
     /// Finds the session, or creates a webhook's.
     async fn locate(&self, request: &SendRequest) -> Result<LocatedSession, AgentsError> {
         match &request.session {
-            Target::New => {
+            Target::New | Target::OneOff(_) => {
                 let id = SessionId::generate(&*self.clock, &*self.random);
                 let label = label_of_text(&request.text);
-                let row = self.new_session(id, None, label, Source::User);
+                let source = match request.session {
+                    Target::OneOff(_) => Source::Api,
+                    _ => Source::User,
+                };
+                let row = self.new_session(id, None, label, source);
                 Ok(LocatedSession {
                     id: row.id.clone(),
                     new: Some(row),

@@ -75,6 +75,24 @@ fn cost_nanos(usage: Usage, facts: &ModelFacts) -> Option<i64> {
     Some((sum / TOKENS_OF_PRICE * NANOS).round() as i64)
 }
 
+/// Adds a call to the metrics.
+pub(crate) fn count(row: &UsageRow) {
+    let kinds = [
+        ("input", row.input_tokens),
+        ("output", row.output_tokens),
+        ("cached", row.cached_tokens),
+        ("reasoning", row.reasoning_tokens),
+    ];
+    for (kind, tokens) in kinds {
+        metrics::counter!("model_tokens_total", "model" => row.model.clone(), "kind" => kind)
+            .increment(tokens.unsigned_abs());
+    }
+    if let Some(nanos) = row.cost_nanos {
+        metrics::counter!("model_cost_nanos_total", "model" => row.model.clone())
+            .increment(nanos.unsigned_abs());
+    }
+}
+
 /// A stored cost in the unit of the prices.
 #[expect(
     clippy::cast_precision_loss,

@@ -9,7 +9,7 @@ mod stream;
 mod thinking;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ToolCall, ToolSpec};
+use crate::chat::{ChatMessage, ToolCall, ToolChoice, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
@@ -55,6 +55,18 @@ impl Family for Anthropic {
         if !call.tools().is_empty() {
             let tools = call.tools().iter().map(tool).collect();
             body.insert("tools".to_owned(), tools);
+            // Thinking does not allow a forced call.
+            let choice = request.tool_choice.as_ref();
+            if let Some(choice) = choice.filter(|_| thinking.fields.is_empty()) {
+                body.insert("tool_choice".to_owned(), tool_choice(choice));
+            }
+        }
+        // With thinking, the vendor refuses most values.
+        if let Some(top_p) = request.top_p.filter(|_| thinking.fields.is_empty()) {
+            body.insert("top_p".to_owned(), top_p.into());
+        }
+        if !request.stop.is_empty() {
+            body.insert("stop_sequences".to_owned(), json!(request.stop));
         }
         if let Some(placeholders) = tools_of_history(call) {
             body.insert("tools".to_owned(), placeholders);
@@ -106,6 +118,13 @@ impl Family for Anthropic {
 
     fn default_model(&self) -> &'static str {
         "claude-sonnet-4-5"
+    }
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Required => json!({ "type": "any" }),
+        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
     }
 }
 

@@ -19,6 +19,21 @@ pub struct ChatRequest {
     pub max_tokens: Option<u32>,
     /// How much the model reasons before it answers. When absent, the provider's default applies.
     pub effort: Option<ReasoningEffort>,
+    /// Which tools the model must call. When absent, the model decides.
+    pub tool_choice: Option<ToolChoice>,
+    /// Nucleus sampling. When absent, the provider's default applies.
+    pub top_p: Option<f64>,
+    /// The answer ends before the first of these texts.
+    pub stop: Vec<String>,
+}
+
+/// Which tools a model must call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// At least one.
+    Required,
+    /// The tool with this name.
+    Tool(String),
 }
 
 /// How much a model reasons before it answers.

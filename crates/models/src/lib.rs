@@ -36,7 +36,8 @@ mod wire;
 
 pub use catalogue::{ModelInfo, ProviderTest};
 pub use chat::{
-    ChatMessage, ChatRequest, Chunk, ReasoningEffort, StopReason, ToolCall, ToolSpec, Usage,
+    ChatMessage, ChatRequest, Chunk, ReasoningEffort, StopReason, ToolCall, ToolChoice, ToolSpec,
+    Usage,
 };
 pub use error::ModelError;
 pub use gatehouse_domain::ModelFacts;

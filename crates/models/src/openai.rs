@@ -8,7 +8,7 @@ mod state;
 mod stream;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ToolCall, ToolSpec};
+use crate::chat::{ChatMessage, ToolCall, ToolChoice, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
@@ -50,6 +50,15 @@ impl Family for Openai {
                 .map(|spec| tool(spec, dialect))
                 .collect();
             body.insert("tools".to_owned(), tools);
+            if let Some(choice) = &request.tool_choice {
+                body.insert("tool_choice".to_owned(), tool_choice(choice));
+            }
+        }
+        if let Some(top_p) = request.top_p {
+            body.insert("top_p".to_owned(), top_p.into());
+        }
+        if !request.stop.is_empty() {
+            body.insert("stop".to_owned(), json!(request.stop));
         }
         if let Some(temperature) = call.temperature() {
             body.insert("temperature".to_owned(), temperature.into());
@@ -151,6 +160,13 @@ fn call(call: &ToolCall) -> Value {
         "type": "function",
         "function": { "name": call.name, "arguments": arguments },
     })
+}
+
+fn tool_choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Required => "required".into(),
+        ToolChoice::Tool(name) => json!({ "type": "function", "function": { "name": name } }),
+    }
 }
 
 fn tool(tool: &ToolSpec, dialect: Dialect) -> Value {

@@ -20,6 +20,12 @@ pub struct ProviderInfo {
 }
 
 impl Models {
+    /// Whether there is a provider with this ID, with or without a key.
+    pub fn has_provider(&self, id: &str) -> bool {
+        let settings = self.inner.settings.load();
+        self.inner.candidates(&settings).find(id).is_some()
+    }
+
     /// The two vendors, the providers of the settings, and a local server that answers; sorted by id.
     ///
     /// A stored key's hint is shown only while the provider's kind and origin match those it was entered for.

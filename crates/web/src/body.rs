@@ -20,6 +20,9 @@ use std::time::Duration;
 
 /// The maximum body size of an ordinary endpoint, in bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
+/// The maximum size of a JSON body with a long text, in bytes: a million escaped characters and the rest of the
+/// request.
+const MAX_LARGE_JSON_BYTES: usize = 8 << 20;
 /// The maximum pause between two parts of a body, and the total time for an ordinary body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The total time for a large body: enough for 36 MiB over a slow connection.
@@ -144,6 +147,17 @@ async fn read_json<T: DeserializeOwned>(
     body: Body,
 ) -> Result<T, Problem> {
     let bytes = read(body, MAX_BODY_BYTES, share(app, parts)?).await?;
+    check_content_type(&parts.headers, &bytes)?;
+    input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
+}
+
+/// Reads a JSON body with text to speak, or with a conversation.
+pub(crate) async fn read_large_json<T: DeserializeOwned>(
+    app: &App,
+    request: Request,
+) -> Result<T, Problem> {
+    let (parts, body) = request.into_parts();
+    let bytes = read(body, MAX_LARGE_JSON_BYTES, share(app, &parts)?).await?;
     check_content_type(&parts.headers, &bytes)?;
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }

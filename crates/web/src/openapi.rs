@@ -26,6 +26,7 @@ pub fn openapi() -> Value {
     }
     let mut schemas = generator.take_definitions(true);
     schemas.insert("Error".to_owned(), error_schema());
+    schemas.insert("OpenAiError".to_owned(), openai_error_schema());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -115,9 +116,16 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         }),
         None => json!({ "description": "Done." }),
     };
+    let usual = json!({ "$ref": "#/components/schemas/Error" });
+    let schema = if route.path.starts_with("/v1/") {
+        // The first is that of the handler, the second that of the gate.
+        json!({ "anyOf": [{ "$ref": "#/components/schemas/OpenAiError" }, usual] })
+    } else {
+        usual
+    };
     let error = json!({
         "description": "The request was refused or failed.",
-        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+        "content": { "application/json": { "schema": schema } },
     });
     let mut responses = json!({ "200": success, "default": error });
     if let (Some(map), "/ws" | "/ws/chat") = (responses.as_object_mut(), route.path) {
@@ -128,6 +136,25 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         );
     }
     responses
+}
+
+/// The format of [`crate::respond::openai_error`], with the code and its fields.
+fn openai_error_schema() -> Value {
+    let mut schema = error_schema();
+    let code = schema.pointer("/properties/code").cloned();
+    if let Some(error) = schema.pointer_mut("/properties/error") {
+        *error = json!({
+            "type": "object",
+            "required": ["message", "type", "code", "param"],
+            "properties": {
+                "message": { "type": "string", "description": "A message for people." },
+                "type": { "type": "string" },
+                "code": code,
+                "param": { "type": ["string", "null"], "description": "The invalid member." },
+            },
+        });
+    }
+    schema
 }
 
 fn error_schema() -> Value {

@@ -10,7 +10,7 @@ use gatehouse_rpc::memory_budget::Share;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json as value};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
@@ -36,6 +36,10 @@ impl IntoResponse for Refusal {
     }
 }
 
+/// Marks a [`Refusal`] whose body has the format of `OpenAI`'s API.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenAiFormat;
+
 /// The error for a slow request: 408. A slow response is 504; both have the code `TIMEOUT`.
 pub(crate) fn request_timeout() -> Problem {
     Problem::new(ErrorCode::Timeout, "The request took too long to arrive.")
@@ -60,8 +64,14 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
         .details
         .get("retry_after_seconds")
         .and_then(Value::as_u64);
+    let is_openai = response.extensions_mut().remove::<OpenAiFormat>().is_some();
+    let error = if is_openai {
+        openai_error(&problem)
+    } else {
+        problem.message.into()
+    };
     let mut body = Map::new();
-    body.insert("error".to_owned(), problem.message.into());
+    body.insert("error".to_owned(), error);
     body.insert("code".to_owned(), problem.code.name().into());
     body.extend(
         problem
@@ -81,6 +91,25 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     if let Some(seconds) = retry_after {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
+}
+
+/// The member `error` in the format of `OpenAI`'s API
+/// (<https://platform.openai.com/docs/guides/error-codes>).
+pub(crate) fn openai_error(problem: &Problem) -> Value {
+    let kind = match status_of(problem).as_u16() {
+        401 => "authentication_error",
+        402 => "insufficient_quota",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    };
+    value!({
+        "message": problem.message,
+        "type": kind,
+        "code": problem.code.name(),
+        "param": problem.details.get("field").filter(|field| *field != ""),
+    })
 }
 
 /// Builds a JSON response that must not be cached.

@@ -47,6 +47,10 @@ const PRESETS: &[Row] = &[
             "models.list",
             "/api/sessions",
             "/api/sessions/*",
+            "/v1/chat/completions",
+            "/v1/responses",
+            "/v1/models",
+            "/v1/models/*",
         ],
     ),
     (

@@ -4,7 +4,7 @@ use super::failure::TurnFailure;
 use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
-use crate::request::tokens_of;
+use crate::request::{tokens_beside, tokens_of};
 use crate::speaker::{AnswerFilter, Marks};
 use crate::stop::Stop;
 use crate::tool::Tool;
@@ -69,7 +69,7 @@ impl Running<'_> {
         loop {
             let tools = self.specs(setup);
             let system = self.system_prompt(setup, !tools.is_empty());
-            let sent_beside = beside(system.as_deref(), &tools);
+            let sent_beside = tokens_beside(system.as_deref(), &tools);
             let budget = self.budget(setup, sent_beside);
             self.check_budgets(&setup.model).await?;
             let fitted = setup.conversation.fit(Some(budget));
@@ -84,6 +84,7 @@ impl Running<'_> {
                 temperature: setup.agent.config.temperature,
                 max_tokens: setup.agent.config.max_output_tokens,
                 effort: setup.agent.config.reasoning_effort,
+                ..ChatRequest::default()
             };
             let sent_tokens = fitted.tokens.saturating_add(sent_beside);
             match self.stream(&setup.model, request).await {
@@ -239,13 +240,6 @@ impl Running<'_> {
             self.text = said.text;
         }
     }
-}
-
-/// The estimated tokens of a request beside its messages.
-fn beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
-    let of_tool =
-        |tool: &ToolSpec| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string());
-    system.map_or(0, tokens_of) + tools.iter().map(of_tool).sum::<u64>()
 }
 
 impl Reply {

@@ -120,7 +120,7 @@ impl Running<'_> {
         });
         match write.await {
             Ok((row, warnings)) => {
-                self.publish_warnings(warnings);
+                self.inner.publish_warnings(warnings);
                 Ok(row)
             }
             Err(failure) => {

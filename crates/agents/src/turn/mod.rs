@@ -130,6 +130,9 @@ async fn run(inner: &Inner, mut turn: Turn) {
         running.fail(failure).await;
     }
     running.store_rest().await;
+    if running.turn.is_one_off {
+        inner.delete_one_off(&running.turn.session).await;
+    }
     running.finish(report, cancelled, duration_ms);
 }
 
@@ -330,7 +333,7 @@ impl Running<'_> {
             &settings.zone.day(now),
             &settings.zone.name(now),
             match self.turn.origin {
-                Origin::Chat => Partner::Caller(&self.turn.actor.name),
+                Origin::Chat | Origin::Api => Partner::Caller(&self.turn.actor.name),
                 Origin::Webhook { .. } => Partner::Webhook(&self.turn.actor.name),
             },
         )

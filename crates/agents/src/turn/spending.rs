@@ -5,10 +5,9 @@ use super::Running;
 use super::failure::TurnFailure;
 use crate::admission::find_webhook;
 use crate::budgets::{BudgetWarning, find_exhausted};
-use crate::event::AgentEvent;
 use crate::handle::Inner;
 use crate::send::Origin;
-use crate::usage::Cause;
+use crate::usage::{Cause, count};
 use gatehouse_domain::{Random, Timestamp, UtcDay};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{Conn, StoreError, UsageRow};
@@ -72,7 +71,7 @@ impl Running<'_> {
     async fn read_cause(&self) -> Result<Cause, TurnFailure> {
         let delivery = match &self.turn.origin {
             Origin::Webhook { delivery, .. } => Some(delivery.clone()),
-            Origin::Chat => None,
+            Origin::Chat | Origin::Api => None,
         };
         let read = self
             .inner
@@ -122,17 +121,6 @@ impl Running<'_> {
         self.spending.unstored().extend(rows);
     }
 
-    pub(super) fn publish_warnings(&self, warnings: Vec<BudgetWarning>) {
-        for warning in warnings {
-            tracing::warn!(
-                scope = warning.budget.scope,
-                "80 % or more of a budget is used"
-            );
-            self.inner
-                .publish(AgentEvent::BudgetWarning(Arc::new(warning)));
-        }
-    }
-
     /// Stores what no message took along, at the end of the turn.
     pub(super) async fn store_rest(&self) {
         let unstored = self.take_unstored();
@@ -144,28 +132,11 @@ impl Running<'_> {
             .store
             .write(move |conn| Box::pin(async move { unstored.store(conn).await }));
         match write.await {
-            Ok(warnings) => self.publish_warnings(warnings),
+            Ok(warnings) => self.inner.publish_warnings(warnings),
             Err(error) => tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "what a turn used could not be stored"
             ),
         }
-    }
-}
-
-fn count(row: &UsageRow) {
-    let kinds = [
-        ("input", row.input_tokens),
-        ("output", row.output_tokens),
-        ("cached", row.cached_tokens),
-        ("reasoning", row.reasoning_tokens),
-    ];
-    for (kind, tokens) in kinds {
-        metrics::counter!("model_tokens_total", "model" => row.model.clone(), "kind" => kind)
-            .increment(tokens.unsigned_abs());
-    }
-    if let Some(nanos) = row.cost_nanos {
-        metrics::counter!("model_cost_nanos_total", "model" => row.model.clone())
-            .increment(nanos.unsigned_abs());
     }
 }

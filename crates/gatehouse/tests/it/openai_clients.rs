@@ -2,6 +2,7 @@
 //! `GATEHOUSE_TEST_OPENAI_CLIENTS` names the directory where `tests/openai-clients` is installed (`cargo
 //! xtask test` does that).
 
+mod chat;
 mod clients;
 mod programs;
 mod vendor;
@@ -33,6 +34,10 @@ impl Gateway {
             installation.env(&format!("SERVICE_VOICE__{who}__BASE_URL"), &vendor.url);
             installation.env(&format!("SERVICE_VOICE__{who}__API_KEY"), vendor::KEY);
         }
+        installation.env("SERVICE_MODELS__PROVIDERS__VENDOR__BASE_URL", &vendor.url);
+        installation.env("SERVICE_MODELS__PROVIDERS__VENDOR__API_KEY", vendor::KEY);
+        installation.env("SERVICE_MODELS__PROVIDERS__VENDOR__MODELS", "m1");
+        installation.env("SERVICE_MODELS__DEFAULT", "vendor/m1");
         // No cache, so that every request reaches the vendor.
         installation.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
         Self::with(installation, vendor).await

@@ -4,7 +4,9 @@
 use crate::harness::{Collected, Harness, ask, call, collected, hello, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Anthropic;
-use gatehouse_models::{ChatMessage, ChatRequest, ModelError, StopReason, ToolSpec, Usage};
+use gatehouse_models::{
+    ChatMessage, ChatRequest, ModelError, StopReason, ToolChoice, ToolSpec, Usage,
+};
 use serde_json::json;
 
 /// The basic example of the streaming page.
@@ -57,6 +59,9 @@ async fn what_is_sent_and_what_comes_back() {
         temperature: Some(1.5),
         max_tokens: Some(77),
         effort: None,
+        tool_choice: Some(ToolChoice::Tool("calc".to_owned())),
+        top_p: Some(0.9),
+        stop: vec!["END".to_owned()],
     };
     let collected = collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());
@@ -84,7 +89,10 @@ async fn what_is_sent_and_what_comes_back() {
             "input_schema": { "type": "object", "properties": {} },
             "cache_control": cache,
         }],
+        "tool_choice": { "type": "tool", "name": "calc" },
         "temperature": 1.0,
+        "top_p": 0.9,
+        "stop_sequences": ["END"],
     });
     assert_eq!(asked.body, body);
 }

@@ -3,7 +3,7 @@
 use crate::harness::{Collected, Harness, ask, call, collected, hello, model_of, one, usage, user};
 use crate::vendor::{Answer, Vendor, events};
 use gatehouse_models::ProviderKind::Openai;
-use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolSpec, Usage};
+use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolChoice, ToolSpec, Usage};
 use serde_json::{Value, json};
 
 /// The streamed example of the reference, followed by the frame of `include_usage`.
@@ -43,6 +43,9 @@ async fn what_is_sent_and_what_comes_back() {
         temperature: Some(0.5),
         max_tokens: Some(77),
         effort: None,
+        tool_choice: Some(ToolChoice::Required),
+        top_p: Some(0.9),
+        stop: vec!["END".to_owned()],
     };
     let collected = collected(&harness.models(one(Openai, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());
@@ -68,8 +71,11 @@ async fn what_is_sent_and_what_comes_back() {
             { "role": "user", "content": "Hello!" },
         ],
         "tools": [{ "type": "function", "function": tool }],
+        "tool_choice": "required",
         "temperature": 0.5,
         "max_tokens": 77,
+        "top_p": 0.9,
+        "stop": ["END"],
     });
     assert_eq!(asked.body, body);
 }

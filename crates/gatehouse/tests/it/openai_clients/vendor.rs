@@ -48,6 +48,7 @@ impl Vendor {
         let router = Router::new()
             .route("/v1/audio/speech", post(speak))
             .route("/v1/audio/transcriptions", post(listen))
+            .route("/v1/chat/completions", post(chat))
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(vendor.clone(), admit))
             .with_state(vendor.clone());
@@ -83,6 +84,33 @@ impl Vendor {
         };
         self.seen().raw.iter().filter(has).count()
     }
+}
+
+/// Streams an answer (<https://platform.openai.com/docs/api-reference/chat-streaming>): a call of the first tool that
+/// is offered, unless the last message is the result of one.
+async fn chat(Json(body): Json<Value>) -> Response {
+    let last = body["messages"]
+        .as_array()
+        .and_then(|messages| messages.last())
+        .unwrap();
+    let delta = match &body["tools"][0]["function"]["name"] {
+        Value::String(name) if name == "weather" && last["role"] == "user" => {
+            let function = json!({ "name": name, "arguments": "{\"city\":\"Rome\"}" });
+            json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function", "function": function }] })
+        }
+        _ => json!({ "content": format!("You said: {}", last["content"].as_str().unwrap()) }),
+    };
+    let events = [
+        json!({ "choices": [{ "index": 0, "delta": delta }] }),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }),
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }),
+    ];
+    let events = events.map(|event| format!("data: {event}\n\n")).concat();
+    (
+        [("content-type", "text/event-stream")],
+        events + "data: [DONE]\n\n",
+    )
+        .into_response()
 }
 
 /// The audio it returns for a text.

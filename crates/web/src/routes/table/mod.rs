@@ -1,6 +1,7 @@
 //! Assembles the route table from one file per subject.
 
 mod auth;
+mod openai;
 mod passkeys;
 mod server;
 #[cfg(feature = "vault")]
@@ -12,9 +13,7 @@ mod webhooks;
 use super::{Access, Route, StepUp, Verb};
 use crate::app::App;
 use axum::routing::MethodRouter;
-#[cfg(feature = "voice")]
-use gatehouse_domain::Scope::Write;
-use gatehouse_domain::Scope::{Admin, Read};
+use gatehouse_domain::Scope::{Admin, Read, Write};
 use schemars::{JsonSchema, SchemaGenerator};
 use std::sync::LazyLock;
 
@@ -86,7 +85,6 @@ impl Route {
 
 const PUBLIC: Access = Access::Public;
 const READ: Access = Access::Scope(Read);
-#[cfg(feature = "voice")]
 const WRITE: Access = Access::Scope(Write);
 const ADMIN: Access = Access::Scope(Admin);
 
@@ -96,6 +94,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         server::ROWS,
         auth::ROWS,
         passkeys::ROWS,
+        openai::ROWS,
         #[cfg(feature = "vault")]
         vault::ROWS,
         #[cfg(feature = "voice")]

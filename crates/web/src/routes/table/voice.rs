@@ -1,6 +1,7 @@
 //! Routes for voice: audio of sessions, streamed speech, and `OpenAI`-compatible paths.
 
 use super::{READ, WRITE, row};
+use crate::routes::openai::formatted;
 use crate::routes::voice::{openai, session_audio, speech};
 use crate::routes::{Route, Verb};
 use axum::routing::{get, post};
@@ -39,7 +40,7 @@ pub(super) const ROWS: &[Route] = &[
         "openai.speech",
         (Post, "/v1/audio/speech"),
         WRITE,
-        || post(openai::speech::post),
+        || formatted(post(openai::speech::post)),
         "Converts text to speech, for clients of OpenAI's API",
     )
     .takes::<openai::speech::SpeechBody>()
@@ -48,25 +49,9 @@ pub(super) const ROWS: &[Route] = &[
         "openai.transcriptions",
         (Post, "/v1/audio/transcriptions"),
         WRITE,
-        || post(openai::transcriptions::post),
+        || formatted(post(openai::transcriptions::post)),
         "Transcribes a recording, for clients of OpenAI's API",
     )
     .takes_form::<openai::transcriptions::TranscriptionForm>()
     .gives::<openai::transcriptions::Transcription>(),
-    row(
-        "openai.models.list",
-        (Get, "/v1/models"),
-        READ,
-        || get(openai::models::list),
-        "Lists the speech providers as models, for clients of OpenAI's API",
-    )
-    .gives::<openai::models::ModelList>(),
-    row(
-        "openai.models.get",
-        (Get, "/v1/models/{id}"),
-        READ,
-        || get(openai::models::get),
-        "One speech provider as a model, for clients of OpenAI's API",
-    )
-    .gives::<openai::models::Model>(),
 ];

@@ -1,7 +1,7 @@
 //! `POST /api/tts/stream`: like `tts.convert`, but streams the audio as it is generated.
 
-use super::read_json;
 use crate::app::App;
+use crate::body::read_large_json;
 use crate::respond::Refusal;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -18,7 +18,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let params: ConvertParams = read_json(&app, request).await?;
+    let params: ConvertParams = read_large_json(&app, request).await?;
     let streamed = app.services().voice.stream(params.into()).await;
     Ok(respond(streamed.map_err(to_problem)?)?)
 }

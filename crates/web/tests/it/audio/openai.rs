@@ -78,7 +78,8 @@ async fn what_cannot_be_spoken_is_refused_with_the_clients_own_names() {
         let refused = client.post("/v1/audio/speech", body.clone()).await;
         let told = refused.refused(400, "INVALID_PARAMS");
         assert_eq!(told["field"], field, "{body}");
-        assert!(told["error"].is_string());
+        assert_eq!(told["error"]["param"], field, "{body}");
+        assert_eq!(told["error"]["code"], "INVALID_PARAMS");
     }
     let refused = client
         .post("/v1/audio/speech", json!({ "input": "refuse" }))
@@ -360,6 +361,7 @@ async fn models_are_those_that_can_be_used() {
     assert_eq!(
         ids(&list),
         [
+            "agent/default",
             "tts-1",
             "tts-1-hd",
             "gpt-4o-mini-tts",

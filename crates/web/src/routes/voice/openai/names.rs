@@ -3,9 +3,9 @@
 use gatehouse_voice::{ProviderId, SttId, TtsId};
 
 /// `OpenAI`'s speech synthesis models, as listed.
-pub(super) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
+pub(in crate::routes) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 /// `OpenAI`'s transcription models, as listed.
-pub(super) const LISTENERS: [&str; 3] =
+pub(in crate::routes) const LISTENERS: [&str; 3] =
     ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"];
 
 const VOICES: [&str; 13] = [

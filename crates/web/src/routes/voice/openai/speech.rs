@@ -1,8 +1,9 @@
 //! `POST /v1/audio/speech` (<https://platform.openai.com/docs/api-reference/audio/createSpeech>).
 
-use super::super::{read_json, renamed, speech};
+use super::super::{renamed, speech};
 use super::names;
 use crate::app::App;
+use crate::body::read_large_json;
 use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -52,7 +53,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let body: SpeechBody = read_json(&app, request).await?;
+    let body: SpeechBody = read_large_json(&app, request).await?;
     let voice = &app.services().voice;
     let request = read(voice, body).await?;
     let streamed = voice.stream(request).await;

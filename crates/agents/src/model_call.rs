@@ -1,0 +1,240 @@
+//! Calls to a model without an agent. The caller brings the whole conversation and the tools, and makes the calls
+//! itself. Budgets apply and the use is stored, as in turns.
+
+use crate::budgets::{Exhausted, find_exhausted};
+use crate::error::AgentsError;
+use crate::handle::{Agents, Inner};
+use crate::one_off::{AnswerPiece, AnswerStream};
+use crate::request::{tokens_beside, tokens_in, tokens_of};
+use crate::usage::{Cause, count};
+use futures_util::stream::{self, BoxStream, StreamExt};
+use gatehouse_domain::{Actor, Problem, UtcDay};
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, Reason, Usage};
+use gatehouse_store::StoreError;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+/// How many calls may run at the same time.
+const MAX_CALLS: usize = 256;
+/// How many pieces of an answer wait for a slow reader.
+const PIECES: usize = 64;
+
+/// A request to a model.
+#[derive(Clone, Debug)]
+pub struct ModelCall {
+    /// The ID of the provider.
+    pub provider: String,
+    /// The provider's name for the model.
+    pub model: String,
+    pub request: ChatRequest,
+    pub actor: Actor,
+}
+
+/// Why a model was not asked or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelCallError {
+    #[error("the model does not exist")]
+    UnknownModel,
+    #[error(transparent)]
+    Agents(#[from] AgentsError),
+    #[error(transparent)]
+    Model(ModelError),
+}
+
+impl From<ModelError> for ModelCallError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Failed {
+                reason: Some(Reason::UnknownModel),
+                ..
+            } => Self::UnknownModel,
+            error => Self::Model(error),
+        }
+    }
+}
+
+impl From<StoreError> for ModelCallError {
+    fn from(error: StoreError) -> Self {
+        Self::Agents(error.into())
+    }
+}
+
+impl From<ModelCallError> for Problem {
+    fn from(error: ModelCallError) -> Self {
+        match error {
+            ModelCallError::UnknownModel => Self::not_found("model"),
+            ModelCallError::Agents(error) => error.into(),
+            ModelCallError::Model(error) => error.into(),
+        }
+    }
+}
+
+/// The calls that run now.
+#[derive(Debug)]
+pub(crate) struct ModelCalls {
+    permits: Arc<Semaphore>,
+    cancel: CancellationToken,
+}
+
+impl Default for ModelCalls {
+    fn default() -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(MAX_CALLS)),
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+impl ModelCalls {
+    fn admit(&self) -> Result<OwnedSemaphorePermit, AgentsError> {
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        permit.map_err(|_| AgentsError::TooManyWaiting)
+    }
+
+    /// Stops the running calls.
+    pub(crate) fn cancel_all(&self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Agents {
+    /// Asks a model. Returns once its answer begins.
+    pub async fn call_model(&self, call: ModelCall) -> Result<AnswerStream, ModelCallError> {
+        let inner = &self.0;
+        if inner.stopping.is_cancelled() {
+            return Err(AgentsError::ShuttingDown.into());
+        }
+        if !inner.models.has_provider(&call.provider) {
+            return Err(ModelCallError::UnknownModel);
+        }
+        let permit = inner.model_calls.admit()?;
+        let choosing = inner.models.choose(Some(&call.provider), Some(&call.model));
+        let model = choosing.await?;
+        inner.models.learn_facts(&model).await;
+        let cause = Cause {
+            agent: String::new(),
+            webhook: String::new(),
+            api_key: Cause::api_key_of(&call.actor.name),
+        };
+        inner.check_call(&cause, &model).await?;
+        let messages = call.request.messages.iter().map(tokens_in).sum::<u64>();
+        let system = call.request.system.as_deref();
+        let running = RunningCall {
+            inner: Arc::clone(inner),
+            sent_tokens: messages + tokens_beside(system, &call.request.tools),
+            said: String::new(),
+            cause,
+            model,
+            _permit: permit,
+        };
+        let chunks = inner.models.chat(&running.model, call.request).await?;
+        let (pieces, answer) = mpsc::channel(PIECES);
+        inner.tasks.spawn(running.pass_on(chunks, pieces));
+        let answer = stream::unfold(answer, |mut answer| async move {
+            let piece = answer.recv().await?;
+            Some((piece, answer))
+        });
+        Ok(answer.boxed())
+    }
+}
+
+impl Inner {
+    /// Fails if a budget that applies to the call is used up.
+    async fn check_call(&self, cause: &Cause, model: &ModelRef) -> Result<(), AgentsError> {
+        let (cause, model, now) = (cause.clone(), model.to_string(), self.clock.now());
+        let read = self.store.read(move |conn| {
+            Box::pin(async move { find_exhausted(conn, &cause, Some(&model), &[], now).await })
+        });
+        let exhausted: Result<Option<Exhausted>, StoreError> = read.await;
+        exhausted?.map_or(Ok(()), |exhausted| Err(exhausted.into()))
+    }
+}
+
+/// A call whose answer has begun.
+struct RunningCall {
+    inner: Arc<Inner>,
+    cause: Cause,
+    model: ModelRef,
+    /// The estimated size of the request.
+    sent_tokens: u64,
+    /// The text and arguments received so far.
+    said: String,
+    _permit: OwnedSemaphorePermit,
+}
+
+type Pieces = mpsc::Sender<Result<AnswerPiece, Problem>>;
+
+impl RunningCall {
+    /// Passes the answer on, and stores what it used before its end is passed on.
+    async fn pass_on(
+        mut self,
+        mut chunks: BoxStream<'static, Result<Chunk, ModelError>>,
+        pieces: Pieces,
+    ) {
+        let cancel = self.inner.model_calls.cancel.clone();
+        let last = loop {
+            let chunk = tokio::select! {
+                biased;
+                () = cancel.cancelled() => break Err(AgentsError::ShuttingDown.into()),
+                () = pieces.closed() => break Err(AgentsError::ShuttingDown.into()),
+                chunk = chunks.next() => chunk,
+            };
+            let piece = match chunk {
+                Some(Ok(Chunk::Text(text))) => AnswerPiece::Text(text),
+                Some(Ok(Chunk::ToolCall(call))) => AnswerPiece::ToolCall(call),
+                Some(Ok(Chunk::Reasoning(_) | Chunk::State(_))) => continue,
+                Some(Ok(Chunk::End { usage, stop })) => break Ok(AnswerPiece::End { usage, stop }),
+                Some(Err(error)) => break Err(ModelCallError::from(error).into()),
+                // The stream of a model ends with `End` or an error.
+                None => break Err(Problem::internal()),
+            };
+            match &piece {
+                AnswerPiece::Text(text) => self.said.push_str(text),
+                AnswerPiece::ToolCall(call) => self.said.push_str(&call.arguments),
+                AnswerPiece::NextStep | AnswerPiece::End { .. } => {}
+            }
+            // A closed channel is noticed above.
+            drop(pieces.send(Ok(piece)).await);
+        };
+        drop(chunks);
+        let usage = match &last {
+            Ok(AnswerPiece::End { usage, .. }) => *usage,
+            _ => Usage::default(),
+        };
+        // A provider that sent nothing may not have read the request.
+        if last.is_ok() || !self.said.is_empty() {
+            self.store_usage(usage).await;
+        }
+        drop(pieces.send(last).await);
+    }
+
+    /// Stores what the call used, or an estimate if the provider does not report it.
+    async fn store_usage(&self, usage: Usage) {
+        let used = if usage.input_tokens == 0 && usage.output_tokens == 0 {
+            Usage {
+                input_tokens: self.sent_tokens,
+                output_tokens: tokens_of(&self.said),
+                ..Usage::default()
+            }
+        } else {
+            usage
+        };
+        let (inner, cause) = (&self.inner, self.cause.clone());
+        let (now, random) = (inner.clock.now(), Arc::clone(&inner.random));
+        let facts = inner.models.facts(&self.model);
+        let mut row = cause.row(UtcDay::of(now), &self.model.to_string(), used, &facts);
+        row.turns = 1;
+        count(&row);
+        let write = inner.store.write(move |conn| {
+            Box::pin(async move { Inner::store_usage(conn, &[row], &cause, (now, &*random)).await })
+        });
+        match write.await {
+            Ok(warnings) => inner.publish_warnings(warnings),
+            Err(error) => tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "what a call to a model used could not be stored"
+            ),
+        }
+    }
+}

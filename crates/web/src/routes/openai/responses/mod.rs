@@ -1,0 +1,34 @@
+//! `POST /v1/responses` (<https://platform.openai.com/docs/api-reference/responses>): text and the caller's tools.
+//! Responses are not kept, so each request contains the whole conversation.
+
+mod body;
+mod response;
+mod stream;
+
+pub(in crate::routes) use body::ResponseBody;
+pub(in crate::routes) use response::ResponseObject;
+
+use super::{Origin, target};
+use crate::app::App;
+use crate::body::read_large_json;
+use crate::respond::{Refusal, json};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use response::Head;
+
+pub(in crate::routes) async fn post(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let origin = Origin::of(&app, &request)?;
+    let body: ResponseBody = read_large_json(&app, request).await?;
+    let is_streamed = body.is_streamed();
+    let head = Head::of(&origin, &body);
+    let request = body.read()?;
+    let answer = target::answer(&app, &head.model, request, origin.actor).await?;
+    if is_streamed {
+        Ok(stream::respond(head, target::begun(answer).await?))
+    } else {
+        Ok(json(&ResponseObject::collect(head, answer).await?))
+    }
+}

@@ -1,0 +1,276 @@
+//! The response object and its items.
+
+use super::super::Origin;
+use super::body::{ChoiceBody, ResponseBody, ToolBody};
+use crate::respond::openai_error;
+use futures_util::StreamExt;
+use gatehouse_agents::{AnswerPiece, AnswerStream};
+use gatehouse_domain::Problem;
+use gatehouse_models::{StopReason, ToolCall, Usage};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What every object of one response contains.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// The ID of the request.
+    request: String,
+    created_at: i64,
+    pub(super) model: String,
+    instructions: Option<String>,
+    max_output_tokens: Option<u32>,
+    tools: Vec<ToolBody>,
+    tool_choice: Option<ChoiceBody>,
+}
+
+impl Head {
+    pub(super) fn of(origin: &Origin, body: &ResponseBody) -> Self {
+        Self {
+            request: origin.id.clone(),
+            created_at: origin.created,
+            model: body.model.clone(),
+            instructions: body.instructions.clone(),
+            max_output_tokens: body.max_output_tokens,
+            tools: body.tools.clone().unwrap_or_default(),
+            tool_choice: body.tool_choice.clone(),
+        }
+    }
+
+    /// A message with this text, as the item with this index.
+    pub(super) fn message(&self, index: usize, text: &str, status: &'static str) -> OutputItem {
+        let part = (status != IN_PROGRESS).then(|| TextPart::of(text));
+        OutputItem::Message {
+            id: format!("msg_{}_{index}", self.request),
+            status,
+            role: "assistant",
+            content: part.into_iter().collect(),
+        }
+    }
+
+    /// A call, as the item with this index. Without arguments while it is in progress.
+    pub(super) fn call(&self, index: usize, call: &ToolCall, status: &'static str) -> OutputItem {
+        let is_begun = status == IN_PROGRESS;
+        OutputItem::FunctionCall {
+            id: format!("fc_{}_{index}", self.request),
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: if is_begun {
+                String::new()
+            } else {
+                call.arguments.clone()
+            },
+            status,
+        }
+    }
+
+    /// The response at its beginning.
+    pub(super) fn response(&self) -> ResponseObject {
+        ResponseObject {
+            id: format!("resp_{}", self.request),
+            object: "response",
+            created_at: self.created_at,
+            status: IN_PROGRESS,
+            error: None,
+            incomplete_details: None,
+            instructions: self.instructions.clone(),
+            max_output_tokens: self.max_output_tokens,
+            model: self.model.clone(),
+            output: Vec::new(),
+            parallel_tool_calls: true,
+            previous_response_id: None,
+            store: false,
+            tool_choice: match &self.tool_choice {
+                None => "auto".into(),
+                Some(choice) => json!(choice),
+            },
+            tools: self.tools.iter().map(|tool| json!(tool)).collect(),
+            usage: None,
+        }
+    }
+}
+
+pub(super) const IN_PROGRESS: &str = "in_progress";
+pub(super) const COMPLETED: &str = "completed";
+pub(super) const INCOMPLETE: &str = "incomplete";
+
+/// A response.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(in crate::routes) struct ResponseObject {
+    id: String,
+    /// `response`
+    object: &'static str,
+    /// Unix time in seconds.
+    created_at: i64,
+    /// completed or incomplete; in events also `in_progress` or failed.
+    pub(super) status: &'static str,
+    /// Why it failed.
+    error: Option<Value>,
+    incomplete_details: Option<IncompleteDetails>,
+    instructions: Option<String>,
+    max_output_tokens: Option<u32>,
+    /// As in the request.
+    model: String,
+    pub(super) output: Vec<OutputItem>,
+    /// Always true.
+    parallel_tool_calls: bool,
+    /// Always null.
+    previous_response_id: Option<()>,
+    /// Always false.
+    store: bool,
+    /// As in the request.
+    tool_choice: Value,
+    /// As in the request.
+    tools: Vec<Value>,
+    usage: Option<ResponseUsage>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct IncompleteDetails {
+    /// `max_output_tokens` or `content_filter`.
+    reason: &'static str,
+}
+
+/// An item of the answer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum OutputItem {
+    Message {
+        id: String,
+        status: &'static str,
+        role: &'static str,
+        content: Vec<TextPart>,
+    },
+    /// A call that the caller shall make.
+    FunctionCall {
+        id: String,
+        call_id: String,
+        name: String,
+        /// JSON text as the model wrote it.
+        arguments: String,
+        status: &'static str,
+    },
+}
+
+impl OutputItem {
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::Message { id, .. } | Self::FunctionCall { id, .. } => id,
+        }
+    }
+}
+
+/// The text of a message.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct TextPart {
+    /// `output_text`
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: String,
+    /// Always empty.
+    annotations: Vec<Value>,
+    /// Always empty.
+    logprobs: Vec<Value>,
+}
+
+impl TextPart {
+    pub(super) fn of(text: &str) -> Self {
+        Self {
+            kind: "output_text",
+            text: text.to_owned(),
+            annotations: Vec::new(),
+            logprobs: Vec::new(),
+        }
+    }
+}
+
+/// Token counts; of an agent, those of all its calls to models.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct ResponseUsage {
+    input_tokens: u64,
+    input_tokens_details: InputDetails,
+    output_tokens: u64,
+    output_tokens_details: OutputDetails,
+    total_tokens: u64,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct InputDetails {
+    cached_tokens: u64,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct OutputDetails {
+    reasoning_tokens: u64,
+}
+
+impl From<Usage> for ResponseUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            input_tokens_details: InputDetails {
+                cached_tokens: usage.cached_tokens,
+            },
+            output_tokens: usage.output_tokens,
+            output_tokens_details: OutputDetails {
+                reasoning_tokens: usage.reasoning_tokens,
+            },
+            total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        }
+    }
+}
+
+/// The status of an answer that ended.
+pub(super) const fn status_of(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::End | StopReason::ToolUse => COMPLETED,
+        StopReason::Length | StopReason::Refused | StopReason::Filtered => INCOMPLETE,
+    }
+}
+
+impl ResponseObject {
+    /// Waits for the end of an answer.
+    pub(super) async fn collect(head: Head, mut answer: AnswerStream) -> Result<Self, Problem> {
+        let (mut text, mut calls) = (String::new(), Vec::new());
+        while let Some(piece) = answer.next().await {
+            match piece? {
+                AnswerPiece::Text(more) => text.push_str(&more),
+                AnswerPiece::NextStep => text.clear(),
+                AnswerPiece::ToolCall(call) => calls.push(call),
+                AnswerPiece::End { usage, stop } => {
+                    let mut response = head.response();
+                    if !text.is_empty() || calls.is_empty() {
+                        response
+                            .output
+                            .push(head.message(0, &text, status_of(stop)));
+                    }
+                    for call in calls {
+                        let index = response.output.len();
+                        response.output.push(head.call(index, &call, COMPLETED));
+                    }
+                    response.end(usage, stop);
+                    return Ok(response);
+                }
+            }
+        }
+        Err(Problem::internal())
+    }
+
+    /// Marks the response as ended.
+    pub(super) fn end(&mut self, usage: Usage, stop: StopReason) {
+        self.status = status_of(stop);
+        self.incomplete_details = match stop {
+            StopReason::End | StopReason::ToolUse => None,
+            StopReason::Length => Some("max_output_tokens"),
+            StopReason::Refused | StopReason::Filtered => Some("content_filter"),
+        }
+        .map(|reason| IncompleteDetails { reason });
+        self.usage = Some(usage.into());
+    }
+
+    /// Marks the response as failed.
+    pub(super) fn fail(&mut self, problem: &Problem) {
+        self.status = "failed";
+        self.error = Some(openai_error(problem));
+    }
+}

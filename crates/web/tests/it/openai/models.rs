@@ -1,0 +1,47 @@
+//! The list of models.
+
+use super::Harness;
+use serde_json::{Value, json};
+
+fn ids(list: &Value) -> Vec<&str> {
+    assert_eq!(list["object"], "list");
+    let data = list["data"].as_array().unwrap().iter();
+    data.map(|model| model["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn agents_and_models_are_listed() {
+    let harness = Harness::new().await;
+    let agent = json!({ "id": "ada", "name": "Ada" });
+    harness.owner.rpc("agents.create", agent).await.unwrap();
+    let list = harness.client.get("/v1/models").await.expect(200);
+    assert_eq!(
+        ids(&list),
+        ["agent/ada", "agent/default", "fake/lab/m2", "fake/m1"]
+    );
+    for model in list["data"].as_array().unwrap() {
+        let path = format!("/v1/models/{}", model["id"].as_str().unwrap());
+        assert_eq!(harness.client.get(&path).await.expect(200), *model);
+    }
+    assert_eq!(list["data"][3]["owned_by"], "fake");
+    let missing = harness.client.get("/v1/models/agent/nobody").await;
+    let told = missing.refused(404, "NOT_FOUND");
+    assert_eq!(told["error"]["param"], "model");
+    let reader = harness.server.api_key(&harness.owner, &["operator.read"]);
+    reader.await.get("/v1/models").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_key_for_another_purpose_sees_no_agents() {
+    let harness = Harness::new().await;
+    let body = json!({ "label": "voice", "scopes": ["operator.read", "operator.write"],
+        "only": ["/v1/audio/*", "/v1/models"] });
+    let made = harness
+        .owner
+        .post("/api/auth/api-keys", body)
+        .await
+        .expect(200);
+    let key = harness.server.local().bearer(made["key"].as_str().unwrap());
+    let list = key.get("/v1/models").await.expect(200);
+    assert!(ids(&list).is_empty(), "{list}");
+}

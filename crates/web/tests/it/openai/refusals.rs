@@ -1,0 +1,196 @@
+//! What is refused, in which format, and what a failure leaves behind.
+
+use super::{CHAT, Harness, Reaction, events};
+use gatehouse_testkit::Reply;
+use serde_json::{Value, json};
+
+/// Asserts the format of an error of a handler; returns the member `error`.
+fn error(reply: &Reply, status: u16, code: &str) -> Value {
+    let body = reply.refused(status, code);
+    let error = body["error"].clone();
+    let mut members: Vec<&String> = error.as_object().unwrap().keys().collect();
+    members.sort();
+    assert_eq!(members, ["code", "message", "param", "type"], "{body}");
+    assert_eq!(error["code"], code);
+    assert!(error["message"].is_string() && error["type"].is_string());
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    error
+}
+
+fn body(changes: &Value) -> Value {
+    let mut body =
+        json!({ "model": "fake/m1", "messages": [{ "role": "user", "content": "Hi." }] });
+    for (name, value) in changes.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_exist_is_not_found() {
+    let harness = Harness::new().await;
+    for model in ["agent/nobody", "nobody/m1", "gpt-4o", "agent/", "/m1", ""] {
+        let told = error(&harness.ask(model, "Hi.").await, 404, "NOT_FOUND");
+        assert_eq!(told["param"], "model", "{model}");
+        assert_eq!(told["type"], "invalid_request_error");
+    }
+    let unknown = json!({ "error": { "message": "The model `m9` does not exist",
+        "type": "invalid_request_error", "code": "model_not_found" } });
+    harness.model.will([Reaction::Refuse(404, unknown)]);
+    error(&harness.ask("fake/m9", "Hi.").await, 404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_with_the_name_of_the_field() {
+    let harness = Harness::new().await;
+    let image = json!([{ "type": "image_url", "image_url": { "url": "https://x" } }]);
+    let tool = json!([{ "type": "function", "function": { "name": "f" } }]);
+    for (changes, param) in [
+        (json!({ "model": null }), "model"),
+        (json!({ "messages": [] }), "messages"),
+        (
+            json!({ "messages": [{ "role": "user", "content": image }] }),
+            "messages",
+        ),
+        (
+            json!({ "messages": [{ "role": "critic", "content": "x" }] }),
+            "messages",
+        ),
+        (
+            json!({ "messages": [{ "role": "tool", "tool_call_id": "c", "content": "x" }] }),
+            "messages",
+        ),
+        (json!({ "n": 2 }), "n"),
+        (json!({ "temperature": 2.1 }), "temperature"),
+        (json!({ "top_p": -0.1 }), "top_p"),
+        (json!({ "stop": ["a", "b", "c", "d", "e"] }), "stop"),
+        (
+            json!({ "response_format": { "type": "json_object" } }),
+            "response_format",
+        ),
+        (json!({ "reasoning_effort": "much" }), "reasoning_effort"),
+        (json!({ "tools": [{ "type": "web_search" }] }), "tools"),
+        (json!({ "tool_choice": "maybe" }), "tool_choice"),
+        (
+            json!({ "tool_choice": { "type": "function", "function": { "name": "g" } } }),
+            "tool_choice",
+        ),
+        (json!({ "model": "agent/default", "tools": tool }), "tools"),
+        (
+            json!({ "model": "agent/default", "messages": [{ "role": "assistant", "content": "x" }] }),
+            "messages",
+        ),
+        (
+            json!({ "model": "agent/default", "messages": [{ "role": "user", "content": " " }] }),
+            "messages",
+        ),
+    ] {
+        let reply = harness.client.post(CHAT, body(&changes)).await;
+        let told = error(&reply, 400, "INVALID_PARAMS");
+        assert_eq!(told["param"], param, "{changes}: {}", reply.text);
+    }
+    let kind = Some("application/json");
+    let broken = harness.client.send_bytes("POST", CHAT, kind, "{").await;
+    error(&broken, 400, "PARSE_ERROR");
+    let text = harness
+        .client
+        .send_bytes("POST", CHAT, Some("text/plain"), "{}")
+        .await;
+    error(&text, 415, "UNSUPPORTED_MEDIA_TYPE");
+    assert!(harness.model.seen().is_empty());
+    assert_eq!(harness.sessions().await, json!([]));
+}
+
+#[tokio::test]
+async fn the_gate_keeps_its_own_format() {
+    let harness = Harness::new().await;
+    let good = body(&json!({}));
+    let stranger = harness.server.local().remote();
+    let told = stranger.post(CHAT, good.clone()).await;
+    assert!(told.refused(401, "AUTH_NOT_AUTHENTICATED")["error"].is_string());
+    let reader = harness
+        .server
+        .api_key(&harness.owner, &["operator.read"])
+        .await;
+    let told = reader.post(CHAT, good.clone()).await;
+    assert!(told.refused(403, "FORBIDDEN")["error"].is_string());
+    let limited =
+        json!({ "label": "voice", "scopes": ["operator.write"], "only": ["/v1/audio/*"] });
+    let made = harness
+        .owner
+        .post("/api/auth/api-keys", limited)
+        .await
+        .expect(200);
+    let key = harness.server.local().bearer(made["key"].as_str().unwrap());
+    let told = key.post(CHAT, good).await.refused(403, "FORBIDDEN");
+    assert_eq!(told["required"], "only");
+    assert!(harness.model.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_stops_agents_and_models() {
+    let harness = Harness::new().await;
+    harness.ask("fake/m1", "Hi.").await.expect(200);
+    let limit = |scope: &str| json!({ "scope": scope, "period": "day", "tokens": 13 });
+    for scope in ["all", "model:fake/m1"] {
+        harness
+            .owner
+            .rpc("budgets.set", limit(scope))
+            .await
+            .unwrap();
+        for model in ["agent/default", "fake/m1"] {
+            for stream in [false, true] {
+                let changes = json!({ "model": model, "stream": stream });
+                let reply = harness.client.post(CHAT, body(&changes)).await;
+                let told = error(&reply, 402, "BUDGET_EXHAUSTED");
+                assert_eq!(told["type"], "insufficient_quota");
+                assert!(reply.json()["resets_at"].is_string());
+            }
+        }
+        let name = json!({ "scope": scope, "period": "day" });
+        harness.owner.rpc("budgets.delete", name).await.unwrap();
+    }
+    assert_eq!(harness.model.seen().len(), 1);
+    assert_eq!(harness.sessions().await, json!([]));
+}
+
+#[tokio::test]
+async fn a_failure_of_the_provider_is_told() {
+    let harness = Harness::new().await;
+    let refusal = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
+    for model in ["agent/default", "fake/m1"] {
+        harness.model.will([Reaction::Refuse(400, refusal.clone())]);
+        let told = error(&harness.ask(model, "Hi.").await, 502, "PROVIDER_FAILED");
+        assert_eq!(told["type"], "server_error");
+        // Once the response has begun, the failure is an event.
+        harness.model.will([Reaction::Break("It is")]);
+        let changes = json!({ "model": model, "stream": true });
+        let reply = harness.client.post(CHAT, body(&changes)).await;
+        let last = events(&reply).pop().unwrap();
+        assert_eq!(last["code"], "PROVIDER_FAILED", "{}", reply.text);
+        assert_eq!(last["error"]["code"], "PROVIDER_FAILED");
+    }
+    assert_eq!(harness.sessions().await, json!([]));
+}
+
+#[tokio::test]
+async fn a_caller_that_leaves_stops_the_work() {
+    let harness = Harness::new().await;
+    for model in ["agent/default", "fake/m1"] {
+        harness.model.will([Reaction::Hang("It is")]);
+        let changes = json!({ "model": model, "stream": true });
+        let request = harness.client.request("POST", CHAT).json(&body(&changes));
+        let mut response = request.send().await.unwrap();
+        assert!(response.chunk().await.unwrap().is_some());
+        drop(response);
+    }
+    // The use of both is stored once they have ended.
+    loop {
+        let turns = harness.usage("day").await;
+        let ended = turns.first().and_then(|row| row["turns"].as_i64());
+        if ended == Some(2) && harness.sessions().await == json!([]) {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}

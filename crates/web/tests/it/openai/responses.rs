@@ -1,0 +1,188 @@
+//! `/v1/responses`.
+
+use super::{Harness, Reaction, events};
+use serde_json::{Value, json};
+
+const RESPONSES: &str = "/v1/responses";
+
+fn weather() -> Value {
+    json!([{ "type": "function", "name": "weather", "description": "Reports.", "strict": false,
+        "parameters": { "type": "object", "properties": { "city": { "type": "string" } } } }])
+}
+
+#[tokio::test]
+async fn an_agent_responds() {
+    let harness = Harness::new().await;
+    harness
+        .model
+        .will([Reaction::Say(vec!["It is ", "sunny."])]);
+    let input = json!([
+        { "role": "user", "content": "Hello." },
+        { "type": "message", "role": "assistant", "id": "msg_1", "status": "completed",
+            "content": [{ "type": "output_text", "text": "Hello!", "annotations": [] }] },
+        { "role": "user", "content": [{ "type": "input_text", "text": "The weather?" }] },
+    ]);
+    let body = json!({ "model": "agent/default", "instructions": "Be brief.", "input": input });
+    let got = harness.client.post(RESPONSES, body).await.expect(200);
+    assert_eq!(
+        (&got["object"], &got["status"]),
+        (&json!("response"), &json!("completed"))
+    );
+    assert_eq!(got["output"].as_array().unwrap().len(), 1);
+    let item = &got["output"][0];
+    assert_eq!(
+        (&item["type"], &item["role"]),
+        (&json!("message"), &json!("assistant"))
+    );
+    assert_eq!(item["content"][0]["type"], "output_text");
+    assert_eq!(item["content"][0]["text"], "It is sunny.");
+    assert_eq!(got["usage"]["total_tokens"], 13);
+    assert_eq!(
+        (&got["tools"], &got["tool_choice"]),
+        (&json!([]), &json!("auto"))
+    );
+    let asked = harness.model.last();
+    assert!(
+        asked["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .contains("Be brief.")
+    );
+    assert_eq!(asked["messages"][2]["content"], "Hello!");
+    assert_eq!(asked["messages"].as_array().unwrap().len(), 4);
+    assert_eq!(harness.sessions().await, json!([]));
+}
+
+#[tokio::test]
+async fn a_model_calls_the_callers_functions() {
+    let harness = Harness::new().await;
+    harness
+        .model
+        .will([Reaction::Call(vec![("weather", json!({ "city": "Rome" }))])]);
+    let question = json!({ "role": "user", "content": "The weather in Rome?" });
+    let choice = json!({ "type": "function", "name": "weather" });
+    let body = json!({ "model": "fake/m1", "input": [question], "tools": weather(),
+        "tool_choice": choice, "max_output_tokens": 50 });
+    let got = harness.client.post(RESPONSES, body).await.expect(200);
+    assert_eq!(got["output"].as_array().unwrap().len(), 1);
+    let call = &got["output"][0];
+    assert_eq!(
+        (&call["type"], &call["name"]),
+        (&json!("function_call"), &json!("weather"))
+    );
+    assert_eq!(call["arguments"], "{\"city\":\"Rome\"}");
+    assert_eq!((&got["tools"], &got["tool_choice"]), (&weather(), &choice));
+    let asked = harness.model.last();
+    assert_eq!(asked["max_tokens"], 50);
+    assert_eq!(asked["tool_choice"]["function"]["name"], "weather");
+
+    harness.model.will([Reaction::Say(vec!["Sunny."])]);
+    let output = json!({ "type": "function_call_output", "call_id": call["call_id"],
+        "output": "sunny" });
+    let body = json!({ "model": "fake/m1", "input": [question, call, output], "tools": weather() });
+    let got = harness.client.post(RESPONSES, body).await.expect(200);
+    assert_eq!(got["output"][0]["content"][0]["text"], "Sunny.");
+    let asked = harness.model.last();
+    assert_eq!(asked["messages"][1]["tool_calls"][0]["id"], call["call_id"]);
+    assert_eq!(asked["messages"][2]["content"], "sunny");
+}
+
+#[tokio::test]
+async fn a_response_is_streamed() {
+    let harness = Harness::new().await;
+    let pieces = vec!["It ", "is sunny."];
+    harness.model.will([Reaction::Say(pieces)]);
+    let body = json!({ "model": "fake/m1", "input": "The weather?", "stream": true });
+    let reply = harness.client.post(RESPONSES, body).await;
+    let got = events(&reply);
+    let kinds: Vec<&str> = got
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    let mut expected = vec![
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.completed",
+    ];
+    assert_eq!(kinds, expected);
+    for (number, event) in got.iter().enumerate() {
+        assert_eq!(event["sequence_number"], number);
+        let name = format!("event: {}", event["type"].as_str().unwrap());
+        assert!(reply.text.lines().any(|line| line == name), "{name}");
+    }
+    assert_eq!(got[6]["text"], "It is sunny.");
+    let response = &got[9]["response"];
+    assert_eq!(response["output"][0]["content"][0]["text"], "It is sunny.");
+    assert_eq!(
+        (&response["status"], &response["id"]),
+        (&json!("completed"), &got[0]["response"]["id"])
+    );
+    assert_eq!(response["usage"]["total_tokens"], 13);
+
+    harness
+        .model
+        .will([Reaction::Call(vec![("weather", json!({}))])]);
+    let body = json!({ "model": "fake/m1", "input": "The weather?", "stream": true,
+        "tools": weather() });
+    let got = events(&harness.client.post(RESPONSES, body).await);
+    let kinds: Vec<&str> = got
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    expected.splice(
+        3..9,
+        [
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+        ],
+    );
+    assert_eq!(kinds, expected);
+
+    harness.model.will([Reaction::Break("It is")]);
+    let body = json!({ "model": "agent/default", "input": "The weather?", "stream": true });
+    let last = events(&harness.client.post(RESPONSES, body).await)
+        .pop()
+        .unwrap();
+    assert_eq!(last["type"], "response.failed");
+    assert_eq!(last["response"]["error"]["code"], "PROVIDER_FAILED");
+}
+
+#[tokio::test]
+async fn what_is_not_supported_is_refused() {
+    let harness = Harness::new().await;
+    let computer = json!([{ "type": "computer_call" }]);
+    for (name, value) in [
+        ("input", json!([])),
+        ("input", computer),
+        ("input", json!([{ "role": "critic", "content": "x" }])),
+        (
+            "input",
+            json!([{ "type": "function_call_output", "call_id": "c", "output": "x" }]),
+        ),
+        ("previous_response_id", json!("resp_1")),
+        ("conversation", json!("conv_1")),
+        ("background", json!(true)),
+        ("text", json!({ "format": { "type": "json_object" } })),
+        ("tools", json!([{ "type": "web_search" }])),
+        ("tool_choice", json!({ "type": "function", "name": "g" })),
+        ("reasoning", json!({ "effort": "much" })),
+    ] {
+        let mut body = json!({ "model": "fake/m1", "input": "Hi." });
+        body[name] = value;
+        let told = harness.client.post(RESPONSES, body).await;
+        let told = told.refused(400, "INVALID_PARAMS");
+        assert_eq!(told["error"]["param"], name, "{told}");
+    }
+    let body = json!({ "model": "nobody/m1", "input": "Hi." });
+    let told = harness.client.post(RESPONSES, body).await;
+    assert_eq!(told.refused(404, "NOT_FOUND")["error"]["param"], "model");
+    assert!(harness.model.seen().is_empty());
+}
