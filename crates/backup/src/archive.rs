@@ -149,9 +149,7 @@ pub(crate) fn decode_row(line: &[u8], columns: &[TableColumn]) -> Option<Vec<Cel
             (Value::Null, _) => Some(Cell::Null),
             (Value::Number(number), ColumnKind::Integer) => number.as_i64().map(Cell::Integer),
             (Value::String(text), ColumnKind::Text) => Some(Cell::Text(text)),
-            (Value::String(text), ColumnKind::Blob) => {
-                STANDARD.decode(text).ok().map(Cell::Blob)
-            }
+            (Value::String(text), ColumnKind::Blob) => STANDARD.decode(text).ok().map(Cell::Blob),
             _ => None,
         })
         .collect()

@@ -1,8 +1,8 @@
 //! Makes a backup.
 
+use crate::BackupError;
 use crate::age::{self, Encryptor, Recipient};
 use crate::archive::{FORMAT, Manifest, Mark, TableEntry, encode_line, encode_row};
-use crate::BackupError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;

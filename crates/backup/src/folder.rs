@@ -95,7 +95,10 @@ pub struct NewFile {
 impl NewFile {
     /// Creates the file for its owner only, and its directory if it is missing. Fails if `path` exists.
     pub fn create(path: &Path) -> io::Result<Self> {
-        if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        if let Some(directory) = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
             fs::DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -164,7 +167,11 @@ mod tests {
         let name = file_name(moment, true);
         assert_eq!(name, "gatehouse-20260131T120007Z.backup.age");
         assert_eq!(time_of(&name), Some(at("2026-01-31T12:00:07Z")));
-        for other in ["gatehouse-x.backup", "x.backup", "gatehouse-20260131T120007Z.tar"] {
+        for other in [
+            "gatehouse-x.backup",
+            "x.backup",
+            "gatehouse-20260131T120007Z.tar",
+        ] {
             assert_eq!(time_of(other), None, "{other}");
         }
     }

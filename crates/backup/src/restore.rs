@@ -1,15 +1,17 @@
 //! Reads a backup and writes it into an empty database.
 
+use crate::BackupError;
 use crate::age::{self, Identity};
 use crate::archive::{FORMAT, Manifest, Mark, TableEntry, decode_row};
-use crate::BackupError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
 use flate2::bufread::GzDecoder;
 use gatehouse_store::{Cell, Import, Location};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Maximum length of a line: the largest row is a recording as base64.
@@ -70,8 +72,7 @@ fn parse_manifest(line: &[u8]) -> Result<Manifest, BackupError> {
     struct Version {
         gatehouse_backup: u32,
     }
-    let version: Version =
-        serde_json::from_slice(line).map_err(|_| BackupError::NotABackup)?;
+    let version: Version = serde_json::from_slice(line).map_err(|_| BackupError::NotABackup)?;
     if version.gatehouse_backup != FORMAT {
         return Err(BackupError::Format {
             found: version.gatehouse_backup,
@@ -112,7 +113,12 @@ impl Archive<'_> {
         let files = self.read_files()?;
         // Reading past the last line verifies the checksum of gzip and the last chunk of the encryption.
         let mut rest = [0];
-        if self.lines.read(&mut rest).map_err(BackupError::of_reading)? != 0 {
+        if self
+            .lines
+            .read(&mut rest)
+            .map_err(BackupError::of_reading)?
+            != 0
+        {
             return Err(damaged("there is data after its end"));
         }
         Ok(Restored { import, files })
@@ -166,7 +172,7 @@ impl Archive<'_> {
         loop {
             match parse_mark(&read_line(&mut self.lines)?)? {
                 Mark::File { name, data } => {
-                    let is_known = self.manifest.files.contains(&name);
+                    let is_known = self.manifest.files.contains(&name) && is_file_name(&name);
                     let data = STANDARD.decode(data).ok().filter(|_| is_known);
                     files.push(RestoredFile {
                         data: Zeroizing::new(
@@ -180,6 +186,11 @@ impl Archive<'_> {
             }
         }
     }
+}
+
+/// Whether a name stays in the directory that it is joined to.
+fn is_file_name(name: &str) -> bool {
+    Path::new(name).file_name() == Some(OsStr::new(name))
 }
 
 fn damaged(what: &str) -> BackupError {
@@ -201,4 +212,17 @@ fn read_line(lines: &mut impl BufRead) -> Result<Vec<u8>, BackupError> {
         return Err(BackupError::Incomplete);
     }
     Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_file_name;
+
+    #[test]
+    fn names_of_files_do_not_leave_the_directory() {
+        assert!(is_file_name("provider_keys.json.enc"));
+        for name in ["", ".", "..", "a/b", "../a", "/a", "a/", "a/.."] {
+            assert!(!is_file_name(name), "{name}");
+        }
+    }
 }

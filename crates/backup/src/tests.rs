@@ -54,7 +54,9 @@ async fn sessions(database: &TestDatabase) -> Vec<AuthSessionRow> {
 }
 
 fn source(database: &TestDatabase, files: &[(&str, &Path)]) -> Source {
-    let files = files.iter().map(|(name, path)| ((*name).to_owned(), path.to_path_buf()));
+    let files = files
+        .iter()
+        .map(|(name, path)| ((*name).to_owned(), path.to_path_buf()));
     Source {
         location: database.location.clone(),
         files: files.collect(),
@@ -81,7 +83,9 @@ async fn restore(
     identity: Option<&Identity>,
     to: &TestDatabase,
 ) -> Result<Vec<RestoredFile>, BackupError> {
-    let restored = open(file, identity)?.restore(&to.location, |_, _| {}).await?;
+    let restored = open(file, identity)?
+        .restore(&to.location, |_, _| {})
+        .await?;
     restored.import.finish().await?;
     Ok(restored.files)
 }
@@ -169,7 +173,13 @@ async fn a_dropped_restore_leaves_the_database_empty() {
         let from = gatehouse_store::testing::sqlite();
         fill(&from, 1).await;
         let (file, _) = backup(&source(&from, &[]), None).await;
-        drop(open(&*file, None).unwrap().restore(&to.location, |_, _| {}).await.unwrap());
+        drop(
+            open(&*file, None)
+                .unwrap()
+                .restore(&to.location, |_, _| {})
+                .await
+                .unwrap(),
+        );
         restore(&file, None, &to).await.unwrap();
         assert_eq!(sessions(&to).await.len(), 1);
     }

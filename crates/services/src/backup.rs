@@ -61,10 +61,7 @@ fn files(layers: &Layers) -> Vec<(String, PathBuf)> {
     let keys = PROVIDER_FILES
         .iter()
         .map(|name| ((*name).to_owned(), layers.data_dir().join(name)));
-    let settings = (
-        SETTINGS_FILE.to_owned(),
-        layers.config_path().to_path_buf(),
-    );
+    let settings = (SETTINGS_FILE.to_owned(), layers.config_path().to_path_buf());
     keys.chain([settings]).collect()
 }
 

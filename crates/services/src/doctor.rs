@@ -35,7 +35,11 @@ impl Check {
         }
     }
 
-    pub(crate) fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn bad(
+        id: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         Self {
             id,
             ok: false,

@@ -76,9 +76,9 @@ impl Webhooks {
     /// Counts the deliveries that a restored backup holds.
     pub async fn count_deliveries_to_release(&self) -> Result<i64, WebhooksError> {
         let read = self.0.store.read(|conn| {
-            Box::pin(async move {
-                Ok::<_, WebhooksError>(conn.count_deliveries_to_release().await?)
-            })
+            Box::pin(
+                async move { Ok::<_, WebhooksError>(conn.count_deliveries_to_release().await?) },
+            )
         });
         read.await
     }

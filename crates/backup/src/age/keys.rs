@@ -45,11 +45,7 @@ impl Recipient {
         Ok(Self::PublicKey(*key))
     }
 
-    pub(super) fn wrap(
-        &self,
-        file_key: &FileKey,
-        random: &dyn Random,
-    ) -> Result<Stanza, AgeError> {
+    pub(super) fn wrap(&self, file_key: &FileKey, random: &dyn Random) -> Result<Stanza, AgeError> {
         match self {
             Self::PublicKey(public) => {
                 let ephemeral: Key = Zeroizing::new(random.bytes());
@@ -142,14 +138,14 @@ fn open_x25519(key: &Key, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> 
     }
     let share = bytes_of::<32>(share)?;
     let public = MontgomeryPoint::mul_base_clamped(**key).to_bytes();
-    Ok(open(&shared_key(key, &share, &share, &public)?, &stanza.body))
+    Ok(open(
+        &shared_key(key, &share, &share, &public)?,
+        &stanza.body,
+    ))
 }
 
 /// `None` if the passphrase is wrong or the stanza has another type.
-fn open_scrypt(
-    passphrase: &SecretString,
-    stanza: &Stanza,
-) -> Result<Option<FileKey>, AgeError> {
+fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<FileKey>, AgeError> {
     let [kind, salt, log_n] = stanza.arguments.as_slice() else {
         return Ok(None);
     };

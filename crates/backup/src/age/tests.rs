@@ -1,12 +1,13 @@
 use super::*;
-use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::SeededRandom;
 use secrecy::SecretString;
 use std::io::Read;
 
 /// Made with pyrage 1.4.0, which wraps the Rust implementation of the format's authors.
-const SECRET_KEY: &str = "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ";
+const SECRET_KEY: &str =
+    "AGE-SECRET-KEY-1TUSH4UEG4MD784UARUPVC8S4FQ0VNVPRZHW39KC6A3KA3U6GT9NSKL2UXZ";
 const PUBLIC_KEY: &str = "age1slgc7ysft3t0226a4zjmpjmlvwuc6la8hjmj86qhhtdnxfext3wqhpgu3d";
 const MESSAGE: &[u8] = b"A file made by another implementation.\n";
 /// Has a second stanza of an unknown type.
@@ -99,9 +100,15 @@ fn a_work_factor_is_accepted_up_to_its_limit() {
 #[test]
 fn keys_with_errors_are_refused() {
     for text in ["", "age1", SECRET_KEY, &PUBLIC_KEY.replace('q', "p")] {
-        assert!(matches!(Recipient::parse(text), Err(AgeError::Recipient)), "{text}");
+        assert!(
+            matches!(Recipient::parse(text), Err(AgeError::Recipient)),
+            "{text}"
+        );
     }
     for text in ["", "# only a comment", PUBLIC_KEY] {
-        assert!(matches!(Identity::parse(text), Err(AgeError::Identity)), "{text}");
+        assert!(
+            matches!(Identity::parse(text), Err(AgeError::Identity)),
+            "{text}"
+        );
     }
 }

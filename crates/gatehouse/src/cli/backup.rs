@@ -69,18 +69,28 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
         let client = Client::new(globals, &layers)?;
         let found = client.rpc("backup.list", json!({})).await?;
         let fields = ["created_at", "bytes", "encrypted", "name"];
-        out.table(&found, &head, rows(&found, "backups", &fields), "No backups.")?;
+        out.table(
+            &found,
+            &head,
+            rows(&found, "backups", &fields),
+            "No backups.",
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let directory = directory.unwrap_or_else(|| default_directory(&layers));
-    let found = folder::list(&directory)
-        .with_context(|| format!("cannot read {}", directory.display()))?;
+    let found =
+        folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let backups: Vec<Value> = found.iter().map(record).collect();
     let lines = found.iter().map(|entry| {
         let size = indicatif::BinaryBytes(entry.bytes).to_string();
         let encrypted = if entry.is_encrypted { "yes" } else { "no" };
         let path = plain(&entry.path.to_string_lossy());
-        vec![entry.created_at.to_string(), size, encrypted.to_owned(), path]
+        vec![
+            entry.created_at.to_string(),
+            size,
+            encrypted.to_owned(),
+            path,
+        ]
     });
     let record = json!({ "backups": backups });
     out.table(&record, &head, lines.collect(), "No backups.")?;

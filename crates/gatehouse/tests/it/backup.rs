@@ -1,7 +1,7 @@
 //! `gatehouse backup`, with a running and a stopped server.
 
 use crate::process::{CommandOutput, Installation, PASSWORD, make_key, mode};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 struct Kept {
     installation: Installation,
     key: String,
+    recovery_key: String,
     passphrase: PathBuf,
 }
 
@@ -17,13 +18,14 @@ impl Kept {
     async fn new() -> Self {
         let installation = Installation::new();
         let server = installation.start();
-        server.set_up().await;
+        let recovery_key = server.set_up().await;
         server.stop();
         let key = make_key(&installation).await;
         let passphrase = installation.file("passphrase", "a passphrase\n").await;
         Self {
             installation,
             key,
+            recovery_key,
             passphrase,
         }
     }
@@ -31,14 +33,27 @@ impl Kept {
     fn create(&self, to: &str) -> CommandOutput {
         let passphrase = text(&self.passphrase);
         self.installation.run(&[
-            "backup", "create", "--to", to, "--passphrase-file", passphrase, "--json",
+            "backup",
+            "create",
+            "--to",
+            to,
+            "--passphrase-file",
+            passphrase,
+            "--json",
         ])
     }
 
     /// Restores a backup into another installation.
     fn restore(&self, to: &Installation, backup: &str, flags: &[&str]) -> CommandOutput {
         let passphrase = text(&self.passphrase);
-        let mut args = vec!["backup", "restore", backup, "--passphrase-file", passphrase, "--json"];
+        let mut args = vec![
+            "backup",
+            "restore",
+            backup,
+            "--passphrase-file",
+            passphrase,
+            "--json",
+        ];
         args.extend(flags);
         to.run(&args)
     }
@@ -56,7 +71,9 @@ fn path_of(created: &Value) -> String {
 async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     let from = Kept::new().await;
     let server = from.installation.start();
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
     let variable = json!({ "key": "TOKEN", "value": "hunter2" });
     let set = server.rpc(&from.key, "env.set", variable).await;
     assert!(set["error"].is_null(), "{set}");
@@ -73,16 +90,26 @@ async fn a_running_server_is_backed_up_verified_and_restored_elsewhere() {
     server.stop();
 
     let passphrase = text(&from.passphrase);
-    let verify = ["backup", "verify", &backup, "--passphrase-file", passphrase, "--json"];
+    let verify = [
+        "backup",
+        "verify",
+        &backup,
+        "--passphrase-file",
+        passphrase,
+        "--json",
+    ];
     assert_eq!(from.installation.run(&verify).json()["ok"], true);
 
     let to = Installation::new();
     from.restore(&to, &backup, &[]).ok();
     let restored = to.start();
     assert_eq!(restored.vault_status().await, "sealed");
-    let login = json!({ "password": PASSWORD });
-    let login = restored.post("/api/auth/login", login).await;
-    assert_eq!(login.status, StatusCode::OK);
+    let recovery = json!({ "recovery_key": from.recovery_key });
+    let path = "/api/auth/vault/recovery";
+    let opened = restored
+        .call(Method::POST, path, &from.key, Some(recovery))
+        .await;
+    assert_eq!(opened.status, StatusCode::OK, "{}", opened.body);
     assert_eq!(restored.vault_status().await, "unsealed");
     let listed = restored.rpc(&from.key, "env.list", json!({})).await;
     assert!(listed.to_string().contains("TOKEN"), "{listed}");
@@ -99,13 +126,27 @@ async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
     let backup = text(&backup);
     from.create(backup).ok();
     let again = from.create(backup);
-    assert!(again.failed(1).contains("cannot create"), "{}", again.stderr());
+    assert!(
+        again.failed(1).contains("cannot create"),
+        "{}",
+        again.stderr()
+    );
 
     let to = Installation::new();
     let without = to.run(&["backup", "restore", backup]);
-    assert!(without.failed(1).contains("is encrypted"), "{}", without.stderr());
+    assert!(
+        without.failed(1).contains("is encrypted"),
+        "{}",
+        without.stderr()
+    );
     let wrong = from.installation.file("wrong", "another").await;
-    let wrong = to.run(&["backup", "restore", backup, "--passphrase-file", text(&wrong)]);
+    let wrong = to.run(&[
+        "backup",
+        "restore",
+        backup,
+        "--passphrase-file",
+        text(&wrong),
+    ]);
     let refusal = wrong.failed(1);
     assert!(refusal.contains("not encrypted to this"), "{refusal}");
 
@@ -113,12 +154,23 @@ async fn a_restore_replaces_nothing_and_needs_the_passphrase() {
     let record = from.restore(&to, backup, &["--revoke-credentials"]).json();
     assert_eq!(record["revoked"], 2, "{record}");
     let second = from.restore(&to, backup, &[]);
-    assert!(second.failed(1).contains("has rows already"), "{}", second.stderr());
+    assert!(
+        second.failed(1).contains("has rows already"),
+        "{}",
+        second.stderr()
+    );
     let restored = to.start();
     let refused = restored.rpc(&from.key, "env.list", json!({})).await;
-    assert!(refused["result"].is_null(), "the key was revoked: {refused}");
+    assert!(
+        refused["result"].is_null(),
+        "the key was revoked: {refused}"
+    );
     let running = from.restore(&to, backup, &[]);
-    assert!(running.failed(1).contains("is running"), "{}", running.stderr());
+    assert!(
+        running.failed(1).contains("is running"),
+        "{}",
+        running.stderr()
+    );
 }
 
 #[tokio::test]
@@ -134,13 +186,21 @@ async fn backups_in_a_directory_are_limited_in_number() {
     std::fs::create_dir(&directory).unwrap();
     std::fs::File::create(&older).unwrap();
     let created = run(&["--keep", "1"]);
-    assert!(created.stderr().contains("not encrypted"), "{}", created.stderr());
+    assert!(
+        created.stderr().contains("not encrypted"),
+        "{}",
+        created.stderr()
+    );
     let created = created.json();
     assert_eq!(created["deleted"].as_array().map(Vec::len), Some(1));
     assert!(!older.exists() && Path::new(&path_of(&created)).exists());
     run(&["--keep", "0"]).failed(2);
     let one_file = run(&["--to", text(&older), "--keep", "1"]);
-    assert!(one_file.failed(1).contains("needs a directory"), "{}", one_file.stderr());
+    assert!(
+        one_file.failed(1).contains("needs a directory"),
+        "{}",
+        one_file.stderr()
+    );
     let piped = from.installation.run(&["backup", "create", "--to", "-"]);
     assert_eq!(piped.0.stdout.get(..2), Some(&[0x1f, 0x8b][..]));
 }
@@ -149,7 +209,9 @@ async fn backups_in_a_directory_are_limited_in_number() {
 async fn waiting_deliveries_are_held_until_they_are_released() {
     let from = Kept::new().await;
     let server = from.installation.start();
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
     let rpc = async |method, params| {
         let answer = server.rpc(&from.key, method, params).await;
         assert!(answer["error"].is_null(), "{answer}");
@@ -173,10 +235,20 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
     let record = from.restore(&to, text(&backup), &[]).json();
     assert_eq!(record["held"], 1, "{record}");
     let restored = to.start();
-    restored.post("/api/auth/login", json!({ "password": PASSWORD })).await;
-    let page = restored.rpc(&from.key, "webhooks.deliveries", json!({})).await;
+    restored
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
+    let page = restored
+        .rpc(&from.key, "webhooks.deliveries", json!({}))
+        .await;
     let held = &page["result"]["deliveries"][0];
-    assert!(held["error"].as_str().unwrap().starts_with("Restored from a backup"), "{held}");
+    assert!(
+        held["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("Restored from a backup"),
+        "{held}"
+    );
     let doctor = restored.rpc(&from.key, "system.doctor", json!({})).await;
     assert!(doctor.to_string().contains("held_deliveries"), "{doctor}");
     let method = "webhooks.deliveries.release";
@@ -189,28 +261,52 @@ async fn waiting_deliveries_are_held_until_they_are_released() {
 #[tokio::test]
 async fn the_server_makes_backups_on_request_and_by_its_schedule() {
     let mut from = Kept::new().await;
-    from.installation.env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
+    from.installation
+        .env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
     from.installation.env("SERVICE_BACKUP__KEEP", "1");
     let server = from.installation.start();
     let run = |args: &[&str]| {
-        let mut all = vec!["--url", &server.url, "--api-key", &from.key, "--json", "backup"];
+        let mut all = vec![
+            "--url",
+            &server.url,
+            "--api-key",
+            &from.key,
+            "--json",
+            "backup",
+        ];
         all.extend(args);
         from.installation.run(&all)
     };
     let made = run(&["create", "--passphrase-file", text(&from.passphrase)]).json();
-    assert_eq!((made["encrypted"].as_bool(), made["deleted"].as_array().map(Vec::len)), (Some(true), Some(0)));
+    assert_eq!(
+        (
+            made["encrypted"].as_bool(),
+            made["deleted"].as_array().map(Vec::len)
+        ),
+        (Some(true), Some(0))
+    );
     run(&["create", "--to", "x"]).failed(1);
     run(&["create", "--recipient", "age1"]).failed(1);
     let name = made["name"].as_str().unwrap();
     let backup = from.installation.data_dir().join("backups").join(name);
     let passphrase = text(&from.passphrase);
-    let verify = ["backup", "verify", text(&backup), "--passphrase-file", passphrase, "--json"];
+    let verify = [
+        "backup",
+        "verify",
+        text(&backup),
+        "--passphrase-file",
+        passphrase,
+        "--json",
+    ];
     assert_eq!(from.installation.run(&verify).json()["ok"], true);
 
     // The first poll calculates the time, the second makes the backup and deletes the one above.
     for _ in 0..600 {
         let doctor = server.rpc(&from.key, "system.doctor", json!({})).await;
-        if doctor.to_string().contains("The last scheduled backup is of") {
+        if doctor
+            .to_string()
+            .contains("The last scheduled backup is of")
+        {
             let backups = run(&["list"]).json()["backups"].clone();
             assert_eq!(backups.as_array().map(Vec::len), Some(1), "{backups}");
             assert_eq!(backups[0]["encrypted"], false);

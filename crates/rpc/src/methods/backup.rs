@@ -70,7 +70,10 @@ fn recipient(
     passphrase: Option<SecretString>,
 ) -> Result<Option<Recipient>, Problem> {
     match (text, passphrase) {
-        (Some(_), Some(_)) => Err(Problem::invalid_params("passphrase", "not together with recipient")),
+        (Some(_), Some(_)) => Err(Problem::invalid_params(
+            "passphrase",
+            "not together with recipient",
+        )),
         (None, None) => Ok(None),
         (None, Some(passphrase)) => Ok(Some(Recipient::Passphrase(passphrase))),
         (Some(text), None) => match Recipient::parse(text) {

@@ -128,7 +128,13 @@ fn next_after(pattern: &str, zone: &Zone, now: Timestamp) -> Option<Timestamp> {
 
 /// Reports on scheduled backups. Returns `None` without a schedule.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
-    services.config.resolved().settings.backup.schedule.as_ref()?;
+    services
+        .config
+        .resolved()
+        .settings
+        .backup
+        .schedule
+        .as_ref()?;
     let read_state = services
         .store
         .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
@@ -138,22 +144,33 @@ pub(crate) async fn check(services: &Services) -> Option<Check> {
 }
 
 fn finding(state: &State, now: Timestamp) -> Check {
-    const HINT: &str = "Check the directory and the recipient in [backup], and run `gatehouse backup create`.";
-    let is_late =
-        |next: Timestamp| next.as_millis().saturating_add(LATE_MS) < now.as_millis();
+    const HINT: &str =
+        "Check the directory and the recipient in [backup], and run `gatehouse backup create`.";
+    let is_late = |next: Timestamp| next.as_millis().saturating_add(LATE_MS) < now.as_millis();
     match (&state.last, state.next) {
-        (Some(Last { at, error: Some(error) }), _) => {
-            Check::bad("backup", format!("The backup of {at} failed: {error}"), HINT)
-        }
-        (_, Some(next)) if is_late(next) => {
-            Check::bad("backup", format!("The backup of {next} was not made."), HINT)
-        }
+        (
+            Some(Last {
+                at,
+                error: Some(error),
+            }),
+            _,
+        ) => Check::bad(
+            "backup",
+            format!("The backup of {at} failed: {error}"),
+            HINT,
+        ),
+        (_, Some(next)) if is_late(next) => Check::bad(
+            "backup",
+            format!("The backup of {next} was not made."),
+            HINT,
+        ),
         (Some(Last { at, .. }), _) => {
             Check::fine("backup", format!("The last scheduled backup is of {at}."))
         }
-        (None, Some(next)) => {
-            Check::fine("backup", format!("The first scheduled backup is due at {next}."))
-        }
+        (None, Some(next)) => Check::fine(
+            "backup",
+            format!("The first scheduled backup is due at {next}."),
+        ),
         (None, None) => Check::fine("backup", "Backups are scheduled."),
     }
 }

@@ -37,9 +37,7 @@ impl Snapshot {
         let fail = |source| OpenError::Connect { engine, source };
         let source = location.source(Role::Reader, 1)?;
         let mut conn = source.connect_patiently().await.map_err(fail)?;
-        conn.plain(engine.begin_snapshot())
-            .await
-            .map_err(fail)?;
+        conn.plain(engine.begin_snapshot()).await.map_err(fail)?;
         let version = migrate::version(&mut conn).await.map_err(fail)?;
         let tables = conn.list_all_tables().await.map_err(fail)?;
         Ok(Self {

@@ -25,7 +25,10 @@ impl Inner {
         let mut all = Vec::with_capacity(rows.len());
         for mut row in rows {
             if row.status == DeliveryStatus::Queued
-                && !matches!(row.error.as_deref(), Some(WAITS_FOR_VAULT | WAITS_FOR_RELEASE))
+                && !matches!(
+                    row.error.as_deref(),
+                    Some(WAITS_FOR_VAULT | WAITS_FOR_RELEASE)
+                )
                 && let Some(why) = self.hold_of(&row, &mut known).await
             {
                 row.error = Some(why);

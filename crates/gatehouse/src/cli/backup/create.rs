@@ -4,7 +4,7 @@ use super::super::client::Client;
 use super::super::globals::Globals;
 use super::super::output::{Output, field, line, note, warn};
 use super::super::{offline, progress, prompt};
-use super::{manifest_record, record, recipient};
+use super::{manifest_record, recipient, record};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, NewFile};
@@ -75,14 +75,28 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     };
     let created = to_file(&source, recipient.as_ref(), &path).await?;
     if !is_encrypted {
-        warn("The backup is not encrypted: anyone who can read it can read what the database contains.");
+        warn(
+            "The backup is not encrypted: anyone who can read it can read what the database contains.",
+        );
     }
     let deleted = match (args.keep, path.parent()) {
-        (Some(keep), Some(directory)) => folder::prune(directory, keep.into())
-            .with_context(|| format!("{} was written, but old backups were not deleted", path.display()))?,
+        (Some(keep), Some(directory)) => {
+            folder::prune(directory, keep.into()).with_context(|| {
+                format!(
+                    "{} was written, but old backups were not deleted",
+                    path.display()
+                )
+            })?
+        }
         _ => Vec::new(),
     };
-    report(out, &path, &created, is_encrypted, &deleted.iter().map(record).collect::<Vec<_>>())?;
+    report(
+        out,
+        &path,
+        &created,
+        is_encrypted,
+        &deleted.iter().map(record).collect::<Vec<_>>(),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -102,7 +116,10 @@ async fn on_server(
     let passphrase = passphrase.transpose()?;
     let wanted = [
         ("recipient", args.recipient.clone().map(Value::from)),
-        ("passphrase", passphrase.map(|text| text.expose_secret().into())),
+        (
+            "passphrase",
+            passphrase.map(|text| text.expose_secret().into()),
+        ),
         ("keep", args.keep.map(Value::from)),
     ];
     let given = wanted
@@ -126,10 +143,7 @@ fn target(layers: &Layers, to: Option<PathBuf>) -> Target {
     }
 }
 
-async fn to_stdout(
-    source: &Source,
-    recipient: Option<&Recipient>,
-) -> Result<()> {
+async fn to_stdout(source: &Source, recipient: Option<&Recipient>) -> Result<()> {
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
         bail!("standard output is a terminal: redirect it to a file or a program");
@@ -137,11 +151,7 @@ async fn to_stdout(
     write(source, recipient, stdout.lock()).await.map(drop)
 }
 
-async fn to_file(
-    source: &Source,
-    recipient: Option<&Recipient>,
-    path: &Path,
-) -> Result<Created> {
+async fn to_file(source: &Source, recipient: Option<&Recipient>, path: &Path) -> Result<Created> {
     let file =
         NewFile::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     let mut to = BufWriter::new(&file);
@@ -153,11 +163,7 @@ async fn to_file(
     Ok(created)
 }
 
-async fn write(
-    source: &Source,
-    recipient: Option<&Recipient>,
-    to: impl Write,
-) -> Result<Created> {
+async fn write(source: &Source, recipient: Option<&Recipient>, to: impl Write) -> Result<Created> {
     let bar = progress::bar("Backing up");
     let step = |done, total| progress::show(&bar, done, total);
     let created = create(to, source, recipient, &SystemRandom, step).await;

@@ -108,7 +108,9 @@ fn prepare(layers: &Layers) -> Result<Option<Locks>> {
     };
     let locks = match Locks::take(data_dir, &database) {
         Ok(locks) => locks,
-        Err(DataDirError::Locked { .. }) => bail!("{RUNNING}: stop it and restore into an empty one"),
+        Err(DataDirError::Locked { .. }) => {
+            bail!("{RUNNING}: stop it and restore into an empty one")
+        }
         Err(error) => return Err(error.into()),
     };
     drop(data_dir::open_private(&database)?);
@@ -123,8 +125,13 @@ fn place_of(layers: &Layers, file: &RestoredFile) -> PathBuf {
     }
     let path = layers.config_path();
     let text = String::from_utf8_lossy(&file.data);
-    if path.exists() || text.contains("[database]") {
-        return layers.data_dir().join(format!("{SETTINGS_FILE}.from-backup"));
+    let names_database = text
+        .lines()
+        .any(|line| !line.trim_start().starts_with('#') && line.contains("database"));
+    if path.exists() || names_database {
+        return layers
+            .data_dir()
+            .join(format!("{SETTINGS_FILE}.from-backup"));
     }
     path.to_path_buf()
 }

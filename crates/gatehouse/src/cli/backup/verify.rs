@@ -73,11 +73,17 @@ async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {
     drop(data_dir::open_private(&database)?);
     let bar = progress::bar("Restoring");
     let step = |done, total| progress::show(&bar, done, total);
-    let restored = archive.restore(&Location::sqlite_file(&database), step).await;
+    let restored = archive
+        .restore(&Location::sqlite_file(&database), step)
+        .await;
     bar.finish_and_clear();
     let restored = restored?;
     // Without the settings file: it may name another database.
-    for file in restored.files.iter().filter(|file| file.name != SETTINGS_FILE) {
+    for file in restored
+        .files
+        .iter()
+        .filter(|file| file.name != SETTINGS_FILE)
+    {
         let to = NewFile::create(&place.join(&file.name))?;
         (&to).write_all(&file.data)?;
         to.keep()?;
