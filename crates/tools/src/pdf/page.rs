@@ -13,8 +13,10 @@ use std::time::Instant;
 
 /// How many fonts are kept for the next pages.
 const MAX_FONTS: usize = 50;
+/// How many forms of a page are read.
+const MAX_FORMS: usize = 1000;
 /// How deep forms within forms are read.
-const MAX_FORMS: usize = 5;
+const MAX_FORM_DEPTH: usize = 5;
 /// A gap of this size within a line separates words, in em.
 const WORD_GAP: f32 = 0.17;
 /// A distance of this size across the line begins a new line, in em.
@@ -26,6 +28,8 @@ const PARAGRAPH_GAP: f32 = 1.7;
 pub(super) struct Reader<'d> {
     document: &'d Document,
     until: Instant,
+    /// How many forms of the page were read.
+    forms: usize,
     /// The fonts by their address in the document.
     fonts: BTreeMap<*const Dictionary, Rc<Font<'d>>>,
 }
@@ -35,12 +39,14 @@ impl<'d> Reader<'d> {
         Self {
             document,
             until,
+            forms: 0,
             fonts: BTreeMap::new(),
         }
     }
 
     /// The text of a page, as far as it can be read.
     pub(super) fn text(&mut self, page: ObjectId) -> String {
+        self.forms = 0;
         let document = self.document;
         let content = document.get_page_content_with_limit(page, MAX_STREAM_BYTES);
         let Ok(content) = content else {
@@ -116,7 +122,7 @@ impl<'d> Run<'_, 'd> {
                 return;
             }
             match (operation.operator.as_str(), operation.operands.as_slice()) {
-                ("Do", [Object::Name(name)]) if depth < MAX_FORMS => {
+                ("Do", [Object::Name(name)]) if depth < MAX_FORM_DEPTH => {
                     self.form(name, resources, &state.graphics, depth);
                 }
                 ("Tf", [Object::Name(name), size]) => {
@@ -143,9 +149,12 @@ impl<'d> Run<'_, 'd> {
         let Some(form) = found.and_then(|form| form.as_stream().ok()) else {
             return;
         };
-        let is_form = form.dict.get(b"Subtype").and_then(Object::as_name);
-        let Some(content) = plain(form).filter(|_| is_form.is_ok_and(|kind| kind == b"Form"))
-        else {
+        let kind = form.dict.get(b"Subtype").and_then(Object::as_name);
+        if !kind.is_ok_and(|kind| kind == b"Form") || self.reader.forms >= MAX_FORMS {
+            return;
+        }
+        self.reader.forms += 1;
+        let Some(content) = plain(form) else {
             return;
         };
         let mut graphics = graphics.clone();
