@@ -117,3 +117,17 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   await page.setViewportSize({ width: 320, height: 640 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 });
+
+test('a backup is made and listed', async ({ page }) => {
+  await page.goto('/settings/system');
+  const backups = page.getByRole('region', { name: 'Backups' });
+  await backups.getByRole('button', { name: 'Show backups' }).click();
+  await expect(backups.getByText('There are no backups yet.')).toBeVisible();
+  await backups.getByLabel('Passphrase', { exact: true }).fill('a passphrase');
+  await backups.getByRole('button', { name: 'Back up now' }).click();
+  const entry = backups.getByRole('list', { name: 'Backups' }).getByRole('listitem');
+  await expect(entry).toContainText('.backup.age');
+  await expect(entry).toContainText('Encrypted');
+  await expect(backups.getByLabel('Passphrase', { exact: true })).toHaveValue('');
+  expect(await violations(page)).toEqual([]);
+});
