@@ -9,7 +9,7 @@ use crate::request::{tokens_beside, tokens_in, tokens_of};
 use crate::usage::{Cause, count};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::{Actor, Problem, UtcDay};
-use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, Reason, Usage};
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, Reason, Usage};
 use gatehouse_store::StoreError;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -105,8 +105,11 @@ impl Agents {
         if inner.stopping.is_cancelled() {
             return Err(AgentsError::ShuttingDown.into());
         }
-        if !inner.models.has_provider(&call.provider) {
-            return Err(ModelCallError::UnknownModel);
+        let kind = inner.models.provider_kind(&call.provider);
+        let kind = kind.ok_or(ModelCallError::UnknownModel)?;
+        if kind == ProviderKind::Anthropic && call.request.response_format.is_some() {
+            let reason = "this provider has no such format; ask for it in the prompt";
+            return Err(AgentsError::invalid("response_format", reason).into());
         }
         let permit = inner.model_calls.admit()?;
         let choosing = inner.models.choose(Some(&call.provider), Some(&call.model));

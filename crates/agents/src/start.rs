@@ -162,7 +162,7 @@ fn enter(inner: &Arc<Inner>, _place: &LaneReservation<'_>, turn: Turn) -> usize 
         inner
             .tasks
             .clone()
-            .spawn(async move { Box::pin(turn::serve(&inner, &session)).await });
+            .spawn(async move { turn::serve(&inner, &session).await });
     }
     pushed.position
 }

@@ -25,6 +25,8 @@ pub struct ChatRequest {
     pub top_p: Option<f64>,
     /// The answer ends before the first of these texts.
     pub stop: Vec<String>,
+    /// The format of the answer as in `OpenAI`'s chat completions. Other families ignore it.
+    pub response_format: Option<Value>,
 }
 
 /// Which tools a model must call.

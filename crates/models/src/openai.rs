@@ -57,6 +57,9 @@ impl Family for Openai {
         if let Some(top_p) = request.top_p {
             body.insert("top_p".to_owned(), top_p.into());
         }
+        if let Some(format) = &request.response_format {
+            body.insert("response_format".to_owned(), format.clone());
+        }
         if !request.stop.is_empty() {
             body.insert("stop".to_owned(), json!(request.stop));
         }

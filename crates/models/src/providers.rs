@@ -20,10 +20,11 @@ pub struct ProviderInfo {
 }
 
 impl Models {
-    /// Whether there is a provider with this ID, with or without a key.
-    pub fn has_provider(&self, id: &str) -> bool {
+    /// The kind of a provider, with or without a key; `None` if there is no provider with this ID.
+    pub fn provider_kind(&self, id: &str) -> Option<ProviderKind> {
         let settings = self.inner.settings.load();
-        self.inner.candidates(&settings).find(id).is_some()
+        let endpoint = self.inner.candidates(&settings).find(id)?;
+        Some(endpoint.kind)
     }
 
     /// The two vendors, the providers of the settings, and a local server that answers; sorted by id.

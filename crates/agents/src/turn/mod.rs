@@ -46,7 +46,7 @@ const MAX_MESSAGES: i64 = 2000;
 /// Runs the turns of a lane one after the other until none waits.
 pub(crate) async fn serve(inner: &Inner, session: &SessionId) {
     while let Some(turn) = inner.lanes.next(session) {
-        run(inner, turn).await;
+        Box::pin(run(inner, turn)).await;
     }
 }
 

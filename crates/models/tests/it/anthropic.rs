@@ -62,6 +62,7 @@ async fn what_is_sent_and_what_comes_back() {
         tool_choice: Some(ToolChoice::Tool("calc".to_owned())),
         top_p: Some(0.9),
         stop: vec!["END".to_owned()],
+        response_format: None,
     };
     let collected = collected(&harness.models(one(Anthropic, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());

@@ -46,6 +46,7 @@ async fn what_is_sent_and_what_comes_back() {
         tool_choice: Some(ToolChoice::Required),
         top_p: Some(0.9),
         stop: vec!["END".to_owned()],
+        response_format: Some(json!({ "type": "json_object" })),
     };
     let collected = collected(&harness.models(one(Openai, &vendor.url)), request).await;
     assert_eq!(collected, hello_said());
@@ -76,6 +77,7 @@ async fn what_is_sent_and_what_comes_back() {
         "max_tokens": 77,
         "top_p": 0.9,
         "stop": ["END"],
+        "response_format": { "type": "json_object" },
     });
     assert_eq!(asked.body, body);
 }

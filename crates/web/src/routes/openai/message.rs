@@ -4,6 +4,7 @@ use gatehouse_domain::Problem;
 use gatehouse_models::{ChatMessage, ReasoningEffort, ToolCall, ToolChoice, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// The text of a message, whole or in parts.
@@ -144,6 +145,21 @@ pub(super) fn choose(
     }
 }
 
+/// Checks the format of the answer; `None` for text.
+pub(super) fn format(given: Option<Value>, field: &str) -> Result<Option<Value>, Problem> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    match given.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object" | "json_schema") => Ok(Some(given)),
+        _ => {
+            let reason = "expected the type text, json_object or json_schema";
+            Err(Problem::invalid_params(field, reason))
+        }
+    }
+}
+
 /// Checks a number.
 pub(super) fn within(
     given: Option<f64>,
@@ -176,7 +192,7 @@ pub(super) fn tool_name(name: &str) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn text(content: Value) -> Result<String, Problem> {
         let content: Content = serde_json::from_value(content).unwrap();

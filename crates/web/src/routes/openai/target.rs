@@ -72,6 +72,10 @@ fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequ
         let reason = "an agent uses its own tools; offer yours to a `provider/model`";
         return Err(Problem::invalid_params("tools", reason));
     }
+    if request.response_format.is_some() {
+        let reason = "an agent has no such format; ask for it in the prompt";
+        return Err(Problem::invalid_params("response_format", reason));
+    }
     let mut messages = request.messages;
     let Some(ChatMessage::User { text }) = messages.pop() else {
         let reason = "the last message must have the role `user`";

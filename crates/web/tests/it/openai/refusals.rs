@@ -65,7 +65,7 @@ async fn what_cannot_be_done_is_refused_with_the_name_of_the_field() {
         (json!({ "top_p": -0.1 }), "top_p"),
         (json!({ "stop": ["a", "b", "c", "d", "e"] }), "stop"),
         (
-            json!({ "response_format": { "type": "json_object" } }),
+            json!({ "response_format": { "type": "xml" } }),
             "response_format",
         ),
         (json!({ "reasoning_effort": "much" }), "reasoning_effort"),

@@ -156,6 +156,29 @@ async fn a_response_is_streamed() {
 }
 
 #[tokio::test]
+async fn a_format_is_passed_on() {
+    let harness = Harness::new().await;
+    let schema = json!({ "name": "weather", "schema": { "type": "object" }, "strict": true });
+    let mut format = schema.clone();
+    format["type"] = json!("json_schema");
+    let nested = json!({ "type": "json_schema", "json_schema": schema });
+    let mut body = json!({ "model": "fake/m1", "input": "Hi.", "text": { "format": format } });
+    harness
+        .client
+        .post(RESPONSES, body.clone())
+        .await
+        .expect(200);
+    assert_eq!(harness.model.last()["response_format"], nested);
+    let messages = json!([{ "role": "user", "content": "Hi." }]);
+    let chat = json!({ "model": "fake/m1", "messages": messages, "response_format": nested });
+    harness.client.post(super::CHAT, chat).await.expect(200);
+    assert_eq!(harness.model.last()["response_format"], nested);
+    body["model"] = json!("agent/default");
+    let refused = harness.client.post(RESPONSES, body).await;
+    refused.refused(400, "INVALID_PARAMS");
+}
+
+#[tokio::test]
 async fn what_is_not_supported_is_refused() {
     let harness = Harness::new().await;
     let computer = json!([{ "type": "computer_call" }]);
@@ -170,7 +193,7 @@ async fn what_is_not_supported_is_refused() {
         ("previous_response_id", json!("resp_1")),
         ("conversation", json!("conv_1")),
         ("background", json!(true)),
-        ("text", json!({ "format": { "type": "json_object" } })),
+        ("text", json!({ "format": { "type": "xml" } })),
         ("tools", json!([{ "type": "web_search" }])),
         ("tool_choice", json!({ "type": "function", "name": "g" })),
         ("reasoning", json!({ "effort": "much" })),

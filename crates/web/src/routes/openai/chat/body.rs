@@ -36,8 +36,8 @@ pub(in crate::routes) struct CompletionBody {
     reasoning_effort: Option<String>,
     /// Only 1 is supported.
     n: Option<u32>,
-    /// Only `text` is supported.
-    response_format: Option<FormatBody>,
+    /// `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers.
+    response_format: Option<Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -105,12 +105,6 @@ enum StopBody {
     Several(Vec<String>),
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct FormatBody {
-    #[serde(rename = "type")]
-    kind: String,
-}
-
 /// How the answer is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
@@ -137,11 +131,7 @@ impl CompletionBody {
         if self.n.is_some_and(|n| n != 1) {
             return Err(Problem::invalid_params("n", "only 1 is supported"));
         }
-        let format = self.response_format.as_ref();
-        if format.is_some_and(|format| format.kind != "text") {
-            let reason = "only `text` is supported";
-            return Err(Problem::invalid_params("response_format", reason));
-        }
+        let response_format = message::format(self.response_format, "response_format")?;
         let (system, messages) = conversation(self.messages)?;
         let tools = self.tools.unwrap_or_default().into_iter().map(tool);
         let mut tools: Vec<ToolSpec> = tools.collect::<Result<_, _>>()?;
@@ -170,6 +160,7 @@ impl CompletionBody {
             tool_choice,
             top_p: message::within(self.top_p, 0.0..=1.0, "top_p")?,
             stop,
+            response_format,
         })
     }
 }

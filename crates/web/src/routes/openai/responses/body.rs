@@ -30,7 +30,7 @@ pub(in crate::routes) struct ResponseBody {
     /// The limit of the answer in tokens.
     pub(super) max_output_tokens: Option<u32>,
     reasoning: Option<ReasoningBody>,
-    /// The format of the answer; only `text` is supported.
+    /// The format of the answer.
     text: Option<TextBody>,
     /// Not supported, because responses are not kept.
     previous_response_id: Option<String>,
@@ -99,13 +99,8 @@ struct ReasoningBody {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct TextBody {
-    format: Option<FormatBody>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct FormatBody {
-    #[serde(rename = "type")]
-    kind: String,
+    /// `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers.
+    format: Option<Value>,
 }
 
 impl ResponseBody {
@@ -125,6 +120,8 @@ impl ResponseBody {
             Some(ChoiceBody::Tool { name, .. }) => (None, Some(name)),
         };
         let tool_choice = message::choose(word.as_deref(), name, &mut tools)?;
+        let format = self.text.and_then(|text| text.format);
+        let format = message::format(format, "text")?;
         let effort = self.reasoning.and_then(|reasoning| reasoning.effort);
         Ok(ChatRequest {
             system,
@@ -135,6 +132,7 @@ impl ResponseBody {
             effort: message::effort(effort.as_deref(), "reasoning")?,
             tool_choice,
             top_p: message::within(self.top_p, 0.0..=1.0, "top_p")?,
+            response_format: format.map(nested),
             ..ChatRequest::default()
         })
     }
@@ -153,10 +151,6 @@ impl ResponseBody {
         }
         if self.background == Some(true) {
             return refuse("background", "not supported");
-        }
-        let format = self.text.as_ref().and_then(|text| text.format.as_ref());
-        if format.is_some_and(|format| format.kind != "text") {
-            return refuse("text", "only the format `text` is supported");
         }
         Ok(())
     }
@@ -224,6 +218,17 @@ impl Item {
             }
         }
         Ok(())
+    }
+}
+
+/// A format as chat completions have it: the schema is in a member of its own.
+fn nested(mut format: Value) -> Value {
+    match format.as_object_mut() {
+        Some(members) if members.get("type") == Some(&json!("json_schema")) => {
+            members.remove("type");
+            json!({ "type": "json_schema", "json_schema": format })
+        }
+        _ => format,
     }
 }
 
