@@ -32,7 +32,6 @@ pub fn run_time(root: &Path) -> Result<RunTime> {
             "--package=gatehouse",
             "--target=x86_64-unknown-linux-gnu",
             "--prefix=none",
-            "--no-dedupe",
             "--format={p}",
             edges,
         ]))?;
