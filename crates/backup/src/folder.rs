@@ -1,17 +1,22 @@
 //! Backups in a directory: their names, and which of them are deleted. These functions block.
 
 use gatehouse_domain::Timestamp;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
 
 const PREFIX: &str = "gatehouse-";
 /// For a file without encryption.
 const PLAIN: &str = ".backup";
 const ENCRYPTED: &str = ".backup.age";
-/// A file that is not complete.
-const PARTIAL: &str = "part";
+/// Names of files that are not complete.
+const PARTIAL_PREFIX: &str = ".gatehouse-";
+const PARTIAL: &str = ".part";
+/// A partial file of this age was left by a process that was killed.
+const PARTIAL_AGE: Duration = Duration::from_hours(24);
 
 /// A backup in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,82 +79,89 @@ pub fn list(directory: &Path) -> io::Result<Vec<Entry>> {
     Ok(found)
 }
 
-/// Deletes all backups in a directory but the newest `keep`. Returns the deleted ones.
-pub fn prune(directory: &Path, keep: usize) -> io::Result<Vec<Entry>> {
-    let old: Vec<Entry> = list(directory)?.into_iter().skip(keep).collect();
+/// Deletes all backups in a directory but the newest `keep`, and never the one that was just made. Returns the
+/// deleted ones.
+pub fn prune(directory: &Path, keep: usize, made: &Path) -> io::Result<Vec<Entry>> {
+    let old = list(directory)?.into_iter().skip(keep);
+    let old: Vec<Entry> = old.filter(|entry| entry.path != made).collect();
     for entry in &old {
-        fs::remove_file(&entry.path)?;
+        match fs::remove_file(&entry.path) {
+            // Another node deleted it.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(old)
 }
 
-/// A backup that is being written beside its final name. Dropping it deletes it.
+/// A file that is being written beside its final name, for its owner only. Dropping it deletes it.
 #[derive(Debug)]
 pub struct NewFile {
-    file: File,
-    partial: PathBuf,
+    file: NamedTempFile,
     path: PathBuf,
-    is_kept: bool,
 }
 
 impl NewFile {
-    /// Creates the file for its owner only, and its directory if it is missing. Fails if `path` exists.
+    /// Creates the file, and its directory if it is missing. Fails if `path` exists. Deletes files that a process
+    /// left in the directory when it was killed.
     pub fn create(path: &Path) -> io::Result<Self> {
-        if let Some(directory) = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(directory)?;
-        }
+        let directory = directory_of(path);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)?;
         if path.exists() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".");
-        partial.push(PARTIAL);
-        let partial = PathBuf::from(partial);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&partial)?;
+        delete_partial(directory)?;
+        let file = tempfile::Builder::new()
+            .prefix(PARTIAL_PREFIX)
+            .suffix(PARTIAL)
+            .tempfile_in(directory)?;
         Ok(Self {
             file,
-            partial,
             path: path.to_owned(),
-            is_kept: false,
         })
     }
 
-    /// Makes the file durable under its name.
-    pub fn keep(mut self) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.partial, &self.path)?;
-        self.is_kept = true;
-        let directory = self.path.parent().filter(|p| !p.as_os_str().is_empty());
-        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    /// Makes the file durable under its name. Fails if the name exists by now.
+    pub fn keep(self) -> io::Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist_noclobber(&self.path)?;
+        File::open(directory_of(&self.path))?.sync_all()
     }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
+}
+
+/// Deletes partial files that are older than [`PARTIAL_AGE`].
+fn delete_partial(directory: &Path) -> io::Result<()> {
+    for entry in directory.read_dir()? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let age = entry.metadata().and_then(|found| found.modified());
+        let age = age.ok().and_then(|modified| modified.elapsed().ok());
+        if name.starts_with(PARTIAL_PREFIX)
+            && name.ends_with(PARTIAL)
+            && age.is_some_and(|age| age > PARTIAL_AGE)
+        {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+    Ok(())
 }
 
 impl Write for &NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (&self.file).write(bytes)
+        self.file.as_file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        (&self.file).flush()
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            drop(fs::remove_file(&self.partial));
-        }
+        self.file.as_file().flush()
     }
 }
 
@@ -189,13 +201,17 @@ mod tests {
         }
         File::create(path("notes.backup")).unwrap();
         drop(NewFile::create(&path("gatehouse-20260109T000000Z.backup")).unwrap());
-        assert_eq!(prune(directory.path(), 3).unwrap().len(), 0);
-        let deleted = prune(directory.path(), 2).unwrap();
+        let newest = path(&file_name(days[2], false));
+        assert_eq!(prune(directory.path(), 3, &newest).unwrap().len(), 0);
+        let deleted = prune(directory.path(), 2, &newest).unwrap();
         assert_eq!(deleted.len(), 1);
         assert_eq!(deleted[0].created_at, days[0]);
         let left = list(directory.path()).unwrap();
         assert_eq!(left.len(), 2);
         assert_eq!(left[0].created_at, days[2]);
+        // The clock was set back: the new one is not the newest.
+        let made = &left[1].path;
+        assert_eq!(prune(directory.path(), 1, made).unwrap().len(), 0);
         assert!(path("notes.backup").exists());
         assert_eq!(list(&path("missing")).unwrap().len(), 0);
     }
@@ -206,6 +222,11 @@ mod tests {
         let path = directory.path().join("a.backup");
         NewFile::create(&path).unwrap().keep().unwrap();
         let error = NewFile::create(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        let other = directory.path().join("b.backup");
+        let (one, two) = (NewFile::create(&other), NewFile::create(&other));
+        one.unwrap().keep().unwrap();
+        let error = two.unwrap().keep().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     }
 }

@@ -172,7 +172,8 @@ impl Archive<'_> {
         loop {
             match parse_mark(&read_line(&mut self.lines)?)? {
                 Mark::File { name, data } => {
-                    let is_known = self.manifest.files.contains(&name) && is_file_name(&name);
+                    let is_known =
+                        self.manifest.files.get(files.len()) == Some(&name) && is_file_name(&name);
                     let data = STANDARD.decode(data).ok().filter(|_| is_known);
                     files.push(RestoredFile {
                         data: Zeroizing::new(

@@ -41,6 +41,7 @@ pub use section::Settings;
 pub use section::agents::Agents;
 pub use section::approvals::{ApprovalLinks, Approvals};
 pub use section::auth::{Auth, DisabledScope};
+pub use section::backup::Backup as BackupSettings;
 pub use section::database::{Database, DatabaseUrl};
 pub use section::log::{Log, LogFormat};
 pub use section::mcp::{Mcp, McpServer, McpVariable};

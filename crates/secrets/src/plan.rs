@@ -30,12 +30,12 @@ enum Step {
     Nothing,
     /// Create the first vault.
     Make {
-        new: New,
+        new: Box<New>,
     },
     /// Wrap the same data key with the new password.
     Rewrap {
-        opened: VaultRecord,
-        new: VaultRecord,
+        opened: Box<VaultRecord>,
+        new: Box<VaultRecord>,
     },
 }
 
@@ -104,7 +104,7 @@ impl Secrets {
         let view = self.0.view().await?;
         let step = match view.seen.record {
             RecordState::Absent if !view.seen.disabled => Step::Make {
-                new: self.0.make_vault(actor, password.clone()).await?,
+                new: Box::new(self.0.make_vault(actor, password.clone()).await?),
             },
             RecordState::Present => match key_in_memory(&view) {
                 Some(dek) => self.0.rewrap(actor, view.record()?, dek, password).await?,
@@ -244,7 +244,10 @@ impl Inner {
         let (opened, password) = (opened.clone(), password.clone());
         let made = self.kdf.run(actor.client, move || {
             let new = gatehouse_vault::rewrap_password(&opened, &dek, &password, &*random, now)?;
-            Ok::<_, VaultError>(Step::Rewrap { opened, new })
+            Ok::<_, VaultError>(Step::Rewrap {
+                opened: Box::new(opened),
+                new: Box::new(new),
+            })
         });
         made.await?
     }

@@ -2,20 +2,22 @@
 
 mod schedule;
 
+pub use schedule::KEY as STATE_KEY;
 pub(crate) use schedule::check;
 
 use crate::Services;
 use gatehouse_backup::age::Recipient;
 use gatehouse_backup::folder::{self, Entry, NewFile};
 use gatehouse_backup::{BackupError, Created, Source, create};
-use gatehouse_config::{DatabaseUrl, Layers};
+use gatehouse_config::{BackupSettings, DatabaseUrl, Layers};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_secrets::PROVIDER_FILES;
-use gatehouse_store::{Location, OpenError};
+use gatehouse_store::{Cell, Location, OpenError, Snapshot};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Serialize;
-use std::io::{BufWriter, Write};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -80,9 +82,41 @@ pub fn source(
     })
 }
 
-/// The directory for backups, unless another is set.
-pub fn default_directory(layers: &Layers) -> PathBuf {
-    layers.data_dir().join(DIRECTORY)
+/// The directory for backups.
+pub fn directory(layers: &Layers, settings: &BackupSettings) -> PathBuf {
+    let name = settings.to.as_deref().unwrap_or(Path::new(DIRECTORY));
+    layers.data_dir().join(name)
+}
+
+/// The settings for backups, with the run-time changes in the database. Does not migrate it.
+pub async fn stored_settings(layers: &Layers) -> Result<BackupSettings, BackupError> {
+    let fixed = layers.resolve(&BTreeMap::new());
+    let fixed = fixed.map_err(|error| BackupError::Io(io::Error::other(error)))?;
+    let location = database_location(&fixed.settings.database.url, layers.data_dir())?;
+    let mut snapshot = Snapshot::open(&location).await?;
+    let table = snapshot
+        .tables()
+        .iter()
+        .find(|table| table.name == "settings");
+    let Some(table) = table.cloned() else {
+        return Ok(fixed.settings.backup);
+    };
+    let (mut changes, mut after) = (BTreeMap::new(), None);
+    loop {
+        let page = snapshot.read(&table, after).await?;
+        changes.extend(page.rows.iter().filter_map(|row| match row.as_slice() {
+            [Cell::Text(key), Cell::Text(value), ..] if key.starts_with("backup.") => {
+                Some((key.clone(), serde_json::from_str(value).ok()?))
+            }
+            _ => None,
+        }));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let resolved = layers.resolve(&changes).unwrap_or(fixed);
+    Ok(resolved.settings.backup)
 }
 
 impl Services {
@@ -114,17 +148,21 @@ impl Services {
         let work = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let name = folder::file_name(now, recipient.is_some());
-            let file = NewFile::create(&directory.join(&name))?;
+            let path = directory.join(&name);
+            let file = NewFile::create(&path)?;
             let mut to = BufWriter::new(&file);
             let created = create(&mut to, &source, recipient.as_ref(), &*random, |_, _| {});
             let created = runtime.block_on(created)?;
             to.flush()?;
             drop(to);
             file.keep()?;
-            let deleted = match keep {
-                Some(keep) => folder::prune(&directory, keep)?,
-                None => Vec::new(),
-            };
+            let deleted = keep.map_or(Ok(Vec::new()), |keep| {
+                folder::prune(&directory, keep, &path)
+            });
+            let deleted = deleted.unwrap_or_else(|error| {
+                tracing::warn!(%error, "old backups could not be deleted");
+                Vec::new()
+            });
             Ok::<_, BackupError>((name, created, deleted))
         });
         let (name, created, deleted) = work.await.map_err(failed)?.map_err(failed)?;
@@ -140,11 +178,8 @@ impl Services {
     }
 
     fn backup_directory(&self) -> PathBuf {
-        let layers = self.config.layers();
-        match &self.config.resolved().settings.backup.to {
-            Some(path) => layers.data_dir().join(path),
-            None => default_directory(layers),
-        }
+        let settings = &self.config.resolved().settings.backup;
+        directory(self.config.layers(), settings)
     }
 }
 

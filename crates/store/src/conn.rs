@@ -22,6 +22,8 @@ pub struct Conn {
     pub(crate) ended: Vec<Ended>,
     /// Set after a response timed out: later statements would wait behind the unanswered one.
     is_silent: bool,
+    /// Timeout for a response.
+    answer: Duration,
 }
 
 /// The driver's connection.
@@ -39,7 +41,13 @@ impl Conn {
             changed: Vec::new(),
             ended: Vec::new(),
             is_silent: false,
+            answer: ANSWER,
         }
+    }
+
+    /// Waits longer for responses, for statements on whole tables.
+    pub(crate) const fn wait_for(&mut self, answer: Duration) {
+        self.answer = answer;
     }
 
     pub(crate) const fn engine(&self) -> Engine {
@@ -76,12 +84,13 @@ impl Conn {
         }
     }
 
-    /// Waits for a response of the server for at most [`ANSWER`].
+    /// Waits for a response of the server for a limited time.
     async fn in_time<T>(
         is_silent: &mut bool,
+        limit: Duration,
         answer: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        if let Ok(answered) = tokio::time::timeout(ANSWER, answer).await {
+        if let Ok(answered) = tokio::time::timeout(limit, answer).await {
             return answered;
         }
         *is_silent = true;
@@ -96,7 +105,12 @@ impl Conn {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run(db, &query),
             Raw::Postgres(client) => {
-                Self::in_time(&mut self.is_silent, postgres::run(client, &query)).await
+                Self::in_time(
+                    &mut self.is_silent,
+                    self.answer,
+                    postgres::run(client, &query),
+                )
+                .await
             }
         }
     }
@@ -113,7 +127,7 @@ impl Conn {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows),
             Raw::Postgres(client) => {
                 let answer = postgres::run_each(client, sql, rows);
-                Self::in_time(&mut self.is_silent, answer).await
+                Self::in_time(&mut self.is_silent, self.answer, answer).await
             }
         }
     }
@@ -125,7 +139,7 @@ impl Conn {
             Raw::Sqlite(db) => sqlite::plain(db, sql),
             Raw::Postgres(client) => {
                 let answer = async { Ok(client.batch_execute(sql).await?) };
-                Self::in_time(&mut self.is_silent, answer).await
+                Self::in_time(&mut self.is_silent, self.answer, answer).await
             }
         }
     }
@@ -148,7 +162,9 @@ impl Conn {
             Raw::Sqlite(db) => sqlite::plain(db, sql).map(|()| None),
             Raw::Postgres(client) => {
                 let answer = postgres::begin(client, sql);
-                Self::in_time(&mut self.is_silent, answer).await.map(Some)
+                Self::in_time(&mut self.is_silent, self.answer, answer)
+                    .await
+                    .map(Some)
             }
         }
     }
@@ -162,7 +178,7 @@ impl Conn {
             Raw::Sqlite(_) => Ok(None),
             Raw::Postgres(client) => {
                 let answer = postgres::was_committed(client, id);
-                Self::in_time(&mut self.is_silent, answer).await
+                Self::in_time(&mut self.is_silent, self.answer, answer).await
             }
         }
     }
@@ -176,7 +192,12 @@ impl Conn {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::list(db, &query, enough),
             Raw::Postgres(client) => {
-                Self::in_time(&mut self.is_silent, postgres::list(client, &query, enough)).await
+                Self::in_time(
+                    &mut self.is_silent,
+                    self.answer,
+                    postgres::list(client, &query, enough),
+                )
+                .await
             }
         }
     }

@@ -14,8 +14,12 @@ pub const WAITS_FOR_BUDGET: &str = "Waits until a budget resets or is raised.";
 /// The `error` of a delivery that was restored from a backup and waits until the owner releases it.
 pub const WAITS_FOR_RELEASE: &str = "Restored from a backup. Waits until it is released.";
 
+/// The key in the table of settings that is set while restored deliveries of the sealed vault are kept.
+const HOLDS_SEALED: &str = "restored_deliveries_held";
+
 /// Maximum number of waiting deliveries per list.
 const LIST_LIMIT: i64 = 500;
+const COUNT_SEALED: &str = "SELECT COUNT(*) FROM held_deliveries";
 
 impl Conn {
     /// Lists parked deliveries that wait neither for the vault nor for the owner and have no older open delivery in their
@@ -103,8 +107,27 @@ impl Conn {
                  THEN NULL ELSE $1 END
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $2",
         );
-        self.run(query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE))
-            .await
+        let waiting = self
+            .run(query.bind(now.as_millis()).bind(WAITS_FOR_RELEASE))
+            .await?;
+        if !self.holds_sealed_deliveries().await? {
+            return Ok(waiting);
+        }
+        self.delete_setting(HOLDS_SEALED).await?;
+        let sealed = self.number(self::query(COUNT_SEALED)).await?;
+        Ok(waiting + u64::try_from(sealed).unwrap_or_default())
+    }
+
+    /// Whether deliveries that arrived while the vault was sealed wait until the owner releases them.
+    pub async fn holds_sealed_deliveries(&mut self) -> Result<bool, StoreError> {
+        Ok(self.find_setting(HOLDS_SEALED).await?.is_some())
+    }
+
+    pub(crate) async fn hold_sealed_deliveries(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.update_setting(HOLDS_SEALED, &true.into(), now).await
     }
 
     /// Counts the deliveries that were restored from a backup and wait for the owner.
@@ -113,7 +136,11 @@ impl Conn {
             "SELECT COUNT(*) FROM webhook_deliveries
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $1",
         );
-        self.number(query.bind(WAITS_FOR_RELEASE)).await
+        let waiting = self.number(query.bind(WAITS_FOR_RELEASE)).await?;
+        if !self.holds_sealed_deliveries().await? {
+            return Ok(waiting);
+        }
+        Ok(waiting + self.number(self::query(COUNT_SEALED)).await?)
     }
 
     /// Queues deliveries with the status `received`. Runs when a node starts.

@@ -109,6 +109,9 @@ impl Engine {
                 "SELECT c.table_name::text AS table_name, c.column_name::text AS column_name,
                      upper(c.data_type) AS kind, COALESCE(k.ordinal_position, 0)::bigint AS place
                  FROM information_schema.columns AS c
+                 JOIN information_schema.tables AS t
+                     ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+                     AND t.table_type = 'BASE TABLE'
                  LEFT JOIN (information_schema.key_column_usage AS k
                      JOIN information_schema.table_constraints AS p
                          ON p.constraint_schema = k.constraint_schema

@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 const PATH: &str = "/metrics";
 /// The most connections at a time on the port of the metrics.
@@ -84,6 +85,7 @@ impl Scrape {
     /// Serves only the metrics, until `shutdown`.
     pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) {
         let slots = Arc::new(Semaphore::new(CONNECTIONS));
+        let connections = TaskTracker::new();
         while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
             let Ok((stream, _)) = accepted else {
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -92,7 +94,7 @@ impl Scrape {
             // Beyond the limit, the connection is closed at once.
             if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
                 let served = self.clone().connection(stream);
-                tokio::spawn(async move {
+                connections.spawn(async move {
                     drop(tokio::time::timeout(CONNECTION_TIMEOUT, served).await);
                     drop(slot);
                 });

@@ -70,6 +70,7 @@ impl Webhooks {
         });
         let released = write.await?;
         self.0.wake.notify_one();
+        self.0.held.notify_one();
         Ok(released)
     }
 

@@ -48,7 +48,9 @@ pub const AUDIT_CUT: &str = "audit.cut";
 pub const SETTINGS_REVERTED: &str = "settings.reverted";
 /// A wrong password or recovery key for the vault.
 pub const VAULT_KEY_REFUSED: &str = "vault.key_refused";
-/// A scheduled backup was made, or failed.
+/// A scheduled backup was made. Dispatch writes the same kind for one on request.
 pub const BACKUP_CREATED: &str = "backup.created";
+/// A scheduled backup failed.
+pub const BACKUP_FAILED: &str = "backup.failed";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";

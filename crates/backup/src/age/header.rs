@@ -22,6 +22,13 @@ pub(super) struct Stanza {
     pub(super) body: Vec<u8>,
 }
 
+impl Stanza {
+    /// The type.
+    pub(super) fn kind(&self) -> Option<&str> {
+        self.arguments.first().map(String::as_str)
+    }
+}
+
 /// A header as read, with the text that the MAC covers.
 #[derive(Debug)]
 pub(super) struct Header {
@@ -42,7 +49,7 @@ impl Header {
 pub(super) fn encode(stanza: &Stanza, file_key: &FileKey) -> Result<String, AgeError> {
     let body = STANDARD_NO_PAD.encode(&stanza.body);
     let mut text = format!("{VERSION}-> {}\n{body}\n", stanza.arguments.join(" "));
-    if body.len() % BODY_LINE == 0 {
+    if body.len().is_multiple_of(BODY_LINE) {
         text.push('\n');
     }
     text.push_str(END);
@@ -72,6 +79,9 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<Header, AgeError> {
             });
         }
         let arguments = line.strip_prefix("-> ").ok_or(AgeError::Header)?;
+        if arguments.split(' ').any(str::is_empty) {
+            return Err(AgeError::Header);
+        }
         stanzas.push(Stanza {
             arguments: arguments.split(' ').map(str::to_owned).collect(),
             body: body(&mut lines)?,

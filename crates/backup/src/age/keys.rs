@@ -87,17 +87,20 @@ impl Identity {
     }
 
     pub(super) fn unwrap(&self, stanzas: &[Stanza]) -> Result<FileKey, AgeError> {
+        // The format allows no other stanza beside one with a passphrase.
+        let has_passphrase = stanzas.iter().any(|stanza| stanza.kind() == Some(SCRYPT));
+        if has_passphrase && stanzas.len() > 1 {
+            return Err(AgeError::Header);
+        }
         match self {
             Self::SecretKeys(keys) => {
-                let pairs = keys
+                let mut pairs = keys
                     .iter()
                     .flat_map(|key| stanzas.iter().map(move |stanza| (key, stanza)));
                 pairs
-                    .filter_map(|(key, stanza)| open_x25519(key, stanza).transpose())
-                    .next()
+                    .find_map(|(key, stanza)| open_x25519(key, stanza).transpose())
                     .unwrap_or(Err(AgeError::WrongKey))
             }
-            // The format allows no other stanza beside one with a passphrase.
             Self::Passphrase(passphrase) => match stanzas {
                 [stanza] => open_scrypt(passphrase, stanza)?.ok_or(AgeError::WrongKey),
                 _ => Err(AgeError::WrongKey),
@@ -151,6 +154,9 @@ fn open_scrypt(passphrase: &SecretString, stanza: &Stanza) -> Result<Option<File
     };
     if kind != SCRYPT {
         return Ok(None);
+    }
+    if log_n.starts_with(['0', '+']) {
+        return Err(AgeError::Header);
     }
     let log_n: u8 = log_n.parse().map_err(|_| AgeError::Header)?;
     if log_n > MAX_LOG_N {

@@ -113,16 +113,16 @@ impl<R: BufRead> Decryptor<R> {
         let mut sealed = Vec::with_capacity(CHUNK + TAG);
         let limit = u64::try_from(CHUNK + TAG).unwrap_or(u64::MAX);
         (&mut self.from).take(limit).read_to_end(&mut sealed)?;
-        self.is_last = self.from.fill_buf()?.is_empty();
+        let is_last = self.from.fill_buf()?.is_empty();
         let is_first = self.chunks.next == 0;
-        let nonce = self.chunks.nonce(self.is_last);
+        let nonce = self.chunks.nonce(is_last);
         let opened = self.chunks.cipher.decrypt(&nonce, sealed.as_slice());
         let opened = Zeroizing::new(opened.map_err(|_| damaged())?);
         // Only an empty payload may end in an empty chunk.
         if opened.is_empty() && !is_first {
             return Err(damaged());
         }
-        (self.buffer, self.read) = (opened, 0);
+        (self.buffer, self.read, self.is_last) = (opened, 0, is_last);
         Ok(())
     }
 }

@@ -47,7 +47,7 @@ fn what_is_encrypted_can_be_decrypted_at_every_size_around_a_chunk() {
     let recipient = Recipient::parse(PUBLIC_KEY).unwrap();
     let identity = Identity::parse(SECRET_KEY).unwrap();
     for size in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
-        let plain: Vec<u8> = (0..size).map(|n| (n % 251) as u8).collect();
+        let plain: Vec<u8> = (0..=250).cycle().take(size).collect();
         let file = write(&plain, &recipient);
         assert!(is_encrypted(&file));
         assert_eq!(read(&file, &identity).unwrap(), plain, "{size}");
@@ -76,7 +76,7 @@ fn every_changed_or_missing_byte_is_noticed() {
         assert!(read(&changed, &identity).is_err(), "byte {place} changed");
         assert!(read(&file[..place], &identity).is_err(), "cut at {place}");
     }
-    let long = write(&[7; 2 * CHUNK], &recipient);
+    let long = write(&vec![7; 2 * CHUNK], &recipient);
     let without_last = long.len() - CHUNK - 16;
     assert!(read(&long[..without_last], &identity).is_err());
     let mut longer = long;
@@ -95,6 +95,27 @@ fn a_work_factor_is_accepted_up_to_its_limit() {
     let result = |log_n| read(header(log_n).as_bytes(), &identity);
     assert!(matches!(result(10), Err(AgeError::WrongKey)));
     assert!(matches!(result(21), Err(AgeError::TooMuchWork)));
+}
+
+#[test]
+fn headers_that_the_format_forbids_are_refused() {
+    let identity = Identity::parse(SECRET_KEY).unwrap();
+    let (salt, body) = ("A".repeat(22), "A".repeat(43));
+    for stanzas in [
+        format!("-> scrypt {salt} 10\n{body}\n-> X25519 {body}\n{body}\n"),
+        format!("-> X25519  {body}\n{body}\n"),
+        "-> \n\n".to_owned(),
+    ] {
+        let file = format!("age-encryption.org/v1\n{stanzas}--- {body}\n");
+        let read = read(file.as_bytes(), &identity);
+        assert!(matches!(read, Err(AgeError::Header)), "{stanzas}");
+    }
+    let passphrase = Identity::Passphrase(passphrase("x"));
+    for log_n in ["010", "+10", "x"] {
+        let file = format!("age-encryption.org/v1\n-> scrypt {salt} {log_n}\n{body}\n--- {body}\n");
+        let read = read(file.as_bytes(), &passphrase);
+        assert!(matches!(read, Err(AgeError::Header)), "{log_n}");
+    }
 }
 
 #[test]

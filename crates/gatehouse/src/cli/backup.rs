@@ -7,13 +7,14 @@ mod verify;
 use super::client::Client;
 use super::globals::Globals;
 use super::output::{Output, plain, rows};
-use super::prompt;
+use super::{offline, prompt};
 use anyhow::{Context, Result};
 use gatehouse_backup::age::{Identity, Recipient};
 use gatehouse_backup::folder::{self, Entry};
 use gatehouse_backup::{Archive, Manifest, open};
-use gatehouse_services::backup::default_directory;
+use gatehouse_services::backup::{self, stored_settings};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub enum Command {
     Restore(restore::Args),
     /// List the backups in a directory, newest first
     List {
-        /// The directory [default: backups in the data directory]
+        /// The directory [default: the setting backup.to]
         #[arg(long, value_name = "DIR")]
         to: Option<PathBuf>,
     },
@@ -77,7 +78,13 @@ async fn list(globals: &Globals, out: &Output, directory: Option<PathBuf>) -> Re
         )?;
         return Ok(ExitCode::SUCCESS);
     }
-    let directory = directory.unwrap_or_else(|| default_directory(&layers));
+    let directory = match directory {
+        Some(directory) => directory,
+        None if offline::has_database(&layers)? => {
+            backup::directory(&layers, &stored_settings(&layers).await?)
+        }
+        None => backup::directory(&layers, &layers.resolve(&BTreeMap::new())?.settings.backup),
+    };
     let found =
         folder::list(&directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let backups: Vec<Value> = found.iter().map(record).collect();

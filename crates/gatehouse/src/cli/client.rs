@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Long, because rotating many records takes time.
-const TIMEOUT: Duration = Duration::from_mins(10);
+/// Long, because rotating many records or a backup takes time.
+const TIMEOUT: Duration = Duration::from_hours(1);
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ use crate::Services;
 use crate::doctor::Check;
 use croner::Cron;
 use gatehouse_auth::audit::kinds;
+use gatehouse_backup::age::Recipient;
 use gatehouse_domain::{Actor, Timestamp, Zone};
 use gatehouse_store::StoreError;
 use serde::{Deserialize, Serialize};
@@ -16,10 +17,12 @@ use tokio_util::task::TaskTracker;
 
 /// How often the schedule is compared with the clock.
 const POLL: Duration = Duration::from_secs(10);
-/// The state in the table of settings.
-const KEY: &str = "backup_state";
+/// The key of the state in the table of settings.
+pub const KEY: &str = "backup_state";
 /// How late a backup may be before `doctor` reports it: an hour.
 const LATE_MS: i64 = 3_600_000;
+/// Wait after a backup that failed.
+const RETRY: Duration = Duration::from_hours(1);
 
 /// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,8 @@ struct State {
     pattern: String,
     next: Option<Timestamp>,
     last: Option<Last>,
+    /// When the backup began that is being made.
+    started: Option<Timestamp>,
 }
 
 /// The last scheduled backup.
@@ -63,9 +68,12 @@ impl Services {
         let now = self.clock.now();
         let claim = self.store.write(move |conn| {
             Box::pin(async move {
-                let mut state = read(conn.find_setting(KEY).await?);
+                let stored = read(conn.find_setting(KEY).await?);
+                let mut state = stored.clone();
                 let is_due = state.advance(&pattern, &Zone::system(), now);
-                conn.update_setting(KEY, &json!(state), now).await?;
+                if state != stored {
+                    conn.update_setting(KEY, &json!(state), now).await?;
+                }
                 Ok::<_, StoreError>(is_due)
             })
         });
@@ -73,24 +81,23 @@ impl Services {
             return Ok(false);
         }
         let made = self.create_backup(None, Some(settings.keep)).await;
-        let (error, detail) = match made {
+        let (error, kind, detail) = match made {
             Ok(made) => (
                 None,
+                kinds::BACKUP_CREATED,
                 json!({ "name": made.backup.name, "bytes": made.backup.bytes, "rows": made.rows }),
             ),
             Err(problem) => {
                 tracing::error!(reason = %problem.message, "the scheduled backup failed");
                 let detail = json!({ "error": problem.message });
-                (Some(problem.message), detail)
+                (Some(problem.message), kinds::BACKUP_FAILED, detail)
             }
         };
-        self.auth
-            .note_change(kinds::BACKUP_CREATED, Actor::system(), detail)
-            .await;
+        self.auth.note_change(kind, Actor::system(), detail).await;
         let store = self.store.write(move |conn| {
             Box::pin(async move {
                 let mut state = read(conn.find_setting(KEY).await?);
-                state.last = Some(Last { at: now, error });
+                state.end(now, error);
                 conn.update_setting(KEY, &json!(state), now).await
             })
         });
@@ -106,15 +113,33 @@ fn read(stored: Option<serde_json::Value>) -> State {
 }
 
 impl State {
-    /// Returns whether a backup is due, and calculates the time of the next one. Missed times are one backup.
+    /// Returns whether a backup is due, and calculates the time of the next one. Missed times are one backup. A
+    /// backup that did not end, because its process did, is due again.
     fn advance(&mut self, pattern: &str, zone: &Zone, now: Timestamp) -> bool {
         let is_same = self.pattern == pattern;
-        let is_due = is_same && self.next.is_some_and(|next| next <= now);
+        let passed = |moment: Option<Timestamp>, ms: i64| {
+            moment.is_some_and(|at| at.as_millis().saturating_add(ms) <= now.as_millis())
+        };
+        let is_due = is_same
+            && (passed(self.started, LATE_MS) || (passed(self.next, 0) && self.started.is_none()));
         if is_due || !is_same || self.next.is_none() {
             pattern.clone_into(&mut self.pattern);
             self.next = next_after(pattern, zone, now);
         }
+        if is_due {
+            self.started = Some(now);
+        }
         is_due
+    }
+
+    /// Stores the end of the backup that began at `began`. One that failed is tried again in an hour.
+    fn end(&mut self, began: Timestamp, error: Option<String>) {
+        if error.is_some() {
+            let again = began.after(RETRY);
+            self.next = Some(self.next.map_or(again, |next| next.min(again)));
+        }
+        self.last = Some(Last { at: began, error });
+        self.started = None;
     }
 }
 
@@ -128,13 +153,17 @@ fn next_after(pattern: &str, zone: &Zone, now: Timestamp) -> Option<Timestamp> {
 
 /// Reports on scheduled backups. Returns `None` without a schedule.
 pub(crate) async fn check(services: &Services) -> Option<Check> {
-    services
-        .config
-        .resolved()
-        .settings
-        .backup
-        .schedule
-        .as_ref()?;
+    let resolved = services.config.resolved();
+    let settings = &resolved.settings.backup;
+    settings.schedule.as_ref()?;
+    if let Some(Err(error)) = settings.recipient.as_deref().map(Recipient::parse) {
+        let message = format!("The setting backup.recipient is wrong: {error}.");
+        return Some(Check::bad(
+            "backup",
+            message,
+            "Set the public key of an age key pair.",
+        ));
+    }
     let read_state = services
         .store
         .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
@@ -194,8 +223,25 @@ mod tests {
         assert!(state.advance(daily, &zone, at("2026-01-05T12:00:00Z")));
         assert_eq!(state.next, Some(at("2026-01-06T03:30:00Z")));
         assert!(!state.advance(daily, &zone, at("2026-01-05T12:00:20Z")));
+        state.end(at("2026-01-05T12:00:00Z"), None);
         assert!(!state.advance("0 * * * *", &zone, at("2026-01-07T00:10:00Z")));
         assert_eq!(state.next, Some(at("2026-01-07T01:00:00Z")));
+    }
+
+    #[test]
+    fn a_backup_that_failed_or_did_not_end_is_repeated() {
+        let (zone, weekly) = (Zone::utc(), "0 0 * * 1");
+        let mut state = State::default();
+        state.advance(weekly, &zone, at("2026-01-04T00:00:00Z"));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T00:00:00Z")));
+        state.end(
+            at("2026-01-05T00:00:00Z"),
+            Some("the disk is full".to_owned()),
+        );
+        assert!(!state.advance(weekly, &zone, at("2026-01-05T00:59:59Z")));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T01:00:00Z")));
+        assert!(!state.advance(weekly, &zone, at("2026-01-05T01:59:59Z")));
+        assert!(state.advance(weekly, &zone, at("2026-01-05T02:00:00Z")));
     }
 
     #[test]
@@ -208,8 +254,12 @@ mod tests {
                 at: at("2026-01-05T03:30:00Z"),
                 error: None,
             }),
+            started: None,
         };
         assert!(finding(&state, now).ok);
+        state.started = Some(at("2026-01-05T10:00:00Z"));
+        assert!(!finding(&state, now).ok);
+        state.started = None;
         state.next = Some(at("2026-01-05T10:59:59Z"));
         assert!(!finding(&state, now).ok);
         state.next = Some(at("2026-01-05T11:00:00Z"));

@@ -5,14 +5,28 @@ use crate::delivery_waits::WAITS_FOR_RELEASE;
 use crate::dialect::{Engine, Lane, Role};
 use crate::sql::{Value, query};
 use crate::{Conn, Location, OpenError, StoreError, migrate};
+use gatehouse_domain::Timestamp;
+use std::time::Duration;
 
-/// Why rows could not be imported. The database has no rows then.
+/// Timeout for a response.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+/// Why rows could not be imported. The database has no rows then, except after [`ImportError::NotMigrated`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("the database has rows already; import into an empty one")]
     NotEmpty,
+    #[error(
+        "the database is empty, but its tables are of a newer version; delete them and try again"
+    )]
+    NewerTables,
+    /// The rows were imported.
+    #[error(
+        "the rows were imported, but not migrated to this version; start the server to try again"
+    )]
+    NotMigrated(#[source] OpenError),
     /// This version of Gatehouse has no migration with this number.
     #[error("the rows are from another version of Gatehouse (schema {version})")]
     UnknownVersion { version: i64 },
@@ -45,11 +59,19 @@ impl Import {
         let fail = |source| OpenError::Connect { engine, source };
         let source = location.source(Role::Migrator, 1)?;
         let mut conn = source.connect_patiently().await.map_err(fail)?;
+        conn.wait_for(PATIENCE);
+        // Before the migration, which must not touch another installation.
+        let tables = conn.list_all_tables().await?;
+        if has_rows(&mut conn, &tables).await? {
+            return Err(ImportError::NotEmpty);
+        }
         migrate::run(&mut conn, engine, Some(version)).await?;
         conn.begin(engine.begin(Lane::Rules)).await?;
+        if migrate::version(&mut conn).await? != version {
+            return Err(ImportError::NewerTables);
+        }
         let tables = conn.list_all_tables().await?;
-        let is_newer = migrate::version(&mut conn).await? != version;
-        if is_newer || has_rows(&mut conn, &tables).await? {
+        if has_rows(&mut conn, &tables).await? {
             return Err(ImportError::NotEmpty);
         }
         Ok(Self {
@@ -96,34 +118,62 @@ impl Import {
         Ok(())
     }
 
-    /// Parks every delivery that waits or runs until [`Conn::release_deliveries`] is called. Returns their
-    /// number.
-    pub async fn hold_deliveries(&mut self) -> Result<u64, StoreError> {
-        let hold = query(
-            "UPDATE webhook_deliveries SET status = 'queued', next_attempt_at = NULL, error = $1,
-                 lease_owner = NULL, lease_until = NULL
-             WHERE status IN ('received', 'queued', 'processing')",
-        );
-        self.conn.run(hold.bind(WAITS_FOR_RELEASE)).await
+    /// Parks every delivery that waits or runs, and keeps those that arrived while the vault was sealed, until
+    /// [`Conn::release_deliveries`] is called. Returns their number.
+    pub async fn hold_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut held = 0;
+        if self.has("webhook_deliveries") {
+            let park = query(
+                "UPDATE webhook_deliveries SET status = 'queued', next_attempt_at = NULL, error = $1,
+                     lease_owner = NULL, lease_until = NULL
+                 WHERE status IN ('received', 'queued', 'processing')",
+            );
+            held += self.conn.run(park.bind(WAITS_FOR_RELEASE)).await?;
+        }
+        if self.has("held_deliveries") {
+            let count = query("SELECT COUNT(*) FROM held_deliveries");
+            let sealed = u64::try_from(self.conn.number(count).await?).unwrap_or_default();
+            if sealed > 0 {
+                self.conn.hold_sealed_deliveries(now).await?;
+            }
+            held += sealed;
+        }
+        Ok(held)
     }
 
-    /// Deletes sign-in sessions, API keys and devices. Returns their number. The password and passkeys stay.
+    /// Deletes sign-in sessions, API keys, devices, and the links of shared conversations. Returns their number.
+    /// The password and passkeys stay.
     pub async fn delete_credentials(&mut self) -> Result<u64, StoreError> {
         let mut deleted = 0;
-        for statement in [
-            "DELETE FROM auth_sessions",
-            "DELETE FROM auth_api_keys",
-            "DELETE FROM auth_devices",
+        for table in [
+            "auth_sessions",
+            "auth_api_keys",
+            "auth_devices",
+            "chat_shares",
         ] {
-            deleted += self.conn.run(query(statement)).await?;
+            if self.has(table) {
+                let delete = format!("DELETE FROM {table}");
+                deleted += self.conn.run(query(delete)).await?;
+            }
         }
         Ok(deleted)
+    }
+
+    /// Deletes a setting or a state in the table of settings.
+    pub async fn delete_setting(&mut self, key: &str) -> Result<(), StoreError> {
+        self.conn.delete_setting(key).await.map(drop)
+    }
+
+    fn has(&self, table: &str) -> bool {
+        self.tables.iter().any(|known| known.name == table)
     }
 
     /// Commits the rows, then applies the migrations up to this version.
     pub async fn finish(mut self) -> Result<(), ImportError> {
         self.conn.plain(self.engine.commit()).await?;
-        migrate::run(&mut self.conn, self.engine, None).await?;
+        migrate::run(&mut self.conn, self.engine, None)
+            .await
+            .map_err(ImportError::NotMigrated)?;
         if let Some(checkpoint) = self.engine.checkpoint() {
             self.conn.plain(checkpoint).await?;
         }

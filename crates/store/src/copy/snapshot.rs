@@ -1,15 +1,20 @@
 //! Reads all tables as they were at one moment.
 
 use super::{Cell, Cells, DAMAGED, Table, parameters, quoted, quoted_list};
-use crate::dialect::Role;
+use crate::dialect::{Engine, Role};
 use crate::migrate;
 use crate::sql::query;
 use crate::{Conn, Location, OpenError, StoreError};
+use std::time::Duration;
 
-/// Maximum number of rows of a page.
-const PAGE_ROWS: i64 = 1_000;
+/// Number of rows of the first page of a table. PostgreSQL sends a whole page, even if its rows are large, so the
+/// number grows only while pages are small.
+const FIRST_ROWS: i64 = 16;
+const MAX_ROWS: i64 = 1_024;
 /// A page ends with the row that exceeds this size, in bytes.
 const PAGE_BYTES: usize = 8 << 20;
+/// Timeout for a response. Counting a large table takes a while.
+const PATIENCE: Duration = Duration::from_hours(1);
 
 /// A read transaction that sees the database as it was at its beginning. Writers are not held up, but SQLite
 /// cannot truncate its write-ahead log before the snapshot is dropped.
@@ -20,6 +25,8 @@ pub struct Snapshot {
     conn: Conn,
     tables: Vec<Table>,
     version: i64,
+    /// Number of rows of the next page.
+    rows: i64,
 }
 
 /// Some rows of a table in the order of its primary key.
@@ -35,8 +42,14 @@ impl Snapshot {
     pub async fn open(location: &Location) -> Result<Self, OpenError> {
         let engine = location.engine();
         let fail = |source| OpenError::Connect { engine, source };
-        let source = location.source(Role::Reader, 1)?;
+        // Not `Reader`, whose statements have a timeout.
+        let role = match engine {
+            Engine::Sqlite => Role::Reader,
+            Engine::Postgres => Role::Migrator,
+        };
+        let source = location.source(role, 1)?;
         let mut conn = source.connect_patiently().await.map_err(fail)?;
+        conn.wait_for(PATIENCE);
         conn.plain(engine.begin_snapshot()).await.map_err(fail)?;
         let version = migrate::version(&mut conn).await.map_err(fail)?;
         let tables = conn.list_all_tables().await.map_err(fail)?;
@@ -44,6 +57,7 @@ impl Snapshot {
             conn,
             tables,
             version,
+            rows: FIRST_ROWS,
         })
     }
 
@@ -68,17 +82,27 @@ impl Snapshot {
         table: &Table,
         after: Option<Vec<Cell>>,
     ) -> Result<Page, StoreError> {
+        let after = after.unwrap_or_default();
+        if after.is_empty() {
+            self.rows = FIRST_ROWS;
+        }
+        let size = |cells: &[Cell]| cells.iter().map(Cell::size).sum::<usize>();
         let rows: Vec<Cells> = {
-            let after = after.unwrap_or_default();
-            let mut statement = query(select(table, !after.is_empty())?);
+            let mut statement = query(select(table, !after.is_empty(), self.rows)?);
             for (cell, place) in after.iter().zip(&table.key) {
                 let column = table.columns.get(*place).ok_or(DAMAGED)?;
                 statement = statement.bind(cell.bind(column.kind).ok_or(DAMAGED)?);
             }
-            let size = |Cells(cells): &Cells| cells.iter().map(Cell::size).sum();
+            let size = |Cells(cells): &Cells| size(cells);
             self.conn.list_within(statement, PAGE_BYTES, size).await?
         };
         let rows: Vec<Vec<Cell>> = rows.into_iter().map(|Cells(cells)| cells).collect();
+        let bytes: usize = rows.iter().map(|row| size(row)).sum();
+        self.rows = if bytes > PAGE_BYTES / 2 {
+            (self.rows / 2).max(1)
+        } else {
+            (self.rows * 2).min(MAX_ROWS)
+        };
         let next = rows.last().map(|row| {
             let key = table.key.iter().filter_map(|place| row.get(*place));
             key.cloned().collect()
@@ -88,7 +112,7 @@ impl Snapshot {
 }
 
 /// Every table has a primary key, whose order gives the pages.
-fn select(table: &Table, is_continued: bool) -> Result<String, StoreError> {
+fn select(table: &Table, is_continued: bool, rows: i64) -> Result<String, StoreError> {
     let key: Vec<&str> = table
         .key
         .iter()
@@ -108,7 +132,7 @@ fn select(table: &Table, is_continued: bool) -> Result<String, StoreError> {
         String::new()
     };
     Ok(format!(
-        "SELECT {columns} FROM {} {after} ORDER BY {order} LIMIT {PAGE_ROWS}",
+        "SELECT {columns} FROM {} {after} ORDER BY {order} LIMIT {rows}",
         quoted(&table.name)
     ))
 }

@@ -108,7 +108,7 @@ enum EarlyResponse {
     /// A page request that gets the login view.
     ToLogin,
     /// A response that depends on no identity.
-    Answered(Response),
+    Answered(Box<Response>),
 }
 
 impl From<Problem> for EarlyResponse {
@@ -123,7 +123,7 @@ impl EarlyResponse {
             Self::Away(problem) => Refusal(problem).into_response(),
             Self::ToOnboarding => see_other("/onboarding"),
             Self::ToLogin => pages::shell(app),
-            Self::Answered(response) => response,
+            Self::Answered(response) => *response,
         }
     }
 }
@@ -137,14 +137,14 @@ async fn admit(
 ) -> Result<RequestContext, EarlyResponse> {
     path::check(&request.uri)?;
     if let Some(response) = app.metrics().and_then(|metrics| metrics.answer(request)) {
-        return Err(EarlyResponse::Answered(response));
+        return Err(EarlyResponse::Answered(response.into()));
     }
     let context = match recognise(app, peer, request).await {
         Ok(context) => context,
         // The reason may be what the probe reports, such as an absent database.
         Err(problem) => {
             return Err(match health::probe(app, request).await {
-                Some(response) => EarlyResponse::Answered(response),
+                Some(response) => EarlyResponse::Answered(response.into()),
                 None => problem.into(),
             });
         }

@@ -151,10 +151,15 @@ impl Webhooks {
     /// After an error, the delivery stays for the next call.
     pub(crate) async fn release_held(&self) -> Result<(), ReleaseError> {
         loop {
-            let read = self
-                .0
-                .store
-                .read(|conn| Box::pin(async move { conn.find_first_held_delivery().await }));
+            let read = self.0.store.read(|conn| {
+                Box::pin(async move {
+                    // After a restore, the owner decides.
+                    if conn.holds_sealed_deliveries().await? {
+                        return Ok(None);
+                    }
+                    conn.find_first_held_delivery().await
+                })
+            });
             let Some(held) = read.await? else {
                 return Ok(());
             };
@@ -202,18 +207,15 @@ impl Webhooks {
             received_at,
             phase: Phase::Release(held.id.clone()),
         };
-        let row = match request {
-            Some(request) => {
-                let intake = intake(request.from.clone(), request.received_at);
-                intake.release(&request).await?
-            }
-            None => {
-                let intake = intake(Actor::system(), self.0.now());
-                Some(NewDelivery {
-                    error: Some(UNREADABLE.to_owned()),
-                    ..intake.row(DeliveryStatus::Rejected, &HeaderMap::new(), &[], 0)
-                })
-            }
+        let row = if let Some(request) = request {
+            let intake = intake(request.from.clone(), request.received_at);
+            intake.release(&request).await?
+        } else {
+            let intake = intake(Actor::system(), self.0.now());
+            Some(NewDelivery {
+                error: Some(UNREADABLE.to_owned()),
+                ..intake.row(DeliveryStatus::Rejected, &HeaderMap::new(), &[], 0)
+            })
         };
         if let Some(row) = row {
             self.0.batches.store_filtered(row).await?;

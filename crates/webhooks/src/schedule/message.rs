@@ -3,7 +3,7 @@
 use super::Schedule;
 use crate::message::one_line;
 use gatehouse_domain::Timestamp;
-use gatehouse_sources::payload::Payload;
+use gatehouse_sources::payload::{Node, Payload};
 
 impl Schedule {
     /// Composes the message. Takes from the payload only what parses as a time or a number: the payload of a replay may
@@ -12,18 +12,16 @@ impl Schedule {
         let time = payload.string("scheduled_for");
         let run: Timestamp = time.and_then(|it| it.parse().ok()).unwrap_or(received_at);
         let local = self.local_time(run).unwrap_or_else(|| run.to_string());
-        let missed = payload.get("missed").and_then(|it| it.as_u64());
-        let mut text = format!(
-            "A scheduled run of \"{}\" is due.\nScheduled for: {local} ({})\n",
+        let missed = payload.get("missed").and_then(Node::as_u64);
+        let missed = missed.filter(|missed| *missed > 0).map(|missed| {
+            format!("{missed} runs could not start in time. This run takes their place.\n")
+        });
+        format!(
+            "A scheduled run of \"{}\" is due.\nScheduled for: {local} ({})\n{}Do what your \
+             instructions for this schedule say.",
             one_line(name),
-            self.timezone
-        );
-        if let Some(missed) = missed.filter(|missed| *missed > 0) {
-            text.push_str(&format!(
-                "{missed} runs could not start in time. This run takes their place.\n"
-            ));
-        }
-        text.push_str("Do what your instructions for this schedule say.");
-        text
+            self.timezone,
+            missed.unwrap_or_default()
+        )
     }
 }

@@ -11,7 +11,7 @@ use gatehouse_backup::folder::{self, NewFile};
 use gatehouse_backup::{Created, Source, create};
 use gatehouse_config::Layers;
 use gatehouse_domain::{Clock, SystemClock, SystemRandom};
-use gatehouse_services::backup::{default_directory, source};
+use gatehouse_services::backup::{directory, source, stored_settings};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,10 +22,10 @@ use std::process::ExitCode;
 /// The flags of `backup create`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// File, directory, or - for standard output [default: backups in the data directory]
+    /// File, directory, or - for standard output [default: the setting backup.to]
     #[arg(long, value_name = "FILE|DIR|-")]
     to: Option<PathBuf>,
-    /// Encrypt to this age recipient, age1…
+    /// Encrypt to this age recipient, age1… [default: the setting backup.recipient]
     #[arg(long, value_name = "AGE", conflicts_with = "passphrase_file")]
     recipient: Option<String>,
     /// Encrypt with the passphrase in the first line of this file
@@ -52,12 +52,16 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         offline::has_database(&layers)?,
         "there is no database in the data directory"
     );
-    let target = target(&layers, args.to);
+    let settings = stored_settings(&layers).await?;
+    let target = target(args.to, || directory(&layers, &settings));
     ensure!(
         args.keep.is_none() || matches!(target, Target::Directory(_)),
         "--keep needs a directory"
     );
-    let recipient = recipient(args.recipient.as_deref(), args.passphrase_file.as_deref())?;
+    let set = settings.recipient.as_deref();
+    let named = args.recipient.as_deref();
+    let named = named.or(set.filter(|_| args.passphrase_file.is_none()));
+    let recipient = recipient(named, args.passphrase_file.as_deref())?;
     let database = layers.resolve(&BTreeMap::new())?.settings.database.url;
     let now = SystemClock::new().now();
     let source = source(&layers, &database, env!("CARGO_PKG_VERSION"), now)?;
@@ -69,25 +73,24 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         }
     };
     let is_encrypted = recipient.is_some();
-    let Some(path) = path else {
-        to_stdout(&source, recipient.as_ref()).await?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let created = to_file(&source, recipient.as_ref(), &path).await?;
     if !is_encrypted {
         warn(
             "The backup is not encrypted: anyone who can read it can read what the database contains.",
         );
     }
+    let Some(path) = path else {
+        to_stdout(&source, recipient.as_ref()).await?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let created = to_file(&source, recipient.as_ref(), &path).await?;
     let deleted = match (args.keep, path.parent()) {
-        (Some(keep), Some(directory)) => {
-            folder::prune(directory, keep.into()).with_context(|| {
+        (Some(keep), Some(directory)) => folder::prune(directory, keep.into(), &path)
+            .with_context(|| {
                 format!(
                     "{} was written, but old backups were not deleted",
                     path.display()
                 )
-            })?
-        }
+            })?,
         _ => Vec::new(),
     };
     report(
@@ -132,9 +135,9 @@ async fn on_server(
     Ok(ExitCode::SUCCESS)
 }
 
-fn target(layers: &Layers, to: Option<PathBuf>) -> Target {
+fn target(to: Option<PathBuf>, default: impl FnOnce() -> PathBuf) -> Target {
     match to {
-        None => Target::Directory(default_directory(layers)),
+        None => Target::Directory(default()),
         Some(path) if path == Path::new("-") => Target::Stdout,
         Some(path) if path.is_dir() || path.to_string_lossy().ends_with('/') => {
             Target::Directory(path)

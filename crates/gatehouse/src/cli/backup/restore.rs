@@ -12,13 +12,14 @@ use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::NewFile;
 use gatehouse_backup::{Manifest, RestoredFile};
 use gatehouse_config::Layers;
-use gatehouse_domain::Actor;
+use gatehouse_domain::{Actor, Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
-use gatehouse_services::backup::{SETTINGS_FILE, database_location};
+use gatehouse_services::backup::{SETTINGS_FILE, STATE_KEY, database_location};
+use gatehouse_store::ImportError;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The flags of `backup restore`.
@@ -63,22 +64,35 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
     let held = if args.release_queue {
         0
     } else {
-        restored.import.hold_deliveries().await?
+        restored
+            .import
+            .hold_deliveries(SystemClock::new().now())
+            .await?
     };
     let revoked = if args.revoke_credentials {
         restored.import.delete_credentials().await?
     } else {
         0
     };
+    // Otherwise the copy would make the backup that the original has made since.
+    restored.import.delete_setting(STATE_KEY).await?;
+    let mut written = Written::default();
     let mut settings_beside = None;
     for file in &restored.files {
-        let path = place_of(&layers, file);
+        let path = place_of(&layers, file)?;
         if path != layers.config_path() && file.name == SETTINGS_FILE {
             settings_beside = Some(path.clone());
         }
-        write(&path, &file.data)?;
+        written.write(path, &file.data)?;
     }
-    restored.import.finish().await?;
+    match restored.import.finish().await {
+        Err(error @ ImportError::NotMigrated(_)) => {
+            written.keep();
+            return Err(error.into());
+        }
+        finished => finished?,
+    }
+    written.keep();
     drop(locks);
     let outcome = Outcome {
         held,
@@ -94,8 +108,8 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
 /// when the restore begins.
 fn prepare(layers: &Layers) -> Result<Option<Locks>> {
     let data_dir = layers.data_dir();
-    for name in PROVIDER_FILES {
-        let path = data_dir.join(name);
+    let files = PROVIDER_FILES.map(|name| data_dir.join(name));
+    for path in files.into_iter().chain([settings_beside(layers)]) {
         ensure!(
             !path.exists(),
             "{} exists: restore into an empty data directory",
@@ -119,28 +133,56 @@ fn prepare(layers: &Layers) -> Result<Option<Locks>> {
 
 /// The settings file is put beside its place if there is one already, or if it names a database: the server must
 /// not start on the old one.
-fn place_of(layers: &Layers, file: &RestoredFile) -> PathBuf {
-    if file.name != SETTINGS_FILE {
-        return layers.data_dir().join(&file.name);
+fn place_of(layers: &Layers, file: &RestoredFile) -> Result<PathBuf> {
+    if PROVIDER_FILES.contains(&file.name.as_str()) {
+        return Ok(layers.data_dir().join(&file.name));
     }
+    ensure!(
+        file.name == SETTINGS_FILE,
+        "the backup contains an unknown file"
+    );
     let path = layers.config_path();
     let text = String::from_utf8_lossy(&file.data);
     let names_database = text
         .lines()
         .any(|line| !line.trim_start().starts_with('#') && line.contains("database"));
     if path.exists() || names_database {
-        return layers
-            .data_dir()
-            .join(format!("{SETTINGS_FILE}.from-backup"));
+        return Ok(settings_beside(layers));
     }
-    path.to_path_buf()
+    Ok(path.to_path_buf())
 }
 
-fn write(path: &Path, data: &[u8]) -> Result<()> {
-    let fail = || format!("cannot write {}", path.display());
-    let file = NewFile::create(path).with_context(fail)?;
-    (&file).write_all(data).with_context(fail)?;
-    file.keep().with_context(fail)
+fn settings_beside(layers: &Layers) -> PathBuf {
+    layers
+        .data_dir()
+        .join(format!("{SETTINGS_FILE}.from-backup"))
+}
+
+/// The files that were written. Dropping it deletes them, so that a failed restore can be repeated.
+#[derive(Default)]
+struct Written(Vec<PathBuf>);
+
+impl Written {
+    fn write(&mut self, path: PathBuf, data: &[u8]) -> Result<()> {
+        let fail = || format!("cannot write {}", path.display());
+        let file = NewFile::create(&path).with_context(fail)?;
+        (&file).write_all(data).with_context(fail)?;
+        file.keep().with_context(fail)?;
+        self.0.push(path);
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            drop(std::fs::remove_file(path));
+        }
+    }
 }
 
 /// Records the restore in the restored audit log. The restore has succeeded in any case.
@@ -182,9 +224,9 @@ fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome)
             layers.data_dir().display()
         ));
         note(format!(
-            "This is the state of {}. Passwords, API keys and sessions that were changed or revoked since \
-             are valid again; use --revoke-credentials to revoke the API keys, devices and sessions. \
-             Deliveries since then are unknown: a sender that repeats one is not recognized.",
+            "This is the state of {}. The password, passkeys, API keys, devices, sessions and share links of that \
+             time are valid, also those that were changed or removed since. --revoke-credentials deletes all but \
+             the password and passkeys. Deliveries since then are unknown: a repetition is not recognized.",
             manifest.created_at
         ));
         note("The vault opens with the password or the recovery key of that time.");
@@ -196,7 +238,7 @@ fn report(out: &Output, layers: &Layers, manifest: &Manifest, outcome: &Outcome)
         }
         if outcome.revoked > 0 {
             note(format!(
-                "{} sessions, API keys and devices were revoked.",
+                "{} sessions, API keys, devices and share links were deleted.",
                 outcome.revoked
             ));
         }

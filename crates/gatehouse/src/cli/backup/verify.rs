@@ -11,7 +11,7 @@ use gatehouse_auth::audit::verify;
 use gatehouse_backup::Archive;
 use gatehouse_backup::folder::NewFile;
 use gatehouse_config::{Environment, Invocation, Layers};
-use gatehouse_services::backup::SETTINGS_FILE;
+use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_services::doctor;
 use gatehouse_store::Location;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {
     for file in restored
         .files
         .iter()
-        .filter(|file| file.name != SETTINGS_FILE)
+        .filter(|file| PROVIDER_FILES.contains(&file.name.as_str()))
     {
         let to = NewFile::create(&place.join(&file.name))?;
         (&to).write_all(&file.data)?;
@@ -92,7 +92,7 @@ async fn check(archive: Archive<'_>, place: &Path) -> Result<Vec<Check>> {
     let mut checks = vec![Check {
         name: "archive",
         ok: true,
-        message: format!("All {rows} rows have their checksums"),
+        message: format!("The checksums of all {rows} rows match"),
     }];
     checks.extend(check_installation(place).await?);
     Ok(checks)

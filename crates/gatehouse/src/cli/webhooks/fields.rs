@@ -98,12 +98,12 @@ pub struct Fields {
 #[derive(Debug, clap::Args)]
 struct Schedule {
     #[arg(
-        long,
+        long = "schedule",
         value_name = "PATTERN",
         group = "when",
         help = "Run at these times, as a cron pattern, such as \"0 9 * * MON-FRI\""
     )]
-    schedule: Option<String>,
+    cron: Option<String>,
     /// Run at this interval
     #[arg(long, value_name = "SECONDS", group = "when")]
     every: Option<u32>,
@@ -118,7 +118,7 @@ struct Schedule {
 impl Schedule {
     fn into_param(self) -> Option<Value> {
         let fields = [
-            ("cron", self.schedule.map(Value::from)),
+            ("cron", self.cron.map(Value::from)),
             ("every_seconds", self.every.map(Value::from)),
             ("at", self.at.map(Value::from)),
             ("timezone", self.timezone.map(Value::from)),

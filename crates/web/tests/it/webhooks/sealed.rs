@@ -58,8 +58,8 @@ async fn deliveries_are_held_until_the_vault_is_open_if_the_owner_wants_it() {
         owner.at(server.address()),
     );
     let good = [("x-webhook-secret", hook.secret())];
-    let held = send(&remote, &hook.path(), &good, "1").await.expect(202);
-    assert_eq!(held["status"], "accepted");
+    let accepted = send(&remote, &hook.path(), &good, "1").await.expect(202);
+    assert_eq!(accepted["status"], "accepted");
     let forged = [("x-webhook-secret", "wrong")];
     let forged = send(&remote, &hook.path(), &forged, "2").await.expect(202);
     let unlock = json!({ "password": PASSWORD });
@@ -75,7 +75,7 @@ async fn deliveries_are_held_until_the_vault_is_open_if_the_owner_wants_it() {
             _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
         }
     };
-    wait(&held["delivery_id"], "completed").await;
+    wait(&accepted["delivery_id"], "completed").await;
     let rejected = wait(&forged["delivery_id"], "rejected").await;
     assert_eq!(rejected["error"], "wrong_signature");
 }
