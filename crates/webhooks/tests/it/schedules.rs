@@ -10,12 +10,12 @@ use std::time::Duration;
 /// START is 2026-11-18T11:06:40Z.
 const HOUR: Duration = Duration::from_hours(1);
 
-fn hourly(more: Value) -> Value {
+fn hourly(mut more: Value) -> Value {
     let mut members = json!({
         "name": "Hourly", "source_profile": "schedule", "deliver_only": true,
         "prompt_template": "{scheduled_for} {missed}", "schedule": { "cron": "0 * * * *" },
     });
-    let more = more.as_object().unwrap().clone();
+    let more = std::mem::take(more.as_object_mut().unwrap());
     members.as_object_mut().unwrap().extend(more);
     members
 }
