@@ -787,6 +787,74 @@ export interface paths {
         patch: operations["auth.passkeys.update"];
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers a conversation with an agent or a model, for clients of OpenAI's API; with `stream`, the answer is server-sent events */
+        post: operations["openai.chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists agents, language models and speech providers as models, for clients of OpenAI's API */
+        get: operations["openai.models.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One agent, language model or speech provider as a model, for clients of OpenAI's API */
+        get: operations["openai.models.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers a conversation with an agent or a model, for clients of OpenAI's API; with `stream`, the answer is server-sent events */
+        post: operations["openai.responses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/vault/status": {
         parameters: {
             query?: never;
@@ -1025,40 +1093,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Lists the speech providers as models, for clients of OpenAI's API */
-        get: operations["openai.models.list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/models/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One speech provider as a model, for clients of OpenAI's API */
-        get: operations["openai.models.get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/webhooks/ingest/{public_id}": {
         parameters: {
             query?: never;
@@ -1260,11 +1294,8 @@ export interface components {
         };
         /** @description A chat session. */
         SessionId: string;
-        /**
-         * @description What created a session.
-         * @enum {string}
-         */
-        Source: "user" | "webhook" | "channel";
+        /** @description What created a session. */
+        Source: ("user" | "webhook" | "channel") | "api";
         /** @description Result of `sessions.list`. */
         ListResult: {
             /** @description The sessions, most recently active first. */
@@ -1679,6 +1710,355 @@ export interface components {
         RenameRequest: {
             name: string;
         };
+        /** @description A completion. */
+        Completion: {
+            id: string;
+            /** @description `chat.completion` */
+            object: string;
+            /**
+             * Format: int64
+             * @description Unix time in seconds.
+             */
+            created: number;
+            /** @description As in the request. */
+            model: string;
+            /** @description Exactly one. */
+            choices: components["schemas"]["Choice"][];
+            usage: components["schemas"]["CompletionUsage"];
+        };
+        Choice: {
+            /** Format: uint32 */
+            index: number;
+            message: components["schemas"]["CompletionMessage"];
+            /** @description Always null. */
+            logprobs?: null;
+            /** @description stop, length, `tool_calls` or `content_filter`. */
+            finish_reason: string;
+        };
+        CompletionMessage: {
+            /** @description `assistant` */
+            role: string;
+            /** @description Null when there are only calls. */
+            content?: string | null;
+            /** @description Always null. */
+            refusal?: null;
+            tool_calls: components["schemas"]["CompletionCall"][];
+        };
+        /** @description A call that the caller shall make. */
+        CompletionCall: {
+            id: string;
+            /** @description `function` */
+            type: string;
+            function: components["schemas"]["CompletionFunction"];
+        };
+        CompletionFunction: {
+            name: string;
+            /** @description JSON text as the model wrote it. */
+            arguments: string;
+        };
+        /** @description Token counts; of an agent, those of all its calls to models. */
+        CompletionUsage: {
+            /** Format: uint64 */
+            prompt_tokens: number;
+            /** Format: uint64 */
+            completion_tokens: number;
+            /** Format: uint64 */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["PromptDetails"];
+            completion_tokens_details: components["schemas"]["CompletionDetails"];
+        };
+        PromptDetails: {
+            /** Format: uint64 */
+            cached_tokens: number;
+        };
+        CompletionDetails: {
+            /** Format: uint64 */
+            reasoning_tokens: number;
+        };
+        /**
+         * @description The request body of `OpenAI`'s API. Unknown members are ignored. An agent keeps its own settings: `temperature`
+         *     and the like apply to `provider/model`.
+         */
+        CompletionBody: {
+            /** @description `agent/<id>` or `provider/model`. */
+            model: string;
+            /** @description The conversation, oldest first. For an agent, the last message must be the user's. */
+            messages: components["schemas"]["MessageBody"][];
+            /** @description Whether the answer is sent as server-sent events. */
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /** @description Tools that the caller runs itself; only for `provider/model`. */
+            tools?: components["schemas"]["ToolBody"][] | null;
+            /** @description `auto`, `none`, `required`, or a tool. */
+            tool_choice?: components["schemas"]["ChoiceBody"] | null;
+            /**
+             * Format: double
+             * @description 0 to 2.
+             */
+            temperature?: number | null;
+            /**
+             * Format: double
+             * @description 0 to 1.
+             */
+            top_p?: number | null;
+            /**
+             * Format: uint32
+             * @description The former name of `max_completion_tokens`.
+             */
+            max_tokens?: number | null;
+            /**
+             * Format: uint32
+             * @description The limit of the answer in tokens.
+             */
+            max_completion_tokens?: number | null;
+            /** @description The answer ends before the first of these texts; at most four. */
+            stop?: components["schemas"]["StopBody"] | null;
+            /** @description none, minimal, low, medium or high. */
+            reasoning_effort?: string | null;
+            /**
+             * Format: uint32
+             * @description Only 1 is supported.
+             */
+            n?: number | null;
+            /** @description `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers. */
+            response_format?: unknown;
+        };
+        MessageBody: {
+            /** @description system, developer, user, assistant or tool. */
+            role: string;
+            content?: components["schemas"]["Content"] | null;
+            /** @description The calls of an assistant's message. */
+            tool_calls?: components["schemas"]["CallBody"][] | null;
+            /** @description The call that a tool's message answers. */
+            tool_call_id?: string | null;
+        };
+        /** @description The text of a message, whole or in parts. */
+        Content: string | components["schemas"]["Part"][];
+        /** @description A part of a message. Only text is supported. */
+        Part: {
+            /** @description `text`, `input_text`, `output_text` or `refusal`. */
+            type: string;
+            text?: string | null;
+            refusal?: string | null;
+        };
+        CallBody: {
+            id: string;
+            function: components["schemas"]["CalledFunction"];
+        };
+        CalledFunction: {
+            name: string;
+            /** @description JSON text. */
+            arguments: string;
+        };
+        StreamOptions: {
+            /** @description Whether a last chunk contains the usage. */
+            include_usage?: boolean | null;
+        };
+        ToolBody: {
+            /** @description Only `function` is supported. */
+            type: string;
+            function?: components["schemas"]["FunctionBody"] | null;
+        };
+        FunctionBody: {
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: unknown;
+        };
+        ChoiceBody: string | {
+            function: components["schemas"]["NamedFunction"];
+        };
+        NamedFunction: {
+            name: string;
+        };
+        StopBody: string | string[];
+        /** @description The list of models. */
+        ModelList: {
+            /** @description `list` */
+            object: string;
+            /** @description The models. */
+            data: components["schemas"]["Model"][];
+        };
+        /** @description A model. */
+        Model: {
+            /** @description The value for `model` in requests. */
+            id: string;
+            /** @description `model` */
+            object: string;
+            /**
+             * Format: int64
+             * @description The creation time in Unix seconds; 0 if it is unknown.
+             */
+            created: number;
+            /** @description The owner of the model. */
+            owned_by: string;
+        };
+        /** @description A response. */
+        ResponseObject: {
+            id: string;
+            /** @description `response` */
+            object: string;
+            /**
+             * Format: int64
+             * @description Unix time in seconds.
+             */
+            created_at: number;
+            /** @description completed or incomplete; in events also `in_progress` or failed. */
+            status: string;
+            /** @description Why it failed. */
+            error?: unknown;
+            incomplete_details?: components["schemas"]["IncompleteDetails"] | null;
+            instructions?: string | null;
+            /** Format: uint32 */
+            max_output_tokens?: number | null;
+            /** @description As in the request. */
+            model: string;
+            output: components["schemas"]["OutputItem"][];
+            /** @description Always true. */
+            parallel_tool_calls: boolean;
+            /** @description Always null. */
+            previous_response_id?: null;
+            /** @description Always false. */
+            store: boolean;
+            /** @description As in the request. */
+            tool_choice: unknown;
+            /** @description As in the request. */
+            tools: unknown[];
+            usage?: components["schemas"]["ResponseUsage"] | null;
+        };
+        IncompleteDetails: {
+            /** @description `max_output_tokens` or `content_filter`. */
+            reason: string;
+        };
+        /** @description An item of the answer. */
+        OutputItem: {
+            /** @constant */
+            type: "message";
+            id: string;
+            status: string;
+            role: string;
+            content: components["schemas"]["TextPart"][];
+        } | {
+            /** @constant */
+            type: "function_call";
+            id: string;
+            call_id: string;
+            name: string;
+            /** @description JSON text as the model wrote it. */
+            arguments: string;
+            status: string;
+        };
+        /** @description The text of a message. */
+        TextPart: {
+            /** @description `output_text` */
+            type: string;
+            text: string;
+            /** @description Always empty. */
+            annotations: unknown[];
+            /** @description Always empty. */
+            logprobs: unknown[];
+        };
+        /** @description Token counts; of an agent, those of all its calls to models. */
+        ResponseUsage: {
+            /** Format: uint64 */
+            input_tokens: number;
+            input_tokens_details: components["schemas"]["InputDetails"];
+            /** Format: uint64 */
+            output_tokens: number;
+            output_tokens_details: components["schemas"]["OutputDetails"];
+            /** Format: uint64 */
+            total_tokens: number;
+        };
+        InputDetails: {
+            /** Format: uint64 */
+            cached_tokens: number;
+        };
+        OutputDetails: {
+            /** Format: uint64 */
+            reasoning_tokens: number;
+        };
+        /**
+         * @description The request body of `OpenAI`'s API. Unknown members are ignored. An agent keeps its own settings: `temperature`
+         *     and the like apply to `provider/model`.
+         */
+        ResponseBody: {
+            /** @description `agent/<id>` or `provider/model`. */
+            model: string;
+            /** @description The user's text, or the conversation, oldest first. For an agent, the last item must be the user's. */
+            input: components["schemas"]["Input"];
+            /** @description The system prompt. */
+            instructions?: string | null;
+            /** @description Whether the answer is sent as server-sent events. */
+            stream?: boolean | null;
+            /** @description Tools that the caller runs itself; only for `provider/model`. */
+            tools?: components["schemas"]["ToolBody2"][] | null;
+            /** @description `auto`, `none`, `required`, or a tool. */
+            tool_choice?: components["schemas"]["ChoiceBody2"] | null;
+            /**
+             * Format: double
+             * @description 0 to 2.
+             */
+            temperature?: number | null;
+            /**
+             * Format: double
+             * @description 0 to 1.
+             */
+            top_p?: number | null;
+            /**
+             * Format: uint32
+             * @description The limit of the answer in tokens.
+             */
+            max_output_tokens?: number | null;
+            reasoning?: components["schemas"]["ReasoningBody"] | null;
+            /** @description The format of the answer. */
+            text?: components["schemas"]["TextBody"] | null;
+            /** @description Not supported, because responses are not kept. */
+            previous_response_id?: string | null;
+            /** @description Not supported. */
+            conversation?: unknown;
+            /** @description Not supported. */
+            background?: boolean | null;
+        };
+        Input: string | components["schemas"]["Item"][];
+        /** @description An item of the conversation. */
+        Item: {
+            /** @description `message` (the default), `function_call` or `function_call_output`; `reasoning` is ignored. */
+            type?: string | null;
+            /** @description Of a message: system, developer, user or assistant. */
+            role?: string | null;
+            /** @description Of a message. */
+            content?: components["schemas"]["Content"] | null;
+            /** @description Of a call and its output. */
+            call_id?: string | null;
+            /** @description Of a call. */
+            name?: string | null;
+            /** @description Of a call: JSON text. */
+            arguments?: string | null;
+            /** @description Of the output of a call. */
+            output?: components["schemas"]["Content"] | null;
+        };
+        ToolBody2: {
+            /** @description Only `function` is supported. */
+            type: string;
+            /** @default  */
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments. */
+            parameters?: unknown;
+            strict?: boolean | null;
+        };
+        ChoiceBody2: string | {
+            type: string;
+            name: string;
+        };
+        ReasoningBody: {
+            /** @description none, minimal, low, medium or high. */
+            effort?: string | null;
+        };
+        TextBody: {
+            /** @description `text`, `json_object` or `json_schema`; the last two only for models of OpenAI-compatible providers. */
+            format?: unknown;
+        };
         /** @description `GET /api/auth/vault/status`. */
         VaultStatusAnswer: {
             /** @description `uninitialized`, `sealed`, `unsealed` or `disabled`. */
@@ -1930,27 +2310,6 @@ export interface components {
             /** @description Only `false` is supported. */
             stream?: boolean | null;
         };
-        /** @description The list of models. */
-        ModelList: {
-            /** @description `list` */
-            object: string;
-            /** @description The models. */
-            data: components["schemas"]["Model"][];
-        };
-        /** @description A model. */
-        Model: {
-            /** @description The value for `model` in requests. */
-            id: string;
-            /** @description `model` */
-            object: string;
-            /**
-             * Format: int64
-             * @description The creation time in Unix seconds; always 0, because it is unknown.
-             */
-            created: number;
-            /** @description The owner of the model. */
-            owned_by: string;
-        };
         /** @description The response to a delivery. */
         Answer: {
             /** @description `accepted`, `filtered` or `deduplicated`. */
@@ -1963,6 +2322,23 @@ export interface components {
         Error: {
             /** @description A message for people. */
             error: string;
+            /** @enum {string} */
+            code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE" | "BUDGET_EXHAUSTED";
+            field?: string;
+            reason?: string;
+            retry_after_seconds?: number;
+            request_id?: string;
+        };
+        OpenAiError: {
+            error: {
+                /** @description A message for people. */
+                message: string;
+                type: string;
+                /** @enum {string} */
+                code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE" | "BUDGET_EXHAUSTED";
+                /** @description The invalid member. */
+                param: string | null;
+            };
             /** @enum {string} */
             code: "PARSE_ERROR" | "INVALID_REQUEST" | "METHOD_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "INVALID_PARAMS" | "INTERNAL" | "AUTH_NOT_AUTHENTICATED" | "AUTH_SETUP_REQUIRED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VAULT_SEALED" | "VAULT_BAD_KEY" | "RATE_LIMITED" | "NOT_CONFIGURED" | "PROVIDER_FAILED" | "TIMEOUT" | "CONFIRMATION_REQUIRED" | "STORAGE_UNAVAILABLE" | "BUDGET_EXHAUSTED";
             field?: string;
@@ -3459,6 +3835,132 @@ export interface operations {
             };
         };
     };
+    "openai.chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CompletionBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "openai.models.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "openai.models.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "openai.responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ResponseBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseObject"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "vault.status": {
         parameters: {
             query?: never;
@@ -3876,7 +4378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
                 };
             };
         };
@@ -3909,67 +4411,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "openai.models.list": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ModelList"];
-                };
-            };
-            /** @description The request was refused or failed. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    "openai.models.get": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Model"];
-                };
-            };
-            /** @description The request was refused or failed. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
                 };
             };
         };

@@ -86,7 +86,7 @@ export type SessionId = string;
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Source".
  */
-export type Source = 'user' | 'webhook' | 'channel';
+export type Source = ('user' | 'webhook' | 'channel') | 'api';
 /**
  * One turn of an agent, from input to answer.
  *
