@@ -58,16 +58,17 @@ pub(crate) async fn fill_in(conn: &mut Conn, agents: &mut [Agent]) -> Result<(),
     Ok(())
 }
 
-/// Sets the budget of its period. `None` deletes the budgets of the agent.
+/// Replaces the budgets of the agent.
 pub(crate) async fn store(
     conn: &mut Conn,
     agent: &str,
     budget: Option<AgentBudget>,
     now: Timestamp,
 ) -> Result<(), AgentsError> {
-    match budget {
-        Some(budget) => conn.update_budget(&budget.into_row(agent)?).await?,
-        None => delete(conn, agent).await?,
+    let row = budget.map(|budget| budget.into_row(agent)).transpose()?;
+    delete(conn, agent).await?;
+    if let Some(row) = row {
+        conn.update_budget(&row).await?;
     }
     Ok(released(conn, now).await?)
 }

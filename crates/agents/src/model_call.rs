@@ -1,17 +1,20 @@
 //! Calls to a model without an agent. The caller brings the whole conversation and the tools, and makes the calls
 //! itself. Budgets apply and the use is stored, as in turns.
 
+use crate::agent::is_line;
 use crate::budgets::{Exhausted, find_exhausted};
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use crate::one_off::{AnswerPiece, AnswerStream};
 use crate::request::{tokens_beside, tokens_in, tokens_of};
+use crate::start::MAX_MODEL_CHARACTERS;
 use crate::usage::{Cause, count};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::{Actor, Problem, UtcDay};
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, Reason, Usage};
 use gatehouse_store::StoreError;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 const MAX_CALLS: usize = 256;
 /// How many pieces of an answer wait for a slow reader.
 const PIECES: usize = 64;
+
+/// How long a reader may take to accept a piece.
+const STALLED: Duration = Duration::from_mins(2);
 
 /// A request to a model.
 #[derive(Clone, Debug)]
@@ -111,16 +117,19 @@ impl Agents {
             let reason = "this provider has no such format; ask for it in the prompt";
             return Err(AgentsError::invalid("response_format", reason).into());
         }
+        if !is_line(&call.model, MAX_MODEL_CHARACTERS) || call.model.trim() != call.model {
+            return Err(ModelCallError::UnknownModel);
+        }
         let permit = inner.model_calls.admit()?;
         let choosing = inner.models.choose(Some(&call.provider), Some(&call.model));
         let model = choosing.await?;
-        inner.models.learn_facts(&model).await;
         let cause = Cause {
             agent: String::new(),
             webhook: String::new(),
             api_key: Cause::api_key_of(&call.actor.name),
         };
         inner.check_call(&cause, &model).await?;
+        inner.models.learn_facts(&model).await;
         let messages = call.request.messages.iter().map(tokens_in).sum::<u64>();
         let system = call.request.system.as_deref();
         let running = RunningCall {
@@ -161,7 +170,7 @@ struct RunningCall {
     model: ModelRef,
     /// The estimated size of the request.
     sent_tokens: u64,
-    /// The text and arguments received so far.
+    /// The reasoning, text and arguments received so far.
     said: String,
     _permit: OwnedSemaphorePermit,
 }
@@ -186,7 +195,11 @@ impl RunningCall {
             let piece = match chunk {
                 Some(Ok(Chunk::Text(text))) => AnswerPiece::Text(text),
                 Some(Ok(Chunk::ToolCall(call))) => AnswerPiece::ToolCall(call),
-                Some(Ok(Chunk::Reasoning(_) | Chunk::State(_))) => continue,
+                Some(Ok(Chunk::Reasoning(text))) => {
+                    self.said.push_str(&text);
+                    continue;
+                }
+                Some(Ok(Chunk::State(_))) => continue,
                 Some(Ok(Chunk::End { usage, stop })) => break Ok(AnswerPiece::End { usage, stop }),
                 Some(Err(error)) => break Err(ModelCallError::from(error).into()),
                 // The stream of a model ends with `End` or an error.
@@ -197,19 +210,23 @@ impl RunningCall {
                 AnswerPiece::ToolCall(call) => self.said.push_str(&call.arguments),
                 AnswerPiece::NextStep | AnswerPiece::End { .. } => {}
             }
-            // A closed channel is noticed above.
-            drop(pieces.send(Ok(piece)).await);
+            // A reader that stands still must not hold the call.
+            let sent = tokio::select! {
+                biased;
+                () = cancel.cancelled() => break Err(AgentsError::ShuttingDown.into()),
+                sent = tokio::time::timeout(STALLED, pieces.send(Ok(piece))) => sent,
+            };
+            if !matches!(sent, Ok(Ok(()))) {
+                break Err(AgentsError::ShuttingDown.into());
+            }
         };
         drop(chunks);
         let usage = match &last {
             Ok(AnswerPiece::End { usage, .. }) => *usage,
             _ => Usage::default(),
         };
-        // A provider that sent nothing may not have read the request.
-        if last.is_ok() || !self.said.is_empty() {
-            self.store_usage(usage).await;
-        }
-        drop(pieces.send(last).await);
+        self.store_usage(usage).await;
+        drop(tokio::time::timeout(STALLED, pieces.send(last)).await);
     }
 
     /// Stores what the call used, or an estimate if the provider does not report it.

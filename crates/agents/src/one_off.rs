@@ -8,6 +8,7 @@ use crate::message::{Role, storable};
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Target, TurnReport};
 use crate::session::Source;
+use crate::start::MAX_TEXT_BYTES;
 use crate::stop::Stop;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
@@ -17,6 +18,9 @@ use gatehouse_store::{ChatMessageRow, Conn, StoreError};
 use std::collections::VecDeque;
 use tokio::sync::{broadcast, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Maximum number of messages before the text.
+const MAX_EARLIER: usize = 1_999;
 
 /// A message before the text of a one-off request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +64,7 @@ pub type AnswerStream = BoxStream<'static, Result<AnswerPiece, Problem>>;
 impl Agents {
     /// Answers a conversation that the caller keeps. The error of a turn that started is in the stream.
     pub async fn run_once(&self, request: OneOffRequest) -> Result<AnswerStream, AgentsError> {
+        check_earlier(&request.earlier)?;
         // Before the turn, so that no event is missed.
         let events = self.subscribe();
         let cancel = CancellationToken::new();
@@ -91,6 +96,22 @@ impl Agents {
         });
         Ok(pieces.boxed())
     }
+}
+
+/// Limits what one transaction stores. A turn reads no more messages than this.
+fn check_earlier(earlier: &[EarlierMessage]) -> Result<(), AgentsError> {
+    let refuse = |reason: &str| Err(AgentsError::invalid("text", reason));
+    if earlier.len() > MAX_EARLIER {
+        return refuse("at most 1,999 earlier messages");
+    }
+    let is_long = |message: &EarlierMessage| {
+        let (EarlierMessage::User(text) | EarlierMessage::Assistant(text)) = message;
+        text.len() > MAX_TEXT_BYTES
+    };
+    if earlier.iter().any(is_long) {
+        return refuse("at most 1 MiB for each message");
+    }
+    Ok(())
 }
 
 /// Reads the answer of a turn from its events, and what these lack from its report.
@@ -155,7 +176,7 @@ impl Following {
 
     fn conclude(&mut self, report: Option<TurnReport>) {
         self.is_over = true;
-        let report = match report {
+        let mut report = match report {
             None => return self.ready.push_back(Err(AgentsError::ShuttingDown.into())),
             Some(TurnReport {
                 error: Some(problem),
@@ -163,6 +184,11 @@ impl Following {
             }) => return self.ready.push_back(Err(problem)),
             Some(report) => report,
         };
+        // The text before a tool call is not the answer.
+        if !report.has_answer {
+            self.begin_step();
+            report.text.clear();
+        }
         let rest = if let Some(rest) = report.text.strip_prefix(&self.text) {
             rest.to_owned()
         } else {
@@ -209,7 +235,8 @@ impl Inner {
         let row = |(number, message): (usize, &EarlierMessage)| {
             let (role, origin, text) = match message {
                 EarlierMessage::User(text) => (Role::User, request.origin.written_by(), text),
-                EarlierMessage::Assistant(text) => (Role::Assistant, MessageOrigin::Model, text),
+                // The answer of a turn that has read strangers' text may repeat it.
+                EarlierMessage::Assistant(text) => (Role::Assistant, MessageOrigin::Stranger, text),
             };
             if number > 0 && role == Role::User {
                 turn = new_turn();

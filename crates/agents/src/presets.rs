@@ -63,8 +63,8 @@ impl Agents {
                 }
                 if budget.is_some() {
                     agent_budget::store(conn, &agent.id, budget, now).await?;
-                    agent_budget::fill_in(conn, std::slice::from_mut(&mut agent)).await?;
                 }
+                agent_budget::fill_in(conn, std::slice::from_mut(&mut agent)).await?;
                 conn.insert_change("agents", now).await?;
                 Ok(agent)
             })
@@ -112,8 +112,7 @@ impl Agents {
                 }
                 conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
                 // A later agent with the same ID does not inherit them.
-                agent_budget::delete(conn, &id).await?;
-                conn.insert_change("budgets", now).await?;
+                agent_budget::store(conn, &id, None, now).await?;
                 conn.insert_change("agents", now).await?;
                 Ok(())
             })

@@ -21,8 +21,8 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// The longest text of a request.
-const MAX_TEXT_BYTES: usize = 1 << 20;
-const MAX_MODEL_CHARACTERS: usize = 200;
+pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
+pub(crate) const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
 /// How many characters of a text become the label of its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::age::{Identity, Recipient};
 use gatehouse_domain::{AuthSessionId, SeededRandom, Timestamp};
-use gatehouse_store::testing::{TestDatabase, databases};
-use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, StoreError};
+use gatehouse_store::testing::{TestDatabase, databases, run_sql};
+use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, Store, StoreError};
 use secrecy::SecretString;
 use std::path::Path;
 
@@ -204,4 +204,87 @@ async fn other_files_and_other_formats_are_named() {
         unknown.unwrap_err(),
         ImportError::UnknownVersion { version: 9_999 }
     ));
+}
+
+#[tokio::test]
+async fn a_refused_restore_does_not_migrate_the_other_database() {
+    const OLD: i64 = 23;
+    for to in databases().await {
+        let from = gatehouse_store::testing::sqlite();
+        fill(&from, 1).await;
+        let (file, _) = backup(&source(&from, &[]), None).await;
+        let old = Store::open_at(&to.location, Some(OLD)).await.unwrap();
+        old.close().await;
+        let row = "INSERT INTO settings (key, value, updated_at) VALUES ('a', '1', 1)";
+        run_sql(&to.location, row).await;
+        let error = restore(&file, None, &to).await.unwrap_err();
+        assert!(matches!(error, BackupError::Import(ImportError::NotEmpty)));
+        let version = Snapshot::open(&to.location).await.unwrap().version();
+        assert_eq!(version, OLD);
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_an_older_version_is_backed_up_and_migrated_at_the_restore() {
+    for from in databases().await {
+        let old = Store::open_at(&from.location, Some(23)).await.unwrap();
+        old.close().await;
+        let row = "INSERT INTO settings (key, value, updated_at) VALUES ('a.b', '1', 1)";
+        run_sql(&from.location, row).await;
+        let (file, created) = backup(&source(&from, &[]), None).await;
+        assert_eq!(created.manifest.schema, 23);
+        let to = gatehouse_store::testing::sqlite();
+        restore(&file, None, &to).await.unwrap();
+        let newest = gatehouse_store::migration_versions().last().copied();
+        let version = Snapshot::open(&to.location).await.unwrap().version();
+        assert_eq!(Some(version), newest);
+    }
+}
+
+#[tokio::test]
+async fn views_are_not_part_of_a_backup() {
+    for from in databases().await {
+        fill(&from, 1).await;
+        run_sql(&from.location, "CREATE VIEW other AS SELECT 1.5 AS number").await;
+        let (_, created) = backup(&source(&from, &[]), None).await;
+        assert!(
+            created
+                .manifest
+                .tables
+                .iter()
+                .all(|table| table.name != "other")
+        );
+    }
+}
+
+#[tokio::test]
+async fn deliveries_that_a_sealed_vault_held_wait_for_the_owner_too() {
+    for from in databases().await {
+        fill(&from, 1).await;
+        for row in [
+            "INSERT INTO webhooks (id, public_id, name, config, enabled, created_at, updated_at)
+             VALUES ('hook_1', 'wh_1', 'a', '{}', 1, 1, 1)",
+            "INSERT INTO held_deliveries (id, webhook_id, client, size, sealed)
+             VALUES ('del_1', 'hook_1', 'c', 1, 's')",
+        ] {
+            run_sql(&from.location, row).await;
+        }
+        let (file, _) = backup(&source(&from, &[]), None).await;
+        let to = gatehouse_store::testing::sqlite();
+        let archive = open(&*file, None).unwrap();
+        let mut restored = archive.restore(&to.location, |_, _| {}).await.unwrap();
+        assert_eq!(restored.import.hold_deliveries(at(1)).await.unwrap(), 1);
+        restored.import.finish().await.unwrap();
+        let store = to.open().await;
+        for expected in [(true, 1), (false, 0)] {
+            let write = store.write_queue(|conn: &mut Conn| {
+                Box::pin(async move {
+                    let holds = conn.holds_sealed_deliveries().await?;
+                    Ok::<_, StoreError>((holds, conn.release_deliveries(at(1)).await?))
+                })
+            });
+            assert_eq!(write.await.unwrap(), expected);
+        }
+        store.close().await;
+    }
 }

@@ -127,6 +127,7 @@ impl Services {
         recipient: Option<Recipient>,
         keep: Option<usize>,
     ) -> Result<CreatedBackup, Problem> {
+        self.store.check_guard().await?;
         let Ok(turn) = Arc::clone(&self.backup_turn).try_lock_owned() else {
             let message = "A backup is being made already. Try again when it is complete.";
             return Err(Problem::new(ErrorCode::Conflict, message));

@@ -265,6 +265,8 @@ async fn the_server_makes_backups_on_request_and_by_its_schedule() {
         .env("SERVICE_BACKUP__SCHEDULE", "* * * * * *");
     from.installation.env("SERVICE_BACKUP__KEEP", "1");
     let server = from.installation.start();
+    let login = json!({ "password": PASSWORD });
+    server.post("/api/auth/login", login).await;
     let run = |args: &[&str]| {
         let mut all = vec![
             "--url",

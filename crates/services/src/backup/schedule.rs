@@ -176,6 +176,10 @@ fn finding(state: &State, now: Timestamp) -> Check {
     const HINT: &str =
         "Check the directory and the recipient in [backup], and run `gatehouse backup create`.";
     let is_late = |next: Timestamp| next.as_millis().saturating_add(LATE_MS) < now.as_millis();
+    if let Some(started) = state.started.filter(|started| is_late(*started)) {
+        let message = format!("The backup of {started} did not end.");
+        return Check::bad("backup", message, HINT);
+    }
     match (&state.last, state.next) {
         (
             Some(Last {

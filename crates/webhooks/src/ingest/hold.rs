@@ -12,7 +12,7 @@ use crate::metrics;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
-use gatehouse_domain::{Actor, ClientKey, DeliveryStatus, Timestamp};
+use gatehouse_domain::{Actor, ClientKey, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_secrets::VaultError;
 use gatehouse_store::{HeldDelivery, HoldLimit, NewDelivery, StoreError};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -229,8 +229,15 @@ impl Webhooks {
         held: &HeldDelivery,
     ) -> Result<Option<Arc<LiveWebhook>>, IngestError> {
         let find = || self.0.live.find_by_id(&held.webhook_id);
-        let Some(webhook) = find() else {
-            return Ok(None);
+        let webhook = if let Some(webhook) = find() {
+            webhook
+        } else {
+            // This node may not have loaded it yet.
+            if !self.exists(&held.webhook_id).await? {
+                return Ok(None);
+            }
+            self.reload().await.map_err(IngestError::Reload)?;
+            find().ok_or(IngestError::NotFound)?
         };
         if !webhook.is_sealed() {
             return Ok(Some(webhook));
@@ -244,6 +251,17 @@ impl Webhooks {
     }
 }
 
+impl Webhooks {
+    async fn exists(&self, webhook: &WebhookId) -> Result<bool, StoreError> {
+        let id = webhook.clone();
+        let find = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.find_webhook(id.as_str()).await }));
+        Ok(find.await?.is_some())
+    }
+}
+
 impl Intake {
     /// Ingests the request. Returns the row of a refused request or a duplicate; the others are stored.
     async fn release(&self, request: &Request) -> Result<Option<NewDelivery>, IngestError> {
@@ -253,6 +271,9 @@ impl Intake {
             error: Some(reason.to_owned()),
             ..self.row(DeliveryStatus::Rejected, headers, body, size)
         };
+        if self.webhook.config.schedule.is_some() {
+            return Ok(Some(rejected("webhook_is_schedule")));
+        }
         match self.accept(headers, &request.url, body).await {
             Ok(Ingested::Accepted(_) | Ingested::Filtered(_) | Ingested::Handshake(_)) => Ok(None),
             Ok(Ingested::Deduplicated(first)) => Ok(Some(NewDelivery {

@@ -77,7 +77,9 @@ fn time_of(at: &str, zone: &Zone) -> Result<Timestamp, WebhooksError> {
     if let Ok(moment) = at.parse() {
         return Ok(moment);
     }
-    let Ok(local) = at.parse::<DateTime>() else {
+    // The parser ignores the name of a zone, and takes a date as midnight.
+    let is_complete = !at.contains('[') && at.contains(['T', 't', ' ']);
+    let Some(local) = at.parse::<DateTime>().ok().filter(|_| is_complete) else {
         return invalid("at: expected a time such as 2026-12-24T18:00:00Z or 2026-12-24T18:00");
     };
     let moment = zone.rules().to_ambiguous_timestamp(local);

@@ -14,7 +14,11 @@ impl Schedule {
         let local = self.local_time(run).unwrap_or_else(|| run.to_string());
         let missed = payload.get("missed").and_then(Node::as_u64);
         let missed = missed.filter(|missed| *missed > 0).map(|missed| {
-            format!("{missed} runs could not start in time. This run takes their place.\n")
+            if missed == 1 {
+                "One run could not start in time. This run takes its place.\n".to_owned()
+            } else {
+                format!("{missed} runs could not start in time. This run takes their place.\n")
+            }
         });
         format!(
             "A scheduled run of \"{}\" is due.\nScheduled for: {local} ({})\n{}Do what your \

@@ -33,7 +33,9 @@ impl DueChange {
         if !is_new && (was_enabled || !is_enabled) {
             return Ok(Self::Keep);
         }
-        let first = schedule.first_run(now).unwrap_or_default();
+        let first = schedule
+            .first_run(now)
+            .map_err(|error| WebhooksError::invalid("schedule", error.to_string()))?;
         if is_new && first.is_none() {
             return Err(WebhooksError::invalid("schedule", no_run(schedule)));
         }

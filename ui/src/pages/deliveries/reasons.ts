@@ -20,6 +20,7 @@ const REASONS: Record<string, () => string> = {
   too_deep: m.deliveries_reason_too_large,
   too_large: m.deliveries_reason_too_large,
   held_unreadable: m.deliveries_reason_held_unreadable,
+  webhook_is_schedule: m.deliveries_reason_webhook_is_schedule,
 };
 
 export const reasonOf = (error: string): string => REASONS[error]?.() ?? error;

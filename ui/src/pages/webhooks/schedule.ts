@@ -79,8 +79,25 @@ export function scheduleError(draft: ScheduleDraft): string | null {
 
 /** The date and time of a run in the zone of its schedule. */
 export function runTime(run: string, timezone: string): string {
-  const options = { dateStyle: 'full', timeStyle: 'short', timeZone: timezone } as const;
-  return new Intl.DateTimeFormat(regional(), options).format(new Date(run));
+  const at = new Date(run);
+  const format = (timeZone: string) =>
+    new Intl.DateTimeFormat(regional(), {
+      weekday: 'long',
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      ...(at.getUTCSeconds() === 0 ? {} : { second: '2-digit' }),
+      timeZone,
+      timeZoneName: 'short',
+    }).format(at);
+  try {
+    return format(timezone);
+  } catch {
+    // The browser does not know the zone.
+    return format('UTC');
+  }
 }
 
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
@@ -108,7 +125,7 @@ function patternWords(cron: string): string | null {
   const step = /^\*\/(\d+)$/.exec(minute)?.[1];
   if (hour === '*' && isEveryDay) {
     if (minute === '*') return m.webhooks_schedule_every_minute();
-    if (step) return m.webhooks_schedule_every({ interval: unitWords(Number(step), 'minutes') });
+    if (step && 60 % Number(step) === 0) return m.webhooks_schedule_every({ interval: unitWords(Number(step), 'minutes') });
     return /^\d+$/.test(minute) ? m.webhooks_schedule_hourly({ minute }) : null;
   }
   if (!/^\d+$/.test(minute) || !/^\d+$/.test(hour)) return null;
