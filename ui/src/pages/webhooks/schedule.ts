@@ -90,7 +90,6 @@ export function runTime(run: string, timezone: string): string {
       minute: '2-digit',
       ...(at.getUTCSeconds() === 0 ? {} : { second: '2-digit' }),
       timeZone,
-      timeZoneName: 'short',
     }).format(at);
   try {
     return format(timezone);
@@ -125,7 +124,8 @@ function patternWords(cron: string): string | null {
   const step = /^\*\/(\d+)$/.exec(minute)?.[1];
   if (hour === '*' && isEveryDay) {
     if (minute === '*') return m.webhooks_schedule_every_minute();
-    if (step && 60 % Number(step) === 0) return m.webhooks_schedule_every({ interval: unitWords(Number(step), 'minutes') });
+    if (step && 60 % Number(step) === 0)
+      return m.webhooks_schedule_every({ interval: unitWords(Number(step), 'minutes') });
     return /^\d+$/.test(minute) ? m.webhooks_schedule_hourly({ minute }) : null;
   }
   if (!/^\d+$/.test(minute) || !/^\d+$/.test(hour)) return null;
