@@ -73,11 +73,12 @@ pub(crate) async fn store(
     Ok(released(conn, now).await?)
 }
 
-/// Deletes the budgets of an agent.
-pub(crate) async fn delete(conn: &mut Conn, agent: &str) -> Result<(), StoreError> {
+/// Deletes the budgets of an agent. Returns whether there were any.
+pub(crate) async fn delete(conn: &mut Conn, agent: &str) -> Result<bool, StoreError> {
     let scope = scope_of(agent);
+    let mut is_deleted = false;
     for period in [BudgetPeriod::Day, BudgetPeriod::Month] {
-        conn.delete_budget(&scope, period.as_str()).await?;
+        is_deleted |= conn.delete_budget(&scope, period.as_str()).await?;
     }
-    Ok(())
+    Ok(is_deleted)
 }

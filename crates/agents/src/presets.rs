@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, AgentChanges, DEFAULT_AGENT, NewAgent, id_after};
 use crate::agent_budget;
+use crate::budgets::released;
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{AgentRow, Conn, StoreError};
@@ -112,7 +113,9 @@ impl Agents {
                 }
                 conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
                 // A later agent with the same ID does not inherit them.
-                agent_budget::store(conn, &id, None, now).await?;
+                if agent_budget::delete(conn, &id).await? {
+                    released(conn, now).await?;
+                }
                 conn.insert_change("agents", now).await?;
                 Ok(())
             })

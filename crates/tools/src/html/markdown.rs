@@ -49,7 +49,7 @@ pub(super) fn markdown(html: &str) -> String {
             code.set_attr("data-lang", &language);
         }
     }
-    document.md(Some(&SKIPPED)).to_string()
+    without_needless_escapes(&document.md(Some(&SKIPPED)))
 }
 
 fn is_one_of(node: &NodeRef<'_>, names: &[&str]) -> bool {
@@ -155,6 +155,39 @@ fn language_of_class(class: &str) -> Option<&str> {
     Some(name).filter(|name| !matches!(*name, "" | "default" | "none" | "wrapper"))
 }
 
+/// Removes the backslash from `a\_b`. An underscore within a word has no meaning in `CommonMark`, and with a
+/// backslash an ID or a name is no longer what a tool takes. Code contains no escapes and stays as it is.
+fn without_needless_escapes(markdown: &str) -> String {
+    let (mut out, mut is_fenced) = (String::with_capacity(markdown.len()), false);
+    for line in markdown.split_inclusive('\n') {
+        let start = line.trim_start_matches([' ', '>', '-', '*']);
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_fenced = !is_fenced;
+        }
+        if is_fenced || !line.contains("\\_") {
+            out.push_str(line);
+            continue;
+        }
+        let (mut is_code, mut before) = (false, ' ');
+        let mut rest = line.chars();
+        while let Some(c) = rest.next() {
+            let mut after = rest.clone();
+            let is_escape = c == '\\' && after.next() == Some('_');
+            let is_within = before.is_alphanumeric() || before == '_';
+            let is_followed = after
+                .next()
+                .is_some_and(|c| c.is_alphanumeric() || c == '\\');
+            if !is_code && is_escape && is_within && is_followed {
+                continue;
+            }
+            is_code ^= c == '`' && before != '\\';
+            out.push(c);
+            before = c;
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +246,18 @@ mod tests {
             text.starts_with('x') && text.contains("| a | b |"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn names_with_underscores_have_no_backslashes() {
+        for (escaped, plain) in [
+            ("a del\\_0000 b\\_c\\_d", "a del_0000 b_c_d"),
+            ("snake\\_\\_case", "snake__case"),
+            ("\\_emphasis\\_", "\\_emphasis\\_"),
+            ("`a\\_b` a\\_b", "`a\\_b` a_b"),
+            ("```\na\\_b\n```\na\\_b", "```\na\\_b\n```\na_b"),
+        ] {
+            assert_eq!(without_needless_escapes(escaped), plain, "{escaped}");
+        }
     }
 }

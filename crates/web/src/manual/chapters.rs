@@ -56,6 +56,8 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0012-drivers-and-lanes.md"),
     embedded!("decisions/0013-delivery-rows.md"),
     embedded!("decisions/0015-counted-statistics.md"),
+    embedded!("decisions/0016-age.md"),
+    embedded!("decisions/0017-pdf.md"),
     embedded!("generated/error-codes.md"),
     embedded!("vault-format.md"),
 ];
