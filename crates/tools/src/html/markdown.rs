@@ -155,8 +155,8 @@ fn language_of_class(class: &str) -> Option<&str> {
     Some(name).filter(|name| !matches!(*name, "" | "default" | "none" | "wrapper"))
 }
 
-/// Removes the backslash from `a\_b`. An underscore within a word has no meaning in `CommonMark`, and with a
-/// backslash an ID or a name is no longer what a tool takes. Code contains no escapes and stays as it is.
+/// Removes the backslash from `\_`. With it, an ID or the name of a tool is no longer what a tool takes, and a model
+/// does not render emphasis. Code contains no escapes and stays as it is.
 fn without_needless_escapes(markdown: &str) -> String {
     let (mut out, mut is_fenced) = (String::with_capacity(markdown.len()), false);
     for line in markdown.split_inclusive('\n') {
@@ -164,25 +164,20 @@ fn without_needless_escapes(markdown: &str) -> String {
         if start.starts_with("```") || start.starts_with("~~~") {
             is_fenced = !is_fenced;
         }
-        if is_fenced || !line.contains("\\_") {
+        if is_fenced {
             out.push_str(line);
             continue;
         }
-        let (mut is_code, mut before) = (false, ' ');
-        let mut rest = line.chars();
-        while let Some(c) = rest.next() {
-            let mut after = rest.clone();
-            let is_escape = c == '\\' && after.next() == Some('_');
-            let is_within = before.is_alphanumeric() || before == '_';
-            let is_followed = after
-                .next()
-                .is_some_and(|c| c.is_alphanumeric() || c == '\\');
-            if !is_code && is_escape && is_within && is_followed {
-                continue;
+        // Code spans are the parts with odd numbers between backticks.
+        for (number, part) in line.split('`').enumerate() {
+            if number > 0 {
+                out.push('`');
             }
-            is_code ^= c == '`' && before != '\\';
-            out.push(c);
-            before = c;
+            if number % 2 == 0 {
+                out.push_str(&part.replace("\\_", "_"));
+            } else {
+                out.push_str(part);
+            }
         }
     }
     out
@@ -253,7 +248,7 @@ mod tests {
         for (escaped, plain) in [
             ("a del\\_0000 b\\_c\\_d", "a del_0000 b_c_d"),
             ("snake\\_\\_case", "snake__case"),
-            ("\\_emphasis\\_", "\\_emphasis\\_"),
+            ("\\_\u{200b}a", "_\u{200b}a"),
             ("`a\\_b` a\\_b", "`a\\_b` a_b"),
             ("```\na\\_b\n```\na\\_b", "```\na\\_b\n```\na_b"),
         ] {

@@ -65,6 +65,7 @@ fn readings_of(text: &str) -> Vec<String> {
         percent(text),
         backslashes(text),
         parts(text),
+        parts(&unescaped(text)),
     ];
     let is_of_token = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
     for token in text.split(|c| !is_of_token(c)).filter(|t| t.len() > 24) {
@@ -115,6 +116,18 @@ fn percent(text: &str) -> String {
 
 fn backslashes(text: &str) -> String {
     numbered(text, "\\u", 4)
+}
+
+/// Removes the escapes of Markdown, in which `web_fetch` returns pages.
+fn unescaped(text: &str) -> String {
+    let mut read = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\\' || !rest.peek().is_some_and(char::is_ascii_punctuation) {
+            read.push(c);
+        }
+    }
+    read
 }
 
 /// Joins a wish that is in two parts.
