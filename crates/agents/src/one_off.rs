@@ -50,7 +50,7 @@ pub enum AnswerPiece {
     Text(String),
     /// The agent used tools after the text so far. Only the text of the last step is the answer.
     NextStep,
-    /// A call that the caller shall make.
+    /// A call for the caller to make.
     ToolCall(ToolCall),
     End {
         usage: Usage,

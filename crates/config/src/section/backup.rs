@@ -55,7 +55,7 @@ pub struct Backup {
     /// Relative to the data directory; `None` for the default.
     pub to: Option<PathBuf>,
     pub keep: usize,
-    /// Not validated: whoever encrypts parses it.
+    /// Not validated here: the crate `backup` parses it.
     pub recipient: Option<String>,
 }
 

@@ -43,6 +43,7 @@ enum Target {
     Directory(PathBuf),
 }
 
+/// Runs `backup create`.
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
     if globals.given_url(&layers)?.is_some() {

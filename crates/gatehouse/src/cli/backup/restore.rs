@@ -45,6 +45,7 @@ struct Outcome {
     settings_beside: Option<PathBuf>,
 }
 
+/// Runs `backup restore`.
 pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCode> {
     let layers = globals.layers()?;
     ensure!(

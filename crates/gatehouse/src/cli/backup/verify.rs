@@ -26,6 +26,7 @@ struct Check {
     message: String,
 }
 
+/// Runs `backup verify`.
 pub async fn run(globals: &Globals, out: &Output, file: &Path, key: &KeyArgs) -> Result<ExitCode> {
     let archive = open_file(file, key)?;
     let mut record = manifest_record(archive.manifest());

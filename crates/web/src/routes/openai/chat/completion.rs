@@ -45,7 +45,7 @@ struct CompletionMessage {
     tool_calls: Vec<CompletionCall>,
 }
 
-/// A call that the caller shall make.
+/// A call for the caller to make.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CompletionCall {
     id: String,

@@ -141,7 +141,7 @@ pub(super) enum OutputItem {
         role: &'static str,
         content: Vec<TextPart>,
     },
-    /// A call that the caller shall make.
+    /// A call for the caller to make.
     FunctionCall {
         id: String,
         call_id: String,
