@@ -118,7 +118,7 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
 });
 
-test('a backup is made and listed', async ({ page }) => {
+test('a backup is made and listed', async ({ home, page }) => {
   await page.goto('/settings/system');
   const backups = page.getByRole('region', { name: 'Backups' });
   await backups.getByRole('button', { name: 'Show backups' }).click();
@@ -129,5 +129,7 @@ test('a backup is made and listed', async ({ page }) => {
   await expect(entry).toContainText('.backup.age');
   await expect(entry).toContainText('Encrypted');
   await expect(backups.getByLabel('Passphrase', { exact: true })).toHaveValue('');
+  const listed = await home.rpc<{ backups: object[] }>('backup.list');
+  expect(listed.backups).toHaveLength(1);
   expect(await violations(page)).toEqual([]);
 });
