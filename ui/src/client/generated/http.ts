@@ -1744,7 +1744,7 @@ export interface components {
             refusal?: null;
             tool_calls: components["schemas"]["CompletionCall"][];
         };
-        /** @description A call that the caller shall make. */
+        /** @description A call for the caller to make. */
         CompletionCall: {
             id: string;
             /** @description `function` */
