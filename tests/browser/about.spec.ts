@@ -123,12 +123,12 @@ test('a backup is made and listed', async ({ home, page }) => {
   const backups = page.getByRole('region', { name: 'Backups' });
   await backups.getByRole('button', { name: 'Show backups' }).click();
   await expect(backups.getByText('There are no backups yet.')).toBeVisible();
-  await backups.getByLabel('Passphrase', { exact: true }).fill('a passphrase');
+  await backups.getByLabel('Passphrase optional', { exact: true }).fill('a passphrase');
   await backups.getByRole('button', { name: 'Back up now' }).click();
   const entry = backups.getByRole('list', { name: 'Backups' }).getByRole('listitem');
   await expect(entry).toContainText('.backup.age');
   await expect(entry).toContainText('Encrypted');
-  await expect(backups.getByLabel('Passphrase', { exact: true })).toHaveValue('');
+  await expect(backups.getByLabel('Passphrase optional', { exact: true })).toHaveValue('');
   const listed = await home.rpc<{ backups: object[] }>('backup.list');
   expect(listed.backups).toHaveLength(1);
   expect(await violations(page)).toEqual([]);
