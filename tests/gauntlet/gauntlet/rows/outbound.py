@@ -168,7 +168,7 @@ def bomb(g):
     packed = gzip.compress(b"a " * (64 << 20))
     with Recorder(lambda hit: (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, packed)) as r:
         before = g.memory_bytes()
-        text = g.run_tool("web_fetch", {"url": f"{r.url}/", "max_chars": 100000}) or ""
+        text = g.run_tool("web_fetch", {"url": f"{r.url}/", "max_chars": 60000}) or ""
         require(r.hits, "the tool does not fetch at all")
         grown = g.memory_bytes() - before
     refuse(len(text) > 1 << 20, f"{len(text) >> 20} MiB were handed to the model")
