@@ -206,6 +206,10 @@ impl Session<'_> {
         npm.env("GATEHOUSE_TEST_BINARY", binary);
         self.report
             .step("browser", || run_command(&mut npm).context("npm test"));
+        match browser::flaky(folder) {
+            Ok(names) => names.iter().for_each(|name| self.report.flaky(name)),
+            Err(error) => eprintln!("which tests needed a second attempt is unknown: {error:#}"),
+        }
     }
 
     fn tests(&mut self, filter: Option<&str>) {

@@ -2,9 +2,11 @@
 //! described by the schema of the database, so that a database of an older version can be copied as well.
 
 mod import;
+mod move_rows;
 mod snapshot;
 
 pub use import::{Import, ImportError};
+pub use move_rows::{MoveStep, MovedTable, move_rows};
 pub use snapshot::{Page, Snapshot};
 
 use crate::sql::{Column, FromRow, Row, Value, query};

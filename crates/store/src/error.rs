@@ -178,6 +178,12 @@ pub enum OpenError {
         /// The migration that this version does not know.
         version: i64,
     },
+    /// Rows of another database are being copied into this one.
+    #[error(
+        "a move into this database has not finished; run `gatehouse move` again, or use the database \
+         from which it was moved"
+    )]
+    UnfinishedMove,
     /// A migration failed. The database is unchanged since the previous migration.
     #[error("cannot bring the database up to this version")]
     Migrate(#[source] StoreError),

@@ -94,7 +94,10 @@ pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
 pub use chat_shares::ChatShareRow;
 pub use chat_turns::ChatTurnRow;
 pub use conn::Conn;
-pub use copy::{Cell, ColumnKind, Import, ImportError, Page, Snapshot, Table, TableColumn};
+pub use copy::{
+    Cell, ColumnKind, Import, ImportError, MoveStep, MovedTable, Page, Snapshot, Table,
+    TableColumn, move_rows,
+};
 pub use credential_limits::CreatedCredentialRow;
 pub use deliveries::{DeliveryRow, NewDelivery, PREVIEW_BYTES};
 pub use delivery_answers::DeliveryAnswer;

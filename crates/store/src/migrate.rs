@@ -131,6 +131,10 @@ const NOTE: &str =
     "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
      VALUES ($1, $2, TRUE, $3, 0)";
 
+/// Takes the place of a version while [`crate::move_rows`] copies into a database. Every version of Gatehouse
+/// refuses to open the database then.
+const UNFINISHED_MOVE: i64 = i64::MAX;
+
 /// Returns the versions of all migrations, oldest first.
 pub fn migration_versions() -> Vec<i64> {
     MIGRATIONS.iter().map(|(version, ..)| *version).collect()
@@ -156,6 +160,9 @@ pub(crate) async fn run(
     })
     .await
     .map_err(OpenError::Migrate)?;
+    if is_unfinished_move(conn).await.map_err(OpenError::Migrate)? {
+        return Err(OpenError::UnfinishedMove);
+    }
     for (version, name, sql) in MIGRATIONS {
         if target.is_none_or(|target| version <= target) {
             apply(conn, engine, version, name, sql).await?;
@@ -172,8 +179,24 @@ pub(crate) async fn run(
 
 /// Returns the newest applied migration; 0 if there is none.
 pub(crate) async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
-    let newest = query("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations");
-    conn.number(newest).await
+    let newest = query("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations WHERE version < $1");
+    conn.number(newest.bind(UNFINISHED_MOVE)).await
+}
+
+/// Whether a move into this database was begun and has not finished.
+pub(crate) async fn is_unfinished_move(conn: &mut Conn) -> Result<bool, StoreError> {
+    Ok(find(conn, UNFINISHED_MOVE).await?.is_some())
+}
+
+/// Refuses the database to servers until [`end_move`].
+pub(crate) async fn begin_move(conn: &mut Conn) -> Result<(), StoreError> {
+    let insert = query(NOTE).bind(UNFINISHED_MOVE).bind("unfinished move");
+    conn.run(insert.bind(Vec::<u8>::new())).await.map(drop)
+}
+
+pub(crate) async fn end_move(conn: &mut Conn) -> Result<(), StoreError> {
+    let delete = query("DELETE FROM _sqlx_migrations WHERE version = $1");
+    conn.run(delete.bind(UNFINISHED_MOVE)).await.map(drop)
 }
 
 async fn apply(

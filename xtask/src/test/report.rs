@@ -12,6 +12,7 @@ pub struct Report {
     steps: Vec<Step>,
     left_out: Vec<String>,
     declined: Vec<String>,
+    flaky: Vec<String>,
 }
 
 struct Step {
@@ -50,6 +51,11 @@ impl Report {
         self.left_out.push(line);
     }
 
+    /// Records a test that failed once and then passed.
+    pub fn flaky(&mut self, name: &str) {
+        self.flaky.push(name.to_owned());
+    }
+
     /// Records something that the caller did not want.
     pub fn declined(&mut self, what: &str, why: &str) {
         self.declined.push(format!("{what}: {why}"));
@@ -86,6 +92,7 @@ impl Report {
         for (word, lines) in [
             ("on", &self.engines),
             ("skipped", &self.declined),
+            ("FLAKY", &self.flaky),
             ("LEFT OUT", &self.left_out),
         ] {
             for line in lines {

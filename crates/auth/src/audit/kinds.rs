@@ -54,3 +54,5 @@ pub const BACKUP_CREATED: &str = "backup.created";
 pub const BACKUP_FAILED: &str = "backup.failed";
 /// The database was restored from a backup.
 pub const BACKUP_RESTORED: &str = "backup.restored";
+/// The database was moved from another one.
+pub const DATABASE_MOVED: &str = "database.moved";

@@ -1,7 +1,7 @@
 //! The global flags and the settings derived from them.
 
 use anyhow::{Result, ensure};
-use gatehouse_config::{Environment, Invocation, Layers, Settings, Tls};
+use gatehouse_config::{DatabaseUrl, Environment, Invocation, Layers, Settings, Tls};
 use reqwest::Url;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// The flags that every command accepts.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Globals {
     /// Print the record as JSON
@@ -63,6 +63,13 @@ pub struct Globals {
 #[derive(Clone)]
 pub struct DatabaseUrlText(String);
 
+impl DatabaseUrlText {
+    /// Parses the URL. Errors do not quote it.
+    pub fn parse(&self) -> Result<DatabaseUrl> {
+        Ok(self.0.parse()?)
+    }
+}
+
 impl From<String> for DatabaseUrlText {
     fn from(text: String) -> Self {
         Self(text)
@@ -90,6 +97,14 @@ impl Globals {
             database_url: self.database_url.as_ref().map(|url| url.0.clone()),
         };
         Ok(Layers::load(environment, &invocation)?)
+    }
+
+    /// The same flags with another database.
+    pub fn with_database(&self, url: &DatabaseUrlText) -> Self {
+        Self {
+            database_url: Some(url.clone()),
+            ..self.clone()
+        }
     }
 
     /// The server's address, if a flag or the environment gives one.

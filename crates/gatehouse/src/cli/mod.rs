@@ -17,6 +17,7 @@ mod generate;
 mod globals;
 mod health;
 mod key_file;
+mod move_database;
 mod offline;
 mod output;
 mod progress;
@@ -81,6 +82,8 @@ enum Command {
     /// Backups of everything that is stored
     #[command(subcommand)]
     Backup(backup::Command),
+    /// Copy everything into another database, from SQLite to PostgreSQL or back
+    Move(move_database::Args),
     /// Settings
     #[command(subcommand)]
     Config(config::Command),
@@ -136,6 +139,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Backup(command) => backup::run(&globals, &out, command).await,
+            Command::Move(args) => move_database::run(&globals, &out, &args).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
             Command::Health => health::run(&globals, &out).await,

@@ -3,11 +3,12 @@
 
 use super::client::Client;
 use super::globals::Globals;
+use super::output::warn;
 use anyhow::{Result, bail, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{Gateway, OpenError, Parts, Purpose, Storage};
 use gatehouse_config::{DatabaseUrl, Layers};
-use gatehouse_domain::{SystemClock, SystemRandom};
+use gatehouse_domain::{Actor, SystemClock, SystemRandom};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,6 +42,25 @@ pub async fn gateway(globals: &Globals) -> Result<Option<Gateway>> {
 /// Opens only the database; `None` when a server holds the lock.
 pub async fn storage(layers: &Layers) -> Result<Option<Storage>> {
     unless_locked(Storage::open(layers, Purpose::Command).await)
+}
+
+/// Records in the audit log what a command has done to the whole database. The command has succeeded in any case.
+pub async fn note_change(globals: &Globals, kind: &'static str, detail: Value) {
+    let opened = match globals.layers() {
+        Ok(layers) => Gateway::open(layers, parts(), Purpose::Command).await,
+        Err(error) => return warn(format!("the settings cannot be read: {error:#}")),
+    };
+    match opened {
+        Ok(gateway) => {
+            let auth = &gateway.services.auth;
+            auth.note_change(kind, Actor::cli(), detail).await;
+            gateway.close().await;
+        }
+        Err(error) => warn(format!(
+            "the database cannot be opened: {:#}",
+            anyhow::Error::from(error)
+        )),
+    }
 }
 
 /// Fails unless the running server has the same version, which means that it uses the same tables.

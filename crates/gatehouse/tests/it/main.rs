@@ -13,6 +13,7 @@ mod deliveries;
 mod documents;
 mod life;
 mod memory;
+mod move_database;
 #[cfg(feature = "voice")]
 mod openai_clients;
 mod own_memory;

@@ -11,7 +11,8 @@ use std::time::Duration;
 /// Timeout for a response.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// Why rows could not be imported. The database has no rows then, except after [`ImportError::NotMigrated`].
+/// Why rows could not be imported. The database has no rows then, except after [`ImportError::NotMigrated`] and
+/// after a failed [`super::move_rows()`].
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error(transparent)]
@@ -27,6 +28,11 @@ pub enum ImportError {
         "the rows were imported, but not migrated to this version; start the server to try again"
     )]
     NotMigrated(#[source] OpenError),
+    #[error(
+        "the table {table} differs from that of the source: the source was written during the move, or the move \
+         was begun from another source; stop every server of the source, empty the target and move again"
+    )]
+    Differs { table: String },
     /// This version of Gatehouse has no migration with this number.
     #[error("the rows are from another version of Gatehouse (schema {version})")]
     UnknownVersion { version: i64 },
@@ -52,6 +58,15 @@ pub struct Import {
 impl Import {
     /// Creates the schema of `version` and begins the transaction.
     pub async fn begin(location: &Location, version: i64) -> Result<Self, ImportError> {
+        Self::start(location, version, false).await
+    }
+
+    /// Begins a move, or continues an unfinished one. No server opens the database before [`Self::finish`].
+    pub(super) async fn begin_move(location: &Location, version: i64) -> Result<Self, ImportError> {
+        Self::start(location, version, true).await
+    }
+
+    async fn start(location: &Location, version: i64, is_move: bool) -> Result<Self, ImportError> {
         if !migrate::migration_versions().contains(&version) {
             return Err(ImportError::UnknownVersion { version });
         }
@@ -62,17 +77,26 @@ impl Import {
         conn.wait_for(PATIENCE);
         // Before the migration, which must not touch another installation.
         let tables = conn.list_all_tables().await?;
-        if has_rows(&mut conn, &tables).await? {
-            return Err(ImportError::NotEmpty);
+        let is_ours = tables.iter().any(|table| table.name == "settings");
+        let is_continued = is_move && is_ours && migrate::is_unfinished_move(&mut conn).await?;
+        if !is_continued {
+            if has_rows(&mut conn, &tables).await? {
+                return Err(ImportError::NotEmpty);
+            }
+            migrate::run(&mut conn, engine, Some(version)).await?;
         }
-        migrate::run(&mut conn, engine, Some(version)).await?;
         conn.begin(engine.begin(Lane::Rules)).await?;
         if migrate::version(&mut conn).await? != version {
             return Err(ImportError::NewerTables);
         }
         let tables = conn.list_all_tables().await?;
-        if has_rows(&mut conn, &tables).await? {
-            return Err(ImportError::NotEmpty);
+        if !is_continued {
+            if has_rows(&mut conn, &tables).await? {
+                return Err(ImportError::NotEmpty);
+            }
+            if is_move {
+                migrate::begin_move(&mut conn).await?;
+            }
         }
         Ok(Self {
             conn,
@@ -116,6 +140,19 @@ impl Import {
         })?;
         self.conn.run_each(&statement, &values).await?;
         Ok(())
+    }
+
+    /// Commits the rows so far and begins another transaction.
+    pub(super) async fn save(&mut self) -> Result<(), StoreError> {
+        self.conn.plain(self.engine.commit()).await?;
+        self.conn.begin(self.engine.begin(Lane::Rules)).await?;
+        Ok(())
+    }
+
+    pub(super) async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
+        let count = format!("SELECT COUNT(*) FROM {}", quoted(&table.name));
+        let rows = self.conn.number(query(count)).await?;
+        Ok(u64::try_from(rows).unwrap_or_default())
     }
 
     /// Parks every delivery that waits or runs, and keeps those that arrived while the vault was sealed, until
@@ -170,6 +207,7 @@ impl Import {
 
     /// Commits the rows, then applies the migrations up to this version.
     pub async fn finish(mut self) -> Result<(), ImportError> {
+        migrate::end_move(&mut self.conn).await?;
         self.conn.plain(self.engine.commit()).await?;
         migrate::run(&mut self.conn, self.engine, None)
             .await

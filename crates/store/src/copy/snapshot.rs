@@ -40,6 +40,22 @@ pub struct Page {
 impl Snapshot {
     /// Begins the transaction. Does not migrate the database.
     pub async fn open(location: &Location) -> Result<Self, OpenError> {
+        let mut snapshot = Self::open_unfinished(location).await?;
+        let fail = |source| OpenError::Connect {
+            engine: location.engine(),
+            source,
+        };
+        if migrate::is_unfinished_move(&mut snapshot.conn)
+            .await
+            .map_err(fail)?
+        {
+            return Err(OpenError::UnfinishedMove);
+        }
+        Ok(snapshot)
+    }
+
+    /// Like [`Self::open`], also while rows are moved into the database.
+    pub(super) async fn open_unfinished(location: &Location) -> Result<Self, OpenError> {
         let engine = location.engine();
         let fail = |source| OpenError::Connect { engine, source };
         // Not `Reader`, whose statements have a timeout.

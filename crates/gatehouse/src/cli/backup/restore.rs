@@ -1,18 +1,17 @@
 //! `backup restore`.
 
 use super::super::globals::Globals;
-use super::super::offline::{RUNNING, parts, sqlite_path};
-use super::super::output::{Output, line, note, warn};
+use super::super::offline::{RUNNING, note_change, sqlite_path};
+use super::super::output::{Output, line, note};
 use super::super::progress;
 use super::{KeyArgs, manifest_record, open_file};
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse::data_dir::{self, DataDirError, Locks};
-use gatehouse::{Gateway, Purpose};
 use gatehouse_auth::audit::kinds;
 use gatehouse_backup::folder::NewFile;
 use gatehouse_backup::{Manifest, RestoredFile};
 use gatehouse_config::Layers;
-use gatehouse_domain::{Actor, Clock, SystemClock};
+use gatehouse_domain::{Clock, SystemClock};
 use gatehouse_secrets::PROVIDER_FILES;
 use gatehouse_services::backup::{SETTINGS_FILE, STATE_KEY, database_location};
 use gatehouse_store::ImportError;
@@ -100,7 +99,10 @@ pub async fn run(globals: &Globals, out: &Output, args: &Args) -> Result<ExitCod
         revoked,
         settings_beside,
     };
-    audit(globals, &manifest, &outcome).await;
+    let detail = json!({
+        "created_at": manifest.created_at, "held": outcome.held, "revoked": outcome.revoked,
+    });
+    note_change(globals, kinds::BACKUP_RESTORED, detail).await;
     report(out, &layers, &manifest, &outcome)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -183,31 +185,6 @@ impl Drop for Written {
         for path in &self.0 {
             drop(std::fs::remove_file(path));
         }
-    }
-}
-
-/// Records the restore in the restored audit log. The restore has succeeded in any case.
-async fn audit(globals: &Globals, manifest: &Manifest, outcome: &Outcome) {
-    let opened = match globals.layers() {
-        Ok(layers) => Gateway::open(layers, parts(), Purpose::Command).await,
-        Err(error) => return warn(format!("the restored settings cannot be read: {error:#}")),
-    };
-    match opened {
-        Ok(gateway) => {
-            let detail = json!({
-                "created_at": manifest.created_at, "held": outcome.held, "revoked": outcome.revoked,
-            });
-            gateway
-                .services
-                .auth
-                .note_change(kinds::BACKUP_RESTORED, Actor::cli(), detail)
-                .await;
-            gateway.close().await;
-        }
-        Err(error) => warn(format!(
-            "the restored installation cannot be opened: {:#}",
-            anyhow::Error::from(error)
-        )),
     }
 }
 

@@ -1,0 +1,89 @@
+//! `gatehouse move`, with the real program.
+
+use crate::process::{Installation, PASSWORD, make_key};
+use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use serde_json::{Value, json};
+
+/// The tables that a server or the record of the move itself changes.
+const LIVE: [&str; 3] = ["audit_log", "changes", "settings"];
+
+fn sums(moved: &Value) -> Vec<Value> {
+    let tables = moved["tables"].as_array().unwrap().iter();
+    tables
+        .filter(|table| !LIVE.contains(&table["name"].as_str().unwrap()))
+        .cloned()
+        .collect()
+}
+
+fn move_to(from: &Installation, to: &TestDatabase) -> Value {
+    from.run(&["move", "--to", &to.location.url(), "--json"])
+        .json()
+}
+
+#[tokio::test]
+async fn an_installation_goes_to_another_database_and_back() {
+    for there in databases().await {
+        let mut home = Installation::new();
+        let server = home.start();
+        server.set_up().await;
+        server.stop();
+        let key = make_key(&home).await;
+        let server = home.start();
+        server
+            .post("/api/auth/login", json!({ "password": PASSWORD }))
+            .await;
+        let variable = json!({ "key": "TOKEN", "value": "hunter2" });
+        let set = server.rpc(&key, "env.set", variable).await;
+        assert!(set["error"].is_null(), "{set}");
+        let url = there.location.url();
+        let refused = home.run(&["move", "--to", &url]);
+        assert!(refused.failed(1).contains("stop it first"));
+        server.stop();
+
+        let first = move_to(&home, &there);
+        let variables = sums(&first);
+        let variables = variables.iter().find(|t| t["name"] == "env_variables");
+        assert_eq!(variables.unwrap()["rows"], 1);
+        let again = home.run(&["move", "--to", &url]);
+        assert!(again.failed(1).contains("has rows already"));
+
+        home.env("SERVICE_DATABASE_URL", url.clone());
+        let server = home.start();
+        assert_eq!(server.vault_status().await, "sealed");
+        server
+            .post("/api/auth/login", json!({ "password": PASSWORD }))
+            .await;
+        assert_eq!(server.vault_status().await, "unsealed");
+        let listed = server.rpc(&key, "env.list", json!({})).await;
+        assert!(listed.to_string().contains("TOKEN"), "{listed}");
+        let kind = json!({ "kind": "database.moved" });
+        let audit = server.rpc(&key, "audit.list", kind).await;
+        assert_eq!(audit["result"]["events"].as_array().unwrap().len(), 1);
+        server.stop();
+        let verified = home.run(&["audit", "verify", "--json"]).json();
+        assert_eq!(verified["ok"], true);
+
+        let back = sqlite();
+        let second = move_to(&home, &back);
+        let logins = ["auth_sessions", "auth_api_keys"];
+        let keep = |moved: &Value| {
+            let mut kept = sums(moved);
+            kept.retain(|table| !logins.contains(&table["name"].as_str().unwrap()));
+            kept
+        };
+        assert_eq!(keep(&first), keep(&second), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_move_names_what_it_cannot_use() {
+    let home = Installation::new();
+    let empty = home.run(&["move", "--to", "sqlite:///nowhere/gatehouse.db"]);
+    assert!(empty.failed(1).contains("there is no database"));
+    let strange = home.run(&["move", "--to", "mysql://u:hunter2@db/x"]);
+    let refusal = strange.failed(1);
+    assert!(
+        refusal.contains("--to") && !refusal.contains("hunter2"),
+        "{refusal}"
+    );
+}

@@ -1,0 +1,173 @@
+//! Moves between databases, on every pair of engines.
+
+use gatehouse_domain::{AuthSessionId, Timestamp};
+use gatehouse_store::testing::{TestDatabase, databases, run_sql, sqlite};
+use gatehouse_store::{
+    AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
+};
+
+/// More rows than a page has.
+const ROWS: i64 = 600;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn session(n: i64) -> AuthSessionRow {
+    AuthSessionRow {
+        id: AuthSessionId::from_text(format!("as_{n}")),
+        token_hash: format!("hash{n}"),
+        login_method: "password".into(),
+        user_agent: Some("Größe, “quoted” \\ \u{1f512}\n".into()),
+        client_ip: None,
+        created_at: at(n),
+        last_seen_at: at(n),
+        expires_at: at(n + 1_000_000),
+        confirmed_at: at(n),
+        made_by: None,
+    }
+}
+
+async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) {
+    let store = database.open().await;
+    let write = store.write(move |conn: &mut Conn| {
+        Box::pin(async move {
+            for n in numbers {
+                conn.insert_auth_session(&session(n)).await?;
+            }
+            Ok::<_, StoreError>(())
+        })
+    });
+    write.await.unwrap();
+    store.close().await;
+}
+
+async fn sessions(database: &TestDatabase) -> Vec<AuthSessionRow> {
+    let store = database.open().await;
+    let read = store.read(|conn: &mut Conn| {
+        Box::pin(async move { conn.list_auth_sessions(at(0), 100_000).await })
+    });
+    let rows: Result<_, StoreError> = read.await;
+    store.close().await;
+    let mut rows = rows.unwrap();
+    rows.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+    rows
+}
+
+/// A database with rows and an empty one, for each pair of engines.
+async fn pairs() -> Vec<(TestDatabase, TestDatabase)> {
+    let mut pairs = Vec::new();
+    for turned in [false, true] {
+        for to in databases().await {
+            let from = databases().await.into_iter();
+            let mut from: Vec<_> = from
+                .filter(|from| (from.engine() == to.engine()) != turned)
+                .collect();
+            if let Some(from) = from.pop() {
+                add(&from, 0..ROWS).await;
+                pairs.push((from, to));
+            }
+        }
+    }
+    pairs
+}
+
+#[tokio::test]
+async fn every_row_arrives_and_the_source_keeps_it() {
+    for (from, to) in pairs().await {
+        let mut steps = Vec::new();
+        let moved = move_rows(&from.location, &to.location, |step, done, total| {
+            steps.push((step, done, total));
+        });
+        let moved = moved.await.unwrap();
+        let table = moved.iter().find(|table| table.name == "auth_sessions");
+        assert_eq!(table.unwrap().rows, 600);
+        let total: u64 = moved.iter().map(|table| table.rows).sum();
+        for step in [MoveStep::Copy, MoveStep::Compare] {
+            let last = steps.iter().rfind(|(at, ..)| *at == step);
+            assert_eq!(last, Some(&(step, total, total)));
+        }
+        let (kept, arrived) = (sessions(&from).await, sessions(&to).await);
+        assert_eq!(kept.len(), 600);
+        assert_eq!(kept, arrived, "{:?} to {:?}", from.engine(), to.engine());
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_move_opens_no_server_and_is_continued() {
+    for (from, to) in pairs().await {
+        let (source, target) = (from.location.clone(), to.location.clone());
+        let interrupted = tokio::spawn(async move {
+            move_rows(&source, &target, |_, done, _| {
+                assert!(done < 300, "the process ends here");
+            })
+            .await
+        });
+        assert!(interrupted.await.is_err());
+        let refused = Store::open(&to.location).await;
+        assert!(matches!(refused, Err(OpenError::UnfinishedMove)));
+        assert!(matches!(
+            move_rows(&to.location, &sqlite().location, |_, _, _| ()).await,
+            Err(ImportError::Open(OpenError::UnfinishedMove))
+        ));
+        move_rows(&from.location, &to.location, |_, _, _| ())
+            .await
+            .unwrap();
+        assert_eq!(sessions(&from).await, sessions(&to).await);
+    }
+}
+
+#[tokio::test]
+async fn a_source_that_changes_meanwhile_is_noticed() {
+    for (from, to) in pairs().await {
+        let (source, target) = (from.location.clone(), to.location.clone());
+        let interrupted = tokio::spawn(async move {
+            move_rows(&source, &target, |_, done, _| assert!(done < 300)).await
+        });
+        assert!(interrupted.await.is_err());
+        // The row was copied already, so a count would not notice.
+        run_sql(
+            &from.location,
+            "UPDATE auth_sessions SET user_agent = 'another' WHERE id = 'as_0'",
+        )
+        .await;
+        let refused = move_rows(&from.location, &to.location, |_, _, _| ()).await;
+        assert!(
+            matches!(&refused, Err(ImportError::Differs { table }) if table == "auth_sessions"),
+            "{refused:?}"
+        );
+        let refused = Store::open(&to.location).await;
+        assert!(matches!(refused, Err(OpenError::UnfinishedMove)));
+    }
+}
+
+#[tokio::test]
+async fn a_database_with_rows_is_no_target() {
+    for (from, to) in pairs().await {
+        add(&to, 9_000..9_001).await;
+        let refused = move_rows(&from.location, &to.location, |_, _, _| ()).await;
+        assert!(matches!(refused, Err(ImportError::NotEmpty)), "{refused:?}");
+        assert_eq!(sessions(&to).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_an_earlier_version_arrives_up_to_date() {
+    let (from, to) = (sqlite(), sqlite());
+    let old = Store::open_at(&from.location, Some(20)).await.unwrap();
+    old.close().await;
+    add_old(&from).await;
+    move_rows(&from.location, &to.location, |_, _, _| ())
+        .await
+        .unwrap();
+    assert_eq!(sessions(&to).await.len(), 1);
+}
+
+async fn add_old(database: &TestDatabase) {
+    run_sql(
+        &database.location,
+        "INSERT INTO auth_sessions (id, token_hash, login_method, created_at, last_seen_at, expires_at, confirmed_at)
+         VALUES ('as_1', 'hash', 'password', 1, 1, 1000000, 1)",
+    )
+    .await;
+}
