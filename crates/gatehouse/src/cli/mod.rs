@@ -13,6 +13,7 @@ mod config;
 mod doctor;
 mod env;
 mod env_exec;
+mod export;
 mod generate;
 mod globals;
 mod health;
@@ -82,6 +83,9 @@ enum Command {
     /// Backups of everything that is stored
     #[command(subcommand)]
     Backup(backup::Command),
+    /// Write deliveries, conversations or the audit log as JSON Lines
+    #[command(subcommand)]
+    Export(export::Command),
     /// Copy everything into another database, from SQLite to PostgreSQL or back
     Move(move_database::Args),
     /// Settings
@@ -139,6 +143,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Backup(command) => backup::run(&globals, &out, command).await,
+            Command::Export(command) => export::run(&globals, &out, command).await,
             Command::Move(args) => move_database::run(&globals, &out, &args).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,

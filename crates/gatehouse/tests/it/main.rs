@@ -11,6 +11,7 @@ mod bad_days;
 mod commands;
 mod deliveries;
 mod documents;
+mod export;
 mod life;
 mod memory;
 mod move_database;
