@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{Clock, Random, Zone};
 use gatehouse_models::Models;
-use gatehouse_store::Store;
+use gatehouse_store::{Store, SweepClock};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::broadcast;
@@ -48,6 +48,10 @@ pub struct AgentsSettings {
     pub turn_timeout: Duration,
     /// `agents.timezone`: the zone of the date in the system prompt.
     pub zone: Zone,
+    /// `agents.retention_days`: how long a conversation is kept after its last message; `None`: forever.
+    pub retention: Option<Duration>,
+    /// `agents.audio_retention_days`: how long audio of a conversation is kept.
+    pub audio_retention: Option<Duration>,
 }
 
 impl Default for AgentsSettings {
@@ -59,6 +63,8 @@ impl Default for AgentsSettings {
             approval_wait: Duration::from_mins(5),
             turn_timeout: Duration::from_mins(10),
             zone: Zone::utc(),
+            retention: None,
+            audio_retention: None,
         }
     }
 }
@@ -83,6 +89,7 @@ pub(crate) struct Inner {
     pub(crate) approvals: Approvals,
     pub(crate) model_calls: ModelCalls,
     pub(crate) tasks: TaskTracker,
+    pub(crate) sweep_clock: SweepClock,
     /// Cancelled once no more turns are accepted.
     pub(crate) stopping: CancellationToken,
     events: broadcast::Sender<AgentEvent>,
@@ -121,6 +128,7 @@ impl Agents {
             approvals: Approvals::default(),
             model_calls: ModelCalls::default(),
             tasks: TaskTracker::new(),
+            sweep_clock: SweepClock::default(),
             stopping: CancellationToken::new(),
             events: broadcast::Sender::new(event::QUEUE),
         };

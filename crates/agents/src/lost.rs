@@ -5,6 +5,7 @@ use crate::handle::{Agents, Inner};
 use crate::message::Role;
 use crate::one_off::delete_lost_one_off;
 use crate::origin::MessageOrigin;
+use crate::retention;
 use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::MessageId;
@@ -18,13 +19,14 @@ const LEASE_MS: i64 = 5 * 60 * 1000;
 const RENEWAL: Duration = Duration::from_mins(1);
 
 impl Agents {
-    /// Ends the turns that a process left behind when it died, and on a shared database keeps doing so until
-    /// shutdown. Call it once in a process that serves, before it accepts texts.
+    /// Ends the turns that a process left behind when it died. Until shutdown it keeps doing so on a shared
+    /// database, and deletes old conversations and audio. Call it once in a process that serves, before it accepts texts.
     pub async fn background(&self) {
         let inner = &self.0;
         if let Err(error) = inner.end_lost_turns().await {
             tracing::warn!(%error, "interrupted turns could not be marked; the next start does it");
         }
+        inner.tasks.spawn(retention::serve(Arc::clone(inner)));
         if inner.store.engine().is_shared() {
             inner.tasks.spawn(watch(Arc::clone(inner)));
         }

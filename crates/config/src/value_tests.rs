@@ -40,6 +40,8 @@ fn a_flag_is_no_number_or_text_in_toml_and_json() {
 #[case("webhooks.max_attempts", 1, 100)]
 #[case("webhooks.retry_base_ms", 1, 3_600_000)]
 #[case("webhooks.retention_days", 1, 3650)]
+#[case("agents.retention_days", 0, 36_500)]
+#[case("agents.audio_retention_days", 0, 36_500)]
 #[case("webhooks.tracker_tolerance_seconds", 1, 86_400)]
 fn numbers_have_bounds(#[case] key: &str, #[case] min: i64, #[case] max: i64) {
     let kind = crate::find_key(key).unwrap().kind;

@@ -241,6 +241,27 @@ impl Conn {
         let session = query("DELETE FROM chat_sessions WHERE id = $1");
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }
+
+    /// Deletes some of the sessions without a new message since a time, except pinned ones and those with a turn.
+    /// Returns their ids.
+    pub async fn delete_idle_chat_sessions(
+        &mut self,
+        before: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        let idle = query(
+            "SELECT id FROM chat_sessions AS s
+             WHERE updated_at < $1 AND pinned = 0
+                 AND NOT EXISTS (SELECT 1 FROM chat_turns WHERE session_id = s.id)
+             ORDER BY updated_at, id LIMIT $2",
+        );
+        let idle: Vec<String> = self.list(idle.bind(before.as_millis()).bind(limit)).await?;
+        let idle: Vec<SessionId> = idle.into_iter().map(SessionId::from_text).collect();
+        for id in &idle {
+            self.delete_chat_session(id).await?;
+        }
+        Ok(idle)
+    }
 }
 
 /// The single number of a `RETURNING` clause.

@@ -64,14 +64,14 @@ impl FromRow for Bytes {
     }
 }
 
-/// The ID and size of an old recording.
 struct Old {
     id: String,
     size: i64,
     message_id: Option<String>,
+    created_at: i64,
 }
 
-columns! { Old: id, size, message_id }
+columns! { Old: id, size, message_id, created_at }
 
 impl Conn {
     /// Stores a recording; `false` if its session no longer exists. If the total size then exceeds
@@ -133,7 +133,8 @@ impl Conn {
         over: &mut i64,
     ) -> Result<bool, StoreError> {
         let oldest = query(
-            "SELECT id, size, message_id FROM session_audio WHERE id <> $1 ORDER BY id LIMIT $2",
+            "SELECT id, size, message_id, created_at FROM session_audio WHERE id <> $1
+             ORDER BY id LIMIT $2",
         );
         let oldest = oldest.bind(newest.as_str()).bind(REMOVED_AT_ONCE);
         let oldest: Vec<Old> = self.list(oldest).await?;
@@ -143,15 +144,37 @@ impl Conn {
                 return Ok(false);
             }
             *over -= old.size;
-            let delete = query("DELETE FROM session_audio WHERE id = $1");
-            self.run(delete.bind(&old.id)).await?;
-            if let Some(message) = &old.message_id {
-                let query =
-                    query("UPDATE chat_messages SET audio = NULL WHERE id = $1 AND audio = $2");
-                self.run(query.bind(message).bind(&old.id)).await?;
-            }
+            self.remove(&old).await?;
         }
         Ok(is_there_one && *over > 0)
+    }
+
+    /// Removes a recording and its reference in a message.
+    async fn remove(&mut self, old: &Old) -> Result<(), StoreError> {
+        let delete = query("DELETE FROM session_audio WHERE id = $1");
+        self.run(delete.bind(&old.id)).await?;
+        if let Some(message) = &old.message_id {
+            let query = query("UPDATE chat_messages SET audio = NULL WHERE id = $1 AND audio = $2");
+            self.run(query.bind(message).bind(&old.id)).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes some of the recordings made before a time. Returns their number.
+    pub async fn delete_old_session_audio(&mut self, before: Timestamp) -> Result<u64, StoreError> {
+        // Ids sort by time.
+        let oldest = query(
+            "SELECT id, size, message_id, created_at FROM session_audio ORDER BY id LIMIT $1",
+        );
+        let oldest: Vec<Old> = self.list(oldest.bind(REMOVED_AT_ONCE)).await?;
+        let mut removed = 0;
+        for old in oldest {
+            if Timestamp::from_millis(old.created_at) < before {
+                self.remove(&old).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
     }
 
     /// Finds a recording of a session, without its bytes.

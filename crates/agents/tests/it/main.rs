@@ -19,6 +19,7 @@ mod lost;
 mod model_trouble;
 mod one_off;
 mod reasoning;
+mod retention;
 mod sealed;
 mod sessions;
 mod share;

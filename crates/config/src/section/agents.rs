@@ -27,7 +27,34 @@ pub(crate) const KEYS: &[KeySpec] = &[
         guard: Guard::Write,
         change: Change::Live,
     },
+    days(
+        "agents.retention_days",
+        "Days after the last message until a conversation is deleted; 0 keeps all. Pinned conversations \
+         are kept.",
+    ),
+    days(
+        "agents.audio_retention_days",
+        "Days until recorded and synthesized audio of a conversation is deleted; 0 keeps it as long as \
+         the conversation.",
+    ),
 ];
+
+const fn days(key: &'static str, doc: &'static str) -> KeySpec {
+    KeySpec {
+        key,
+        kind: Kind::Whole {
+            min: 0,
+            max: 36_500,
+        },
+        default: Initial::Whole(0),
+        doc,
+        example: "",
+        guard: Guard::Write,
+        change: Change::Live,
+    }
+}
+
+const DAY: Duration = Duration::from_hours(24);
 
 /// The section `[agents]`.
 #[derive(Clone, Debug)]
@@ -35,13 +62,20 @@ pub struct Agents {
     pub turn_timeout: Duration,
     /// `None`: the zone of the machine.
     pub timezone: Option<Zone>,
+    /// How long a conversation is kept after its last message; `None`: forever.
+    pub retention: Option<Duration>,
+    /// How long audio of a conversation is kept; `None`: as long as the conversation.
+    pub audio_retention: Option<Duration>,
 }
 
 impl Agents {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        let kept = |days: u32| (days > 0).then(|| DAY.saturating_mul(days));
         Ok(Self {
             turn_timeout: Duration::from_secs(reader.whole("agents.turn_timeout_seconds")?),
             timezone: reader.optional("agents.timezone")?,
+            retention: kept(reader.whole("agents.retention_days")?),
+            audio_retention: kept(reader.whole("agents.audio_retention_days")?),
         })
     }
 }

@@ -58,6 +58,8 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
         taint: settings.tools.taint,
         trust: settings.tools.trust.clone(),
         turn_timeout: settings.agents.turn_timeout,
+        retention: settings.agents.retention,
+        audio_retention: settings.agents.audio_retention,
         zone: settings
             .agents
             .timezone

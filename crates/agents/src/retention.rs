@@ -1,0 +1,109 @@
+//! Deletes conversations and audio after the configured time, in small batches because other writes may have to
+//! wait.
+
+use crate::error::AgentsError;
+use crate::handle::{Agents, Inner};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PERIOD: Duration = Duration::from_mins(10);
+/// Maximum number of conversations deleted in one transaction.
+const AT_ONCE: i64 = 16;
+
+/// What a sweep has deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub conversations: u64,
+    pub recordings: u64,
+}
+
+/// Runs a sweep every ten minutes until shutdown.
+pub(crate) async fn serve(inner: Arc<Inner>) {
+    let stopping = inner.stopping.clone();
+    let agents = Agents(inner);
+    let sweeps = async {
+        loop {
+            tokio::time::sleep(PERIOD).await;
+            match agents.sweep().await {
+                Ok(swept) if swept == Swept::default() => {}
+                Ok(swept) => tracing::info!(
+                    conversations = swept.conversations,
+                    recordings = swept.recordings,
+                    "old conversations and audio were deleted"
+                ),
+                Err(error) => {
+                    tracing::warn!(%error, "old conversations and audio were not deleted");
+                }
+            }
+        }
+    };
+    stopping.run_until_cancelled(sweeps).await;
+}
+
+impl Agents {
+    /// Deletes what `agents.retention_days` and `agents.audio_retention_days` do not keep. Sweeps also run in
+    /// the background.
+    pub async fn sweep(&self) -> Result<Swept, AgentsError> {
+        let settings = self.0.settings.load_full();
+        let mut swept = Swept::default();
+        if let Some(kept) = settings.retention {
+            swept.conversations = self.0.delete_idle_sessions(kept).await?;
+        }
+        if let Some(kept) = settings.audio_retention {
+            swept.recordings = self.0.delete_old_audio(kept).await?;
+        }
+        Ok(swept)
+    }
+}
+
+impl Inner {
+    async fn delete_idle_sessions(&self, kept: Duration) -> Result<u64, AgentsError> {
+        let mut deleted = 0;
+        loop {
+            let (before, now) = (self.sweep_before(kept).await?, self.clock.now());
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let ids = conn.delete_idle_chat_sessions(before, AT_ONCE).await?;
+                    if !ids.is_empty() {
+                        conn.insert_change("sessions", now).await?;
+                    }
+                    Ok::<_, AgentsError>(ids)
+                })
+            });
+            let ids: Vec<SessionId> = write.await?;
+            if ids.is_empty() {
+                return Ok(deleted);
+            }
+            for id in &ids {
+                self.lanes.cancel_session(id);
+            }
+            deleted += ids.len() as u64;
+        }
+    }
+
+    async fn delete_old_audio(&self, kept: Duration) -> Result<u64, AgentsError> {
+        let mut deleted = 0;
+        loop {
+            let before = self.sweep_before(kept).await?;
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let removed = conn.delete_old_session_audio(before).await?;
+                    Ok::<_, AgentsError>(removed)
+                })
+            });
+            match write.await? {
+                0 => return Ok(deleted),
+                removed => deleted += removed,
+            }
+        }
+    }
+
+    /// The time that lies `kept` before now. A clock that jumps ahead does not move it.
+    async fn sweep_before(&self, kept: Duration) -> Result<Timestamp, AgentsError> {
+        let now = self.sweep_clock.now(&self.store, &*self.clock).await?;
+        let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+        Ok(Timestamp::from_millis(now.as_millis().saturating_sub(kept)))
+    }
+}

@@ -1,0 +1,103 @@
+//! Deletion of old conversations and audio.
+
+use crate::harness::{Harness, harnesses};
+use gatehouse_agents::{AgentsSettings, Swept};
+use gatehouse_domain::Clock;
+use gatehouse_domain::id::{AudioId, SessionId};
+use gatehouse_store::{SessionAudioRow, StoreError};
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn keep(harness: &Harness, conversations: Option<u32>, audio: Option<u32>) {
+    let days = |days| DAY.saturating_mul(days);
+    harness.agents.update_settings(AgentsSettings {
+        retention: conversations.map(days),
+        audio_retention: audio.map(days),
+        ..AgentsSettings::default()
+    });
+}
+
+async fn add_audio(harness: &Harness, session: &str, id: &str) {
+    let row = SessionAudioRow {
+        id: AudioId::from_text(id),
+        session_id: SessionId::from_text(session),
+        message_id: None,
+        is_inbound: true,
+        format: "mp3".to_owned(),
+        mime_type: "audio/mpeg".to_owned(),
+        size: 1,
+        duration_ms: 1,
+        transcript: None,
+        created_at: harness.clock.now(),
+    };
+    let write = harness.store.write(move |conn| {
+        Box::pin(async move { conn.insert_session_audio(&row, vec![1], i64::MAX).await })
+    });
+    let stored: Result<bool, StoreError> = write.await;
+    assert!(stored.unwrap());
+}
+
+const fn swept(conversations: u64, recordings: u64) -> Swept {
+    Swept {
+        conversations,
+        recordings,
+    }
+}
+
+#[tokio::test]
+async fn conversations_end_a_day_count_after_their_last_message_unless_pinned() {
+    for harness in harnesses().await {
+        // More than one transaction deletes.
+        for n in 0..40 {
+            harness.say(None, &format!("old {n}")).await;
+        }
+        let pinned = harness.say(None, "pinned").await.session.to_string();
+        harness
+            .agents
+            .place_session(&pinned, Some(true), None)
+            .await
+            .unwrap();
+        let used = harness.say(None, "used again").await.session.to_string();
+        assert_eq!(harness.agents.sweep().await.unwrap(), swept(0, 0));
+        harness.clock.advance(DAY / 2);
+        harness.say(Some(&used), "a second message").await;
+        harness.clock.advance(DAY / 2);
+        keep(&harness, Some(1), None);
+        assert_eq!(
+            harness.agents.sweep().await.unwrap(),
+            swept(0, 0),
+            "at the limit"
+        );
+        harness.clock.advance(Duration::from_millis(1));
+        assert_eq!(
+            harness.agents.sweep().await.unwrap(),
+            swept(40, 0),
+            "one past it"
+        );
+        assert_eq!(harness.session_count().await, 2);
+        assert_eq!(harness.history(&used).await.len(), 4);
+        // By default, nothing is deleted.
+        keep(&harness, None, None);
+        harness.clock.advance(DAY * 1_000);
+        assert_eq!(harness.agents.sweep().await.unwrap(), swept(0, 0));
+    }
+}
+
+#[tokio::test]
+async fn audio_ends_before_its_conversation() {
+    for harness in harnesses().await {
+        let session = harness.say(None, "hello").await.session.to_string();
+        for n in 0..70 {
+            add_audio(&harness, &session, &format!("aud_0{n:02}")).await;
+        }
+        harness.clock.advance(DAY);
+        add_audio(&harness, &session, "aud_1").await;
+        harness.agents.sweep().await.unwrap();
+        harness.clock.advance(Duration::from_millis(1));
+        keep(&harness, None, Some(1));
+        assert_eq!(harness.agents.sweep().await.unwrap(), swept(0, 70));
+        assert_eq!(harness.agents.sweep().await.unwrap(), swept(0, 0));
+        assert_eq!(harness.history(&session).await.len(), 2);
+    }
+}
