@@ -7,6 +7,7 @@ mod audit;
 mod auth;
 mod backup;
 mod channels;
+mod chat;
 mod client;
 mod completions;
 mod config;
@@ -73,6 +74,8 @@ enum Command {
     /// Agents: model, prompt and tools
     #[command(subcommand)]
     Agents(agents::Command),
+    /// A conversation with an agent
+    Chat(chat::Args),
     /// Speech output and input
     #[cfg(feature = "voice")]
     #[command(subcommand)]
@@ -139,6 +142,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Webhooks(command) => webhooks::run(&globals, &out, *command).await,
             Command::Channels(command) => channels::run(&globals, &out, command).await,
             Command::Agents(command) => agents::run(&globals, &out, command).await,
+            Command::Chat(args) => chat::run(&globals, &out, args).await,
             #[cfg(feature = "voice")]
             Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,

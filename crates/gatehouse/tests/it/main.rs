@@ -8,6 +8,7 @@
 
 mod backup;
 mod bad_days;
+mod chat;
 mod commands;
 mod deliveries;
 mod documents;

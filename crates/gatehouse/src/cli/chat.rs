@@ -1,0 +1,183 @@
+//! `chat`: a conversation with an agent in the terminal. Polls instead of listening, so that it works through TLS
+//! and proxies and survives a server restart.
+
+mod answer;
+mod input;
+
+use super::client::{Client, ClientError};
+use super::globals::Globals;
+use super::output::{Output, field, note, plain, warn};
+use answer::Answer;
+use anyhow::Result;
+use input::{Input, Line};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(200);
+
+/// The flags of `chat`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// One message; without it, each line that you enter is a message
+    text: Option<String>,
+    /// The agent that answers a new conversation
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    agent: Option<String>,
+    /// The id or key of a conversation to continue
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+/// Runs `chat`.
+pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
+    let client = Client::new(globals, &globals.layers()?)?;
+    let is_typed = std::io::stdin().is_terminal();
+    let mut chat = Chat {
+        client,
+        session: args.session,
+        agent: args.agent,
+        input: Input::start(),
+        asked: HashSet::new(),
+        is_typed,
+    };
+    if let Some(text) = args.text {
+        let is_complete = chat.turn(out, &text).await?;
+        chat.show_session(out);
+        return Ok(exit_code(is_complete));
+    }
+    if is_typed {
+        note("Each line is a message. Ctrl-C stops an answer, Ctrl-D ends the conversation.");
+    }
+    let mut is_complete = true;
+    loop {
+        match chat.input.ask(if is_typed { "> " } else { "" }).await {
+            Line::Text(text) if text.trim().is_empty() => {}
+            Line::Text(text) => match chat.turn(out, &text).await {
+                Ok(complete) => is_complete = complete,
+                // The next message may fare better, but a script must notice the error.
+                Err(error) if is_typed => warn(format!("{error:#}")),
+                Err(error) => return Err(error),
+            },
+            Line::Interrupted | Line::End => break,
+        }
+    }
+    chat.show_session(out);
+    Ok(exit_code(is_typed || is_complete))
+}
+
+fn exit_code(is_complete: bool) -> ExitCode {
+    if is_complete {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+struct Chat {
+    client: Client,
+    session: Option<String>,
+    agent: Option<String>,
+    input: Input,
+    /// Ids of the approvals that were shown.
+    asked: HashSet<String>,
+    is_typed: bool,
+}
+
+impl Chat {
+    /// Sends a message and prints the answer as it arrives. Returns whether it is complete.
+    async fn turn(&mut self, out: &Output, text: &str) -> Result<bool> {
+        let agent = self.agent.as_ref().filter(|_| self.session.is_none());
+        let params = json!({ "text": text, "session": self.session, "agent": agent });
+        let sent = self.client.rpc("chat.send", params).await?;
+        let session = field(&sent, "session");
+        self.session = Some(session.clone());
+        let mut answer = Answer::new(field(&sent, "turn_id"), out.is_json());
+        let mut is_away = false;
+        loop {
+            let history = json!({ "session": session, "limit": 100 });
+            match self.client.rpc("chat.history", history).await {
+                Ok(history) => {
+                    is_away = false;
+                    if let Some(last) = answer.read(&history) {
+                        out.json_line(&last, || ())?;
+                        return Ok(field(&last, "stop") == "end");
+                    }
+                    self.ask_approvals(&session).await?;
+                }
+                Err(ClientError::Unreachable { .. }) => {
+                    if !is_away {
+                        warn("the server does not respond; waiting for it");
+                    }
+                    is_away = true;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                interrupted = tokio::signal::ctrl_c() => {
+                    interrupted?;
+                    self.client.rpc("chat.abort", json!({ "session": session })).await?;
+                }
+            }
+        }
+    }
+
+    /// Asks about the calls of this conversation that wait for an approval. Without a terminal, it says where to
+    /// decide.
+    async fn ask_approvals(&mut self, session: &str) -> Result<()> {
+        let found = match self.client.rpc("approval.list", json!({})).await {
+            Ok(found) => found,
+            // The key may not decide.
+            Err(ClientError::Refused(_)) => return Ok(()),
+            Err(ClientError::Unreachable { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let waiting = found.get("approvals").and_then(Value::as_array);
+        for approval in waiting.into_iter().flatten() {
+            let id = field(approval, "id");
+            if field(approval, "session") != session || !self.asked.insert(id.clone()) {
+                continue;
+            }
+            let shown = approval.get("shown").unwrap_or(approval);
+            note(format!(
+                "\nThe agent asks to call {} with {}",
+                field(shown, "tool"),
+                field(shown, "arguments")
+            ));
+            if !self.is_typed {
+                note("Allow or deny it in the web UI.");
+                continue;
+            }
+            let Line::Text(reply) = self
+                .input
+                .ask("Allow? [y]es, [n]o, [s] always in this conversation: ")
+                .await
+            else {
+                continue;
+            };
+            let (allow, remember) = match reply.trim().to_lowercase().as_str() {
+                "y" | "yes" => (true, None),
+                "s" => (true, Some("session")),
+                _ => (false, None),
+            };
+            let params = json!({ "id": id, "allow": allow, "remember": remember });
+            // It may have expired, or have been decided elsewhere.
+            if let Err(error) = self.client.rpc("approval.resolve", params).await {
+                warn(format!("{error:#}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn show_session(&self, out: &Output) {
+        if let (false, Some(session)) = (out.is_json(), &self.session) {
+            note(format!(
+                "Continue: gatehouse chat --session {}",
+                plain(session)
+            ));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `gatehouse chat`, with a real server and a model that repeats what it hears.
+
+use crate::process::{BINARY, CommandOutput, Installation, Server};
+use axum::Router;
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+async fn answer(axum::Json(request): axum::Json<Value>) -> Response {
+    let messages = request["messages"].as_array().unwrap();
+    let last = messages.last().unwrap()["content"].as_str().unwrap();
+    if last.contains("fail") {
+        let error =
+            json!({ "error": { "message": "No such model.", "type": "invalid_request_error" } });
+        return (StatusCode::NOT_FOUND, axum::Json(error)).into_response();
+    }
+    let mut body = String::new();
+    for (text, finish) in [
+        ("You said: ", None),
+        (last, None),
+        ("\u{1b}[2J", Some("stop")),
+    ] {
+        let choice = json!({ "index": 0, "delta": { "content": text }, "finish_reason": finish });
+        write!(body, "data: {}\n\n", json!({ "choices": [choice] })).unwrap();
+    }
+    body.push_str("data: [DONE]\n\n");
+    ([("content-type", "text/event-stream")], Body::from(body)).into_response()
+}
+
+async fn installation() -> Installation {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let router = Router::new().route("/v1/chat/completions", post(answer));
+    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut installation = Installation::new();
+    installation.env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url);
+    installation.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
+    installation.env("SERVICE_MODELS__DEFAULT", "fake/m1");
+    installation
+}
+
+/// Runs `chat` with this standard input.
+async fn chat(
+    installation: &Installation,
+    server: &Server,
+    args: &[&str],
+    input: &'static str,
+) -> CommandOutput {
+    let mut command = installation.prepared(Command::new(BINARY));
+    command
+        .args(["--url", &server.url, "chat"])
+        .args(args)
+        .arg("--data-dir")
+        .arg(installation.data_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    // The model answers on this thread's runtime meanwhile.
+    let ended = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
+    CommandOutput(ended.await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_message_gets_its_answer_and_the_conversation_goes_on() {
+    let installation = installation().await;
+    let server = installation.start();
+    let first = chat(&installation, &server, &["Hello"], "").await;
+    assert_eq!(first.ok(), "You said: Hello\\u{1B}[2J\n");
+    let hint = first.stderr();
+    let session = hint
+        .trim()
+        .strip_prefix("Continue: gatehouse chat --session ");
+    let session = session.unwrap_or_else(|| panic!("{hint}")).to_owned();
+
+    let more = chat(
+        &installation,
+        &server,
+        &["--session", &session],
+        "One\n\nTwo\n",
+    )
+    .await;
+    assert_eq!(
+        more.ok(),
+        "You said: One\\u{1B}[2J\nYou said: Two\\u{1B}[2J\n"
+    );
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    let sessions = list["result"]["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0]["message_count"], 6);
+
+    let record = chat(&installation, &server, &["Again", "--json"], "")
+        .await
+        .json();
+    assert_eq!(record["stop"], "end");
+    assert_eq!(record["content"], "You said: Again\u{1b}[2J");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_not_complete_is_a_failure() {
+    let installation = installation().await;
+    let server = installation.start();
+    let failed = chat(&installation, &server, &["Please fail"], "").await;
+    let reason = failed.failed(1);
+    assert!(reason.contains("warning:"), "{reason}");
+    let unknown = chat(&installation, &server, &["Hi", "--session", "ses_none"], "").await;
+    assert!(unknown.failed(1).contains("NOT_FOUND"));
+    let unknown = chat(&installation, &server, &["Hi", "--agent", "nobody"], "").await;
+    unknown.failed(1);
+}
