@@ -25,9 +25,7 @@ impl Webhooks {
         });
         let row = write.await?;
         inner.cancels.cancel_delivery(&id);
-        if let Some(webhook) = inner.live.find_by_id(&row.webhook_id) {
-            metrics::delivery(&webhook.public_id, row.status, row.event_type.as_deref());
-        }
+        metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
         inner.publish(row.clone());
         inner.wake.notify_one();
         Ok(Delivery::from(row))

@@ -136,7 +136,7 @@ impl Intake {
 
     /// Counts a body for which there is no memory at present and returns the error with the time to wait.
     pub fn no_room(&self, wait_ms: u64) -> IngestError {
-        crate::metrics::rate_limited(&self.webhook.public_id);
+        crate::metrics::rate_limited(&self.webhook.id);
         IngestError::RateLimited { wait_ms }
     }
 

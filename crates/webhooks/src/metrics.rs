@@ -2,7 +2,7 @@
 //! anything a sender or model can choose freely (unlisted event types, tool names) becomes `other`. Must
 //! not know about deliveries or the worker.
 
-use gatehouse_domain::DeliveryStatus;
+use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_sources::profile;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashSet;
@@ -87,11 +87,12 @@ pub fn event_label(event_type: Option<&str>) -> &'static str {
         .unwrap_or(OTHER)
 }
 
-/// Counts a delivery that reached a status. Each status that a delivery passes through counts once.
-pub fn delivery(public_id: &str, status: DeliveryStatus, event_type: Option<&str>) {
+/// Counts a delivery that reached a status. Each status that a delivery passes through counts once. The label is
+/// the webhook's id: the public id is part of a URL that may be the only secret of a webhook.
+pub fn delivery(webhook: &WebhookId, status: DeliveryStatus, event_type: Option<&str>) {
     counter!(
         DELIVERIES,
-        "webhook" => public_id.to_owned(),
+        "webhook" => webhook.to_string(),
         "status" => status.as_str(),
         "event_type" => event_label(event_type)
     )
@@ -104,13 +105,13 @@ pub fn rejected(reason: &'static str) {
 }
 
 /// Counts a filtered delivery.
-pub fn filtered(public_id: &str) {
-    counter!(FILTERED, "webhook" => public_id.to_owned()).increment(1);
+pub fn filtered(webhook: &WebhookId) {
+    counter!(FILTERED, "webhook" => webhook.to_string()).increment(1);
 }
 
 /// Counts a request refused by a rate limit.
-pub fn rate_limited(public_id: &str) {
-    counter!(RATE_LIMITED, "webhook" => public_id.to_owned()).increment(1);
+pub fn rate_limited(webhook: &WebhookId) {
+    counter!(RATE_LIMITED, "webhook" => webhook.to_string()).increment(1);
 }
 
 /// Counts a refusal that was not recorded in the database.

@@ -50,7 +50,7 @@ impl Webhooks {
             })
             .await?;
         metrics::delivery(
-            &webhook.public_id,
+            &stored.webhook_id,
             DeliveryStatus::Queued,
             stored.event_type.as_deref(),
         );
@@ -212,9 +212,7 @@ impl Webhooks {
             .await?;
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         for row in rows {
-            if let Some(webhook) = inner.live.find_by_id(&row.webhook_id) {
-                metrics::delivery(&webhook.public_id, row.status, row.event_type.as_deref());
-            }
+            metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
             inner.publish(row);
         }
         inner.wake.notify_one();

@@ -73,7 +73,7 @@ impl Intake {
         body: &Bytes,
     ) -> Result<Ingested, IngestError> {
         let place = self.permit().await.map_err(|refused| {
-            metrics::rate_limited(&self.webhook.public_id);
+            metrics::rate_limited(&self.webhook.id);
             IngestError::RateLimited {
                 wait_ms: refused.wait_ms,
             }

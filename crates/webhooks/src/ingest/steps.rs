@@ -151,7 +151,7 @@ impl Intake {
 
     fn count_rejected(&self, reason: &'static str) {
         metrics::rejected(reason);
-        metrics::delivery(&self.webhook.public_id, DeliveryStatus::Rejected, None);
+        metrics::delivery(&self.webhook.id, DeliveryStatus::Rejected, None);
     }
 
     fn note_rejected(
@@ -227,7 +227,7 @@ impl Intake {
             Ok(outcome) => Ok(outcome?),
             Err(wait_ms) => {
                 metrics::rejected("too_many_wrong_secrets");
-                metrics::rate_limited(&self.webhook.public_id);
+                metrics::rate_limited(&self.webhook.id);
                 Err(IngestError::RateLimited { wait_ms })
             }
         }
@@ -250,13 +250,13 @@ impl Intake {
         let row = self.row_of(DeliveryStatus::Filtered, arrived);
         let id = row.id.clone();
         self.inner.batches.store_filtered(row).await?;
-        metrics::filtered(&self.webhook.public_id);
+        metrics::filtered(&self.webhook.id);
         self.count(DeliveryStatus::Filtered, &arrived.event);
         Ok(Ingested::Filtered(id))
     }
 
     fn count(&self, status: DeliveryStatus, event: &Event) {
-        metrics::delivery(&self.webhook.public_id, status, event.event_type.as_deref());
+        metrics::delivery(&self.webhook.id, status, event.event_type.as_deref());
     }
 
     /// Reserves a permit under the rate limits, or in the webhook's queue if it has one. If there is none,
@@ -272,7 +272,7 @@ impl Intake {
         if let Some(first) = self.find_first(arrived).await? {
             return Ok(Err(self.duplicate(arrived, first)));
         }
-        metrics::rate_limited(&self.webhook.public_id);
+        metrics::rate_limited(&self.webhook.id);
         Err(IngestError::RateLimited {
             wait_ms: refused.wait_ms,
         })

@@ -150,7 +150,7 @@ impl Inner {
         delivery: NewDelivery,
         next: Option<Timestamp>,
     ) -> Result<(), StoreError> {
-        let (row, public_id) = (delivery.to_row(), due.webhook.public_id.clone());
+        let row = delivery.to_row();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 let webhook = conn.find_webhook(due.webhook.id.as_str()).await?;
@@ -171,7 +171,7 @@ impl Inner {
             })
         });
         if write.await? {
-            metrics::delivery(&public_id, row.status, row.event_type.as_deref());
+            metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
             self.publish(row);
             self.wake.notify_one();
         }

@@ -17,8 +17,6 @@ pub(super) struct Ended {
     pub(super) attempt: Attempt,
     /// The row at the time of the claim.
     pub(super) row: DeliveryRow,
-    /// The webhook's public ID; empty if it is not known.
-    pub(super) public_id: String,
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
     /// The account that it was sent with; `None` for local accounts and agent turns.
@@ -41,12 +39,11 @@ pub(super) async fn run_claimed(
     house: &CancellationToken,
 ) -> Ended {
     let begun_ms = inner.clock.monotonic_ms();
-    let (public_id, outcome) = run(inner, &start, house).await;
+    let outcome = run(inner, &start, house).await;
     let row = start.work.row;
     Ended {
         attempt: (row.id.clone(), row.attempts),
         row,
-        public_id,
         outcome,
         took: Duration::from_millis(inner.clock.monotonic_ms().saturating_sub(begun_ms)),
         account: start.account,
@@ -54,24 +51,23 @@ pub(super) async fn run_claimed(
     }
 }
 
-async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> (String, Outcome) {
+async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Outcome {
     let work = &start.work;
     let running = inner.running(&work.row.id, &work.row.webhook_id, start.cancel.clone());
     // Detects a webhook that was deleted before this run was registered; later deletions cancel the run.
     if inner.live.find_by_id(&work.row.webhook_id).is_none() && is_gone(inner, &work.row.id).await {
-        return (String::new(), Outcome::Interrupted { began: false });
+        return Outcome::Interrupted { began: false };
     }
     let config = work.config.as_deref();
     let Some(snapshot) = config.and_then(|text| inner.snapshots.get(text)) else {
         let why = "The stored configuration of this delivery cannot be read.".to_owned();
-        return (String::new(), Outcome::Failed(Trace::default(), why));
+        return Outcome::Failed(Trace::default(), why);
     };
-    let public_id = snapshot.public_id.clone();
     if running.cancel.is_cancelled() {
-        return (public_id, Outcome::Interrupted { began: false });
+        return Outcome::Interrupted { began: false };
     }
     metrics::delivery(
-        &snapshot.public_id,
+        &work.row.webhook_id,
         DeliveryStatus::Processing,
         work.row.event_type.as_deref(),
     );
@@ -80,8 +76,7 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> (S
         run: &running.cancel,
         house,
     };
-    let outcome = run::run(inner, work, &snapshot, stops).await;
-    (public_id, outcome)
+    run::run(inner, work, &snapshot, stops).await
 }
 
 /// Returns whether the delivery no longer exists or its webhook was deleted. Retries until the database

@@ -72,7 +72,6 @@ impl Ending {
 pub(super) struct Settled {
     pub(super) ending: Arc<Ending>,
     row: DeliveryRow,
-    public_id: String,
     agent_ms: Option<u64>,
     actions: Vec<ResponseAction>,
     _slot: Slot,
@@ -98,7 +97,6 @@ impl Settled {
                 inbox: trace.inbox,
             }),
             row: ended.row,
-            public_id: ended.public_id,
             _slot: ended.slot,
         }
     }
@@ -147,7 +145,7 @@ impl Settled {
             Next::Answer(answer) => answer.apply(&mut self.row),
         }
         let event = self.row.event_type.as_deref();
-        metrics::delivery(&self.public_id, self.row.status, event);
+        metrics::delivery(&self.row.webhook_id, self.row.status, event);
         if let Some(message) = &self.ending.inbox {
             inner.channels.announce_inbox(message.clone());
         }
@@ -363,9 +361,7 @@ fn without_nul(text: String) -> String {
 /// Updates metrics and publishes an event after a change of status outside a run.
 pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: DeliveryStatus) {
     if let Some(row) = find(inner, id).await {
-        if let Some(webhook) = inner.live.find_by_id(&row.webhook_id) {
-            metrics::delivery(&webhook.public_id, status, row.event_type.as_deref());
-        }
+        metrics::delivery(&row.webhook_id, status, row.event_type.as_deref());
         inner.publish(row);
     }
 }

@@ -79,7 +79,7 @@ async fn a_body_without_memory_counts_as_rate_limited() {
     let text = recorder.handle().render();
     let line = format!(
         "webhooks_rate_limited_total{{webhook=\"{}\"}} 1",
-        webhook.public_id
+        webhook.id
     );
     assert!(text.contains(&line), "{text}");
     assert!(!text.contains("rejected"), "{text}");

@@ -1,7 +1,7 @@
 //! Tests for the metrics.
 
 use super::harness::{Harness, everywhere};
-use gatehouse_domain::DeliveryStatus;
+use gatehouse_domain::{DeliveryStatus, WebhookId};
 use gatehouse_webhooks::metrics;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::json;
@@ -36,28 +36,29 @@ fn labels_have_few_values() {
     let handle = recorder.handle();
     ::metrics::with_local_recorder(&recorder, || {
         let completed = DeliveryStatus::Completed;
-        metrics::delivery("wh_a", completed, Some("push"));
-        metrics::delivery("wh_a", completed, Some("a sender's own"));
-        metrics::delivery("wh_a", completed, None);
-        metrics::delivery("wh_a", completed, Some("pull_request.reopened"));
+        let webhook = WebhookId::from_text("hook_a");
+        metrics::delivery(&webhook, completed, Some("push"));
+        metrics::delivery(&webhook, completed, Some("a sender's own"));
+        metrics::delivery(&webhook, completed, None);
+        metrics::delivery(&webhook, completed, Some("pull_request.reopened"));
         metrics::response_action("calc", "ok");
         metrics::response_action("whatever a model calls", "denied");
         metrics::rejected("wrong_signature");
-        metrics::filtered("wh_a");
-        metrics::rate_limited("wh_a");
+        metrics::filtered(&webhook);
+        metrics::rate_limited(&webhook);
         metrics::processing_duration(1500);
         metrics::queue_depth(3);
     });
     let text = handle.render();
     for line in [
-        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="push"} 1"#,
-        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="other"} 2"#,
-        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="pull_request.reopened"} 1"#,
+        r#"webhooks_deliveries_total{webhook="hook_a",status="completed",event_type="push"} 1"#,
+        r#"webhooks_deliveries_total{webhook="hook_a",status="completed",event_type="other"} 2"#,
+        r#"webhooks_deliveries_total{webhook="hook_a",status="completed",event_type="pull_request.reopened"} 1"#,
         r#"webhooks_response_actions_total{tool="calc",status="ok"} 1"#,
         r#"webhooks_response_actions_total{tool="other",status="denied"} 1"#,
         r#"webhooks_deliveries_rejected_total{reason="wrong_signature"} 1"#,
-        r#"webhooks_deliveries_filtered_total{webhook="wh_a"} 1"#,
-        r#"webhooks_rate_limited_total{webhook="wh_a"} 1"#,
+        r#"webhooks_deliveries_filtered_total{webhook="hook_a"} 1"#,
+        r#"webhooks_rate_limited_total{webhook="hook_a"} 1"#,
         "webhooks_processing_duration_seconds_sum 1.5",
         "webhooks_worker_queue_depth 3",
     ] {
