@@ -5,6 +5,7 @@ use gatehouse_store::testing::{TestDatabase, databases, run_sql, sqlite};
 use gatehouse_store::{
     AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
 };
+use tokio::task::JoinSet;
 
 /// More rows than a page has.
 const ROWS: i64 = 600;
@@ -28,7 +29,7 @@ fn session(n: i64) -> AuthSessionRow {
     }
 }
 
-async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) {
+async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) -> Result<(), StoreError> {
     let store = database.open().await;
     let write = store.write(move |conn: &mut Conn| {
         Box::pin(async move {
@@ -38,24 +39,35 @@ async fn add(database: &TestDatabase, numbers: std::ops::Range<i64>) {
             Ok::<_, StoreError>(())
         })
     });
-    write.await.unwrap();
+    let written = write.await;
     store.close().await;
+    written
 }
 
-async fn sessions(database: &TestDatabase) -> Vec<AuthSessionRow> {
+async fn sessions(database: &TestDatabase) -> Result<Vec<AuthSessionRow>, StoreError> {
     let store = database.open().await;
     let read = store.read(|conn: &mut Conn| {
         Box::pin(async move { conn.list_auth_sessions(at(0), 100_000).await })
     });
     let rows: Result<_, StoreError> = read.await;
     store.close().await;
-    let mut rows = rows.unwrap();
+    let mut rows = rows?;
     rows.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
-    rows
+    Ok(rows)
+}
+
+/// Begins a move that panics after the first page.
+async fn interrupt_move(from: &TestDatabase, to: &TestDatabase) {
+    let (source, target) = (from.location.clone(), to.location.clone());
+    let mut process = JoinSet::new();
+    process
+        .spawn(async move { move_rows(&source, &target, |_, done, _| assert!(done < 300)).await });
+    let ended = process.join_next().await;
+    assert!(matches!(ended, Some(Err(error)) if error.is_panic()));
 }
 
 /// A database with rows and an empty one, for each pair of engines.
-async fn pairs() -> Vec<(TestDatabase, TestDatabase)> {
+async fn pairs() -> Result<Vec<(TestDatabase, TestDatabase)>, StoreError> {
     let mut pairs = Vec::new();
     for turned in [false, true] {
         for to in databases().await {
@@ -64,17 +76,17 @@ async fn pairs() -> Vec<(TestDatabase, TestDatabase)> {
                 .filter(|from| (from.engine() == to.engine()) != turned)
                 .collect();
             if let Some(from) = from.pop() {
-                add(&from, 0..ROWS).await;
+                add(&from, 0..ROWS).await?;
                 pairs.push((from, to));
             }
         }
     }
-    pairs
+    Ok(pairs)
 }
 
 #[tokio::test]
 async fn every_row_arrives_and_the_source_keeps_it() {
-    for (from, to) in pairs().await {
+    for (from, to) in pairs().await.unwrap() {
         let mut steps = Vec::new();
         let moved = move_rows(&from.location, &to.location, |step, done, total| {
             steps.push((step, done, total));
@@ -87,7 +99,7 @@ async fn every_row_arrives_and_the_source_keeps_it() {
             let last = steps.iter().rfind(|(at, ..)| *at == step);
             assert_eq!(last, Some(&(step, total, total)));
         }
-        let (kept, arrived) = (sessions(&from).await, sessions(&to).await);
+        let (kept, arrived) = (sessions(&from).await.unwrap(), sessions(&to).await.unwrap());
         assert_eq!(kept.len(), 600);
         assert_eq!(kept, arrived, "{:?} to {:?}", from.engine(), to.engine());
     }
@@ -95,15 +107,8 @@ async fn every_row_arrives_and_the_source_keeps_it() {
 
 #[tokio::test]
 async fn an_interrupted_move_opens_no_server_and_is_continued() {
-    for (from, to) in pairs().await {
-        let (source, target) = (from.location.clone(), to.location.clone());
-        let interrupted = tokio::spawn(async move {
-            move_rows(&source, &target, |_, done, _| {
-                assert!(done < 300, "the process ends here");
-            })
-            .await
-        });
-        assert!(interrupted.await.is_err());
+    for (from, to) in pairs().await.unwrap() {
+        interrupt_move(&from, &to).await;
         let refused = Store::open(&to.location).await;
         assert!(matches!(refused, Err(OpenError::UnfinishedMove)));
         assert!(matches!(
@@ -113,18 +118,14 @@ async fn an_interrupted_move_opens_no_server_and_is_continued() {
         move_rows(&from.location, &to.location, |_, _, _| ())
             .await
             .unwrap();
-        assert_eq!(sessions(&from).await, sessions(&to).await);
+        assert_eq!(sessions(&from).await.unwrap(), sessions(&to).await.unwrap());
     }
 }
 
 #[tokio::test]
 async fn a_source_that_changes_meanwhile_is_noticed() {
-    for (from, to) in pairs().await {
-        let (source, target) = (from.location.clone(), to.location.clone());
-        let interrupted = tokio::spawn(async move {
-            move_rows(&source, &target, |_, done, _| assert!(done < 300)).await
-        });
-        assert!(interrupted.await.is_err());
+    for (from, to) in pairs().await.unwrap() {
+        interrupt_move(&from, &to).await;
         // The row was copied already, so a count would not notice.
         run_sql(
             &from.location,
@@ -143,11 +144,11 @@ async fn a_source_that_changes_meanwhile_is_noticed() {
 
 #[tokio::test]
 async fn a_database_with_rows_is_no_target() {
-    for (from, to) in pairs().await {
-        add(&to, 9_000..9_001).await;
+    for (from, to) in pairs().await.unwrap() {
+        add(&to, 9_000..9_001).await.unwrap();
         let refused = move_rows(&from.location, &to.location, |_, _, _| ()).await;
         assert!(matches!(refused, Err(ImportError::NotEmpty)), "{refused:?}");
-        assert_eq!(sessions(&to).await.len(), 1);
+        assert_eq!(sessions(&to).await.unwrap().len(), 1);
     }
 }
 
@@ -160,7 +161,7 @@ async fn a_database_of_an_earlier_version_arrives_up_to_date() {
     move_rows(&from.location, &to.location, |_, _, _| ())
         .await
         .unwrap();
-    assert_eq!(sessions(&to).await.len(), 1);
+    assert_eq!(sessions(&to).await.unwrap().len(), 1);
 }
 
 async fn add_old(database: &TestDatabase) {

@@ -130,9 +130,8 @@ impl Chat {
     async fn ask_approvals(&mut self, session: &str) -> Result<()> {
         let found = match self.client.rpc("approval.list", json!({})).await {
             Ok(found) => found,
-            // The key may not decide.
-            Err(ClientError::Refused(_)) => return Ok(()),
-            Err(ClientError::Unreachable { .. }) => return Ok(()),
+            // The key may not decide, or the server restarts.
+            Err(ClientError::Refused(_) | ClientError::Unreachable { .. }) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
         let waiting = found.get("approvals").and_then(Value::as_array);

@@ -14,39 +14,49 @@ pub enum Line {
 
 /// Reads standard input on a thread, because a read cannot be cancelled. The thread ends with the process.
 pub struct Input {
-    requests: mpsc::UnboundedSender<()>,
-    lines: mpsc::UnboundedReceiver<Option<String>>,
+    requests: mpsc::Sender<()>,
+    lines: mpsc::Receiver<Option<String>>,
+    /// A read was requested, and its line was not taken yet.
+    is_reading: bool,
 }
 
 impl Input {
     pub fn start() -> Self {
-        let (requests, mut requested) = mpsc::unbounded_channel();
-        let (send, lines) = mpsc::unbounded_channel();
+        let (requests, mut requested) = mpsc::channel(1);
+        let (send, lines) = mpsc::channel(1);
         std::thread::spawn(move || {
             while requested.blocking_recv().is_some() {
                 let mut line = String::new();
                 let read = std::io::stdin().lock().read_line(&mut line);
                 let line = matches!(read, Ok(1..)).then_some(line);
-                if send.send(line).is_err() {
+                if send.blocking_send(line).is_err() {
                     return;
                 }
             }
         });
-        Self { requests, lines }
+        Self {
+            requests,
+            lines,
+            is_reading: false,
+        }
     }
 
     /// Prints the question to standard error and waits for a line.
     pub async fn ask(&mut self, question: &str) -> Line {
         eprint!("{question}");
         drop(std::io::stderr().flush());
-        if self.requests.send(()).is_err() {
+        if !self.is_reading && self.requests.send(()).await.is_err() {
             return Line::End;
         }
+        self.is_reading = true;
         tokio::select! {
-            line = self.lines.recv() => match line.flatten() {
-                Some(line) => Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()),
-                None => Line::End,
-            },
+            line = self.lines.recv() => {
+                self.is_reading = false;
+                match line.flatten() {
+                    Some(line) => Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()),
+                    None => Line::End,
+                }
+            }
             _ = tokio::signal::ctrl_c() => Line::Interrupted,
         }
     }
