@@ -184,11 +184,12 @@ impl Records {
             "settings" => Some(Self::Config),
             "env" => Some(Self::Env),
             "inbox" => Some(Self::Inbox),
+            "provider_keys" => Some(Self::Providers),
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),
             "webhooks" => Some(Self::Webhooks),
             // Deliveries have no subject, because `webhooks.delivery` reports them. `auth.changed` and
-            // `vault.status` report the other subjects, and provider keys are not rows.
+            // `vault.status` report the other subjects.
             _ => None,
         }
     }

@@ -49,11 +49,21 @@ impl Secrets {
             settings,
             seen,
         });
+        let inner = Arc::new(inner);
         if let Err(error) = inner.on_files(ProviderFiles::sweep).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "the provider key files could not be checked");
         }
-        Ok(Self(Arc::new(inner), None))
+        if inner.status() != Status::Sealed
+            && let Err(error) = inner.carry_provider_keys(None).await
+        {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(
+                error,
+                "the provider keys were not moved; the next start retries"
+            );
+        }
+        Ok(Self(inner, None))
     }
 
     /// A handle for one request that starts now. Its transitions count as started now, even if the

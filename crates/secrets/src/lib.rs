@@ -22,6 +22,7 @@ mod plan;
 mod protected;
 mod provider_files;
 mod provider_keys;
+mod provider_rows;
 mod record;
 mod rows;
 mod seen;

@@ -62,7 +62,7 @@ impl Inner {
     /// Encrypts every plaintext row. Returns how many there were.
     pub(crate) async fn migrate(&self, conn: &mut Conn, dek: &Arc<Dek>) -> Result<u64, VaultError> {
         let report = self.walk(conn, &Turn::Encrypt(Arc::clone(dek))).await?;
-        Ok(report.rows())
+        Ok(report.total())
     }
 
     pub(crate) async fn walk(
@@ -78,9 +78,16 @@ impl Inner {
         walk.run(conn, turn).await
     }
 
-    /// Brings the encrypted copy of the provider keys up to date. The rows are already committed,
-    /// so a failure is only logged; the next unseal retries.
-    pub(crate) async fn settle_provider_keys(&self, dek: &Arc<Dek>) {
+    /// Brings the place of the provider keys and their encrypted copy up to date. The rows are
+    /// already committed, so a failure is only logged; the next unseal retries.
+    pub(crate) async fn settle_provider_keys(self: &Arc<Self>, dek: &Arc<Dek>) {
+        if let Err(error) = self.carry_provider_keys(Some(dek)).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::error!(
+                error,
+                "the provider keys were not moved; the next unlock retries"
+            );
+        }
         let (dek, random) = (Arc::clone(dek), Arc::clone(&self.random));
         let keep = self.settings.load().keep_plaintext_provider_keys;
         let settled = self

@@ -238,6 +238,15 @@ impl ProviderFiles {
         Ok(self.remove(NEXT)?)
     }
 
+    /// Removes the files, after the keys were stored in the database.
+    pub(crate) fn remove_all(&self) -> Result<(), FileError> {
+        let _turn = self.turn();
+        for name in PROVIDER_FILES {
+            self.remove(name)?;
+        }
+        Ok(())
+    }
+
     fn read_plain(&self) -> Result<Option<ProviderKeys>, FileError> {
         let Some(bytes) = self.read(PLAIN)? else {
             return Ok(None);

@@ -1,13 +1,14 @@
-//! Keys of model providers. Stored in two files instead of a table: see `provider_files`. Must not
-//! know which providers exist.
+//! Keys of model providers. On SQLite they are in two files (see `provider_files`), on a database that nodes
+//! share in a table (see `provider_rows`). Must not know which providers exist.
 
-use crate::provider_files::{FileError, ProviderFiles, ProviderKey, ProviderKeys};
+use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
+use crate::provider_rows::{Note, ReadableKeys};
 use crate::state::Inner;
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding};
 use gatehouse_vault::Status;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
@@ -86,42 +87,36 @@ fn check_url(base_url: &str) -> Result<(), SecretsError> {
     }
 }
 
-/// A change of the files.
 enum Change {
     Set { id: String, entry: ProviderKey },
     Remove { id: String },
 }
 
 impl Secrets {
-    /// Lists the providers that have a key. The list is empty while the vault is sealed and no
-    /// plaintext file is kept.
+    /// Lists the providers that have a key. Omits keys that cannot be read while the vault is sealed.
     pub async fn list_provider_keys(&self) -> Result<Vec<ProviderKeyInfo>, SecretsError> {
-        let keys = self.load_provider_keys().await?;
+        let readable = self.readable_provider_keys().await?;
         let info = |(id, entry): (&String, &ProviderKey)| ProviderKeyInfo {
             id: id.clone(),
             key_hint: hint(&entry.key),
             base_url: entry.base_url.clone(),
             belongs_to: entry.belongs_to(),
         };
-        Ok(keys.unwrap_or_default().0.iter().map(info).collect())
+        Ok(readable.keys.0.iter().map(info).collect())
     }
 
     /// Returns the key to send to this service; `None` if the provider has none, or one for another
-    /// kind or origin. Returns `Sealed` if only a sealed copy exists.
+    /// kind or origin. Returns `Sealed` if the key may be among those that cannot be read now.
     pub async fn provider_key(
         &self,
         id: &str,
         service: &KeyBinding,
     ) -> Result<Option<SecretString>, SecretsError> {
-        let Some(keys) = self.load_provider_keys().await? else {
-            let closed = self.0.on_files(ProviderFiles::is_closed).await?;
-            return if closed {
-                Err(SecretsError::Sealed)
-            } else {
-                Ok(None)
-            };
-        };
-        let entry = keys.0.get(id);
+        let readable = self.readable_provider_keys().await?;
+        let entry = readable.keys.0.get(id);
+        if entry.is_none() && readable.some_are_sealed {
+            return Err(SecretsError::Sealed);
+        }
         let belongs = |entry: &&ProviderKey| {
             entry
                 .belongs_to()
@@ -149,43 +144,63 @@ impl Secrets {
             base_url: normal(base_url).to_owned(),
             kind: Some(kind.to_owned()),
         };
-        let detail = json!({ "id": id, "base_url": entry.base_url });
+        let note = Note {
+            actor: actor.clone(),
+            kind: "provider_key.set",
+            detail: json!({ "id": id, "base_url": entry.base_url }),
+        };
         let change = Change::Set {
             id: id.to_owned(),
             entry,
         };
-        self.change_provider_keys(actor, change, "provider_key.set", detail)
-            .await
+        self.change_provider_keys(change, note).await
     }
 
     /// Removes a provider's key. Returns `Sealed` while the vault is sealed.
     pub async fn remove_provider_key(&self, actor: &Actor, id: &str) -> Result<(), SecretsError> {
+        let note = Note {
+            actor: actor.clone(),
+            kind: "provider_key.removed",
+            detail: json!({ "id": id }),
+        };
         let change = Change::Remove { id: id.to_owned() };
-        let detail = json!({ "id": id });
-        self.change_provider_keys(actor, change, "provider_key.removed", detail)
-            .await
+        self.change_provider_keys(change, note).await
     }
 
-    async fn load_provider_keys(&self) -> Result<Option<ProviderKeys>, SecretsError> {
+    /// Tells this node's subscribers that another node changed a key.
+    pub fn provider_keys_changed(&self) {
+        self.0.provider_keys.send_replace(());
+    }
+
+    /// Reads the keys of both places: before the first unseal after a move, they are in the other one.
+    async fn readable_provider_keys(&self) -> Result<ReadableKeys, SecretsError> {
         let _shared = self.0.gate.read().await;
-        let dek = self.0.dek();
-        let load = self.0.on_files(move |files| {
-            let _turn = files.turn();
-            files.load(dek.as_deref())
-        });
-        Ok(load.await?)
+        let rows = self.0.read_provider_rows().await?;
+        let files = self.0.read_provider_files().await?;
+        let (mut own, other) = if self.0.has_provider_rows() {
+            (rows, files)
+        } else {
+            (files, rows)
+        };
+        for (id, entry) in other.keys.0 {
+            own.keys.0.entry(id).or_insert(entry);
+        }
+        own.some_are_sealed |= other.some_are_sealed;
+        Ok(own)
     }
 
-    async fn change_provider_keys(
-        &self,
-        actor: &Actor,
-        change: Change,
-        kind: &'static str,
-        detail: Value,
-    ) -> Result<(), SecretsError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+    async fn change_provider_keys(&self, change: Change, note: Note) -> Result<(), SecretsError> {
+        let inner = Arc::clone(&self.0);
         let work = async move {
-            // Apply changes by other nodes before encrypting with the vault's key.
+            if inner.has_provider_rows() {
+                match change {
+                    Change::Set { id, entry } => inner.set_provider_row(id, &entry, note).await?,
+                    Change::Remove { id } => inner.delete_provider_row(id, note).await?,
+                }
+                inner.provider_keys.send_replace(());
+                return Ok(());
+            }
+            // Apply changes by other processes before encrypting with the vault's key.
             inner.view().await?;
             let _shared = inner.gate.read().await;
             // The files are not part of a transaction: check the caller's credential before
@@ -195,7 +210,7 @@ impl Secrets {
             inner.provider_keys.send_replace(());
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
-                Box::pin(async move { job.note(conn, kind, &actor, detail).await })
+                Box::pin(async move { job.note_provider_keys(conn, &note).await })
             });
             Ok(write.await?)
         };
@@ -204,6 +219,21 @@ impl Secrets {
 }
 
 impl Inner {
+    /// The caller must hold the gate.
+    async fn read_provider_files(&self) -> Result<ReadableKeys, SecretsError> {
+        let dek = self.dek();
+        let load = self.on_files(move |files| {
+            let _turn = files.turn();
+            let keys = files.load(dek.as_deref())?;
+            let some_are_sealed = keys.is_none() && files.is_closed()?;
+            Ok(ReadableKeys {
+                keys: keys.unwrap_or_default(),
+                some_are_sealed,
+            })
+        });
+        Ok(load.await?)
+    }
+
     async fn change_files(&self, change: Change) -> Result<(), SecretsError> {
         let (_, status, dek) = self.known();
         if status == Status::Sealed {

@@ -154,7 +154,7 @@ impl Inner {
         write.await
     }
 
-    fn form(
+    pub(crate) fn form(
         &self,
         aad: &Aad,
         secret: &SecretString,

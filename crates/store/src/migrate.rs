@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 28] = [
+const MIGRATIONS: [(i64, &str, &str); 29] = [
     (
         1,
         "settings",
@@ -123,6 +123,11 @@ const MIGRATIONS: [(i64, &str, &str); 28] = [
         46,
         "held_deliveries",
         include_str!("../migrations/0046_held_deliveries.sql"),
+    ),
+    (
+        50,
+        "provider_keys",
+        include_str!("../migrations/0050_provider_keys.sql"),
     ),
 ];
 

@@ -17,6 +17,8 @@ pub enum SecretTable {
     ChannelSecrets,
     /// The ID is `webhook:field`.
     WebhookSecrets,
+    /// The ID is the provider, the secret is the key.
+    ProviderKeys,
 }
 
 /// One secret.
@@ -41,11 +43,12 @@ impl FromRow for ProtectedRow {
 }
 
 impl SecretTable {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::EnvVariables,
         Self::SshKeys,
         Self::ChannelSecrets,
         Self::WebhookSecrets,
+        Self::ProviderKeys,
     ];
 
     const fn select(self) -> &'static str {
@@ -60,6 +63,7 @@ impl SecretTable {
                 "SELECT webhook_id || ':' || field, value, encrypted
                  FROM webhook_secrets ORDER BY webhook_id, field"
             }
+            Self::ProviderKeys => "SELECT id, key, encrypted FROM provider_keys ORDER BY id",
         }
     }
 
@@ -69,6 +73,7 @@ impl SecretTable {
             Self::SshKeys => "SELECT COUNT(*) FROM ssh_keys WHERE encrypted = 1",
             Self::ChannelSecrets => "SELECT COUNT(*) FROM channel_secrets WHERE encrypted = 1",
             Self::WebhookSecrets => "SELECT COUNT(*) FROM webhook_secrets WHERE encrypted = 1",
+            Self::ProviderKeys => "SELECT COUNT(*) FROM provider_keys WHERE encrypted = 1",
         }
     }
 
@@ -89,6 +94,10 @@ impl SecretTable {
             Self::WebhookSecrets => {
                 "UPDATE webhook_secrets SET value = $1, encrypted = $2, updated_at = $3
                  WHERE webhook_id || ':' || field = $4 AND value = $5"
+            }
+            Self::ProviderKeys => {
+                "UPDATE provider_keys SET key = $1, encrypted = $2, updated_at = $3
+                 WHERE id = $4 AND key = $5"
             }
         }
     }

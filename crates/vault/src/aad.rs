@@ -26,6 +26,8 @@ pub enum Aad {
         /// `secret` or `previous_secret`.
         field: String,
     },
+    /// `provider:{id}:api_key`: a provider's key in the database.
+    ProviderKey { id: String },
     /// `provider_keys`: the encrypted copy of the provider keys file.
     ProviderKeys,
     /// `voice:cache:{name}`: a cached speech file of this name.
@@ -73,6 +75,10 @@ impl Aad {
         }
     }
 
+    pub fn provider_key(id: &str) -> Self {
+        Self::ProviderKey { id: id.to_owned() }
+    }
+
     pub fn webhook_config(field: &str) -> Self {
         Self::WebhookConfig {
             field: field.to_owned(),
@@ -93,6 +99,7 @@ impl fmt::Display for Aad {
                 write!(f, "channel:{kind}:{account_id}:{field}")
             }
             Self::WebhookConfig { field } => write!(f, "webhook:config:{field}"),
+            Self::ProviderKey { id } => write!(f, "provider:{id}:api_key"),
             Self::ProviderKeys => f.write_str("provider_keys"),
             Self::VoiceCache { name } => write!(f, "voice:cache:{name}"),
             Self::Held { delivery } => write!(f, "held:{delivery}"),
@@ -120,6 +127,7 @@ mod tests {
                 Aad::webhook_config("previous_secret"),
                 "webhook:config:previous_secret",
             ),
+            (Aad::provider_key("openai"), "provider:openai:api_key"),
             (Aad::ProviderKeys, "provider_keys"),
             (
                 Aad::VoiceCache {

@@ -14,7 +14,6 @@ use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -52,8 +51,8 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
         shutdown
             .clone()
             .run_until_cancelled_owned(follow_provider_keys(
-                bus.clone(),
-                services.secrets.subscribe_provider_keys(),
+                Arc::clone(services),
+                services.auth.foreign_changes(),
             )),
     );
     #[cfg(feature = "voice")]
@@ -146,9 +145,14 @@ async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
     }
 }
 
-async fn follow_provider_keys(bus: EventBus, mut keys: watch::Receiver<()>) {
-    while keys.changed().await.is_ok() {
-        bus.publish_records(Records::Providers);
+/// Tells this node's voice that another node changed a provider's key.
+async fn follow_provider_keys(services: Arc<Services>, mut feed: Receiver<Arc<str>>) {
+    loop {
+        match feed.recv().await {
+            Ok(subject) if !matches!(&*subject, "provider_keys" | "*") => {}
+            Ok(_) | Err(RecvError::Lagged(_)) => services.secrets.provider_keys_changed(),
+            Err(RecvError::Closed) => return,
+        }
     }
 }
 

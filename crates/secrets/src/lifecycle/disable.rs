@@ -37,12 +37,12 @@ impl DisableReport {
             SecretTable::SshKeys => self.ssh_keys += rows,
             SecretTable::ChannelSecrets => self.channels += rows,
             SecretTable::WebhookSecrets => self.webhooks += rows,
+            SecretTable::ProviderKeys => self.provider_keys += rows,
         }
     }
 
-    /// The total without provider keys, which are not rows.
-    pub(crate) const fn rows(&self) -> u64 {
-        self.env_vars + self.ssh_keys + self.channels + self.webhooks
+    pub(crate) const fn total(&self) -> u64 {
+        self.env_vars + self.ssh_keys + self.channels + self.webhooks + self.provider_keys
     }
 }
 
@@ -101,7 +101,7 @@ impl Inner {
                 return Err(error);
             }
         };
-        report.provider_keys = restored.keys;
+        report.provider_keys += restored.keys;
         // While nothing is encrypted, the key in memory is needed only to wrap it again.
         self.switched(began, (false, generation), dek.or(view.spare));
         if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
@@ -151,7 +151,7 @@ impl Inner {
             Some(dek) => self.walk(conn, &Turn::Decrypt(dek)).await?,
             None => DisableReport::default(),
         };
-        let detail = json!({ "decrypted": report.rows() });
+        let detail = json!({ "decrypted": report.total() });
         self.note(conn, "vault.disabled", actor, detail).await?;
         Ok((report, self.store_flag(conn, false).await?))
     }

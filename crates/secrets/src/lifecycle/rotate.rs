@@ -114,7 +114,7 @@ impl Inner {
             new: Arc::clone(&rotation.new_dek),
         };
         let report = self.walk(conn, &turn).await?;
-        let detail = json!({ "dek_id": rotation.new.dek_id, "secrets": report.rows() });
+        let detail = json!({ "dek_id": rotation.new.dek_id, "secrets": report.total() });
         self.note(conn, "vault.rotated", actor, detail).await?;
         Ok(seen::advance(conn, self.now()).await?)
     }

@@ -18,5 +18,6 @@ mod nodes;
 mod plans;
 mod protected;
 mod provider_keys;
+mod provider_rows;
 mod rotate;
 mod ssh_keys;

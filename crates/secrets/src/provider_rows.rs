@@ -1,0 +1,231 @@
+//! Provider keys in the database, where all nodes find them, and their way between the two files and the rows
+//! when an installation changes its database.
+
+use crate::SecretsError;
+use crate::provider_files::{ProviderFiles, ProviderKey, ProviderKeys};
+use crate::state::Inner;
+use crate::write_secret::{FormedSecret, WhileSealed};
+use gatehouse_domain::Actor;
+use gatehouse_store::{Conn, ProviderKeyRow, StoreError};
+use gatehouse_vault::{Aad, Dek, Status};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The subject of the change feed.
+const SUBJECT: &str = "provider_keys";
+
+/// The keys that can be read now.
+#[derive(Default)]
+pub(crate) struct ReadableKeys {
+    pub(crate) keys: ProviderKeys,
+    /// Whether there are keys that only an unsealed vault can read.
+    pub(crate) some_are_sealed: bool,
+}
+
+/// The audit row of a change.
+#[derive(Clone)]
+pub(crate) struct Note {
+    pub(crate) actor: Actor,
+    pub(crate) kind: &'static str,
+    pub(crate) detail: Value,
+}
+
+impl Inner {
+    /// Whether the keys are rows. With SQLite there is one node, and they are in the two files.
+    pub(crate) fn has_provider_rows(&self) -> bool {
+        self.store.engine().is_shared()
+    }
+
+    /// Reads the rows. The caller must hold the gate.
+    pub(crate) async fn read_provider_rows(&self) -> Result<ReadableKeys, SecretsError> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.list_provider_keys().await }));
+        let mut readable = ReadableKeys::default();
+        for row in read.await? {
+            let aad = Aad::provider_key(&row.id);
+            match self.open_stored(&aad, row.key, row.encrypted) {
+                Ok(key) => {
+                    let entry = ProviderKey {
+                        key: key.expose_secret().to_owned(),
+                        base_url: row.base_url,
+                        kind: row.kind,
+                    };
+                    readable.keys.0.insert(row.id, entry);
+                }
+                Err(SecretsError::Sealed) => readable.some_are_sealed = true,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(readable)
+    }
+
+    pub(crate) async fn set_provider_row(
+        self: &Arc<Self>,
+        id: String,
+        entry: &ProviderKey,
+        note: Note,
+    ) -> Result<(), SecretsError> {
+        let secret = (
+            Aad::provider_key(&id),
+            SecretString::from(entry.key.as_str()),
+        );
+        let (inner, base_url, kind) =
+            (Arc::clone(self), entry.base_url.clone(), entry.kind.clone());
+        let secrets = [secret];
+        let write = self.write_secrets(&secrets, WhileSealed::Refuse, move |conn, formed| {
+            let (inner, note) = (Arc::clone(&inner), note.clone());
+            let (id, of) = (id.clone(), (base_url.clone(), kind.clone()));
+            Box::pin(async move {
+                let formed = formed.first().ok_or(SecretsError::Sealed)?;
+                let row = inner.provider_row(id, formed, of);
+                conn.update_provider_key(&row).await?;
+                inner.note_provider_keys(conn, &note).await?;
+                Ok::<_, SecretsError>(())
+            })
+        });
+        write.await
+    }
+
+    pub(crate) async fn delete_provider_row(
+        self: &Arc<Self>,
+        id: String,
+        note: Note,
+    ) -> Result<(), SecretsError> {
+        if self.view().await?.status == Status::Sealed {
+            return Err(SecretsError::Sealed);
+        }
+        let inner = Arc::clone(self);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.delete_provider_key(&id).await? {
+                    return Err(SecretsError::NotFound("provider key"));
+                }
+                inner.note_provider_keys(conn, &note).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// Writes the audit row of a change and notifies the other nodes.
+    pub(crate) async fn note_provider_keys(
+        &self,
+        conn: &mut Conn,
+        note: &Note,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        self.note(conn, note.kind, &note.actor, note.detail.clone())
+            .await?;
+        conn.insert_change(SUBJECT, now).await
+    }
+
+    fn provider_row(
+        &self,
+        id: String,
+        formed: &FormedSecret,
+        (base_url, kind): (String, Option<String>),
+    ) -> ProviderKeyRow {
+        ProviderKeyRow {
+            id,
+            key: (*formed.value).clone(),
+            encrypted: formed.encrypted,
+            base_url,
+            kind,
+            created_at: self.now(),
+            updated_at: self.now(),
+        }
+    }
+
+    /// Moves keys to where this installation keeps them: from the files into the rows, or back if the
+    /// installation moved to SQLite. A key that is there already wins. Repeated after an interruption. The
+    /// caller must hold the gate, and `dek` is the key of an unsealed vault.
+    pub(crate) async fn carry_provider_keys(
+        self: &Arc<Self>,
+        dek: Option<&Arc<Dek>>,
+    ) -> Result<(), SecretsError> {
+        if self.has_provider_rows() {
+            self.provider_files_to_rows(dek).await
+        } else {
+            self.provider_rows_to_files(dek).await
+        }
+    }
+
+    async fn provider_files_to_rows(
+        self: &Arc<Self>,
+        dek: Option<&Arc<Dek>>,
+    ) -> Result<(), SecretsError> {
+        let key = dek.cloned();
+        let load = self.on_files(move |files| {
+            let _turn = files.turn();
+            files.load(key.as_deref())
+        });
+        let Some(keys) = load.await? else {
+            return Ok(());
+        };
+        let (known, status, _) = self.known();
+        let mut rows = Vec::new();
+        for (id, entry) in &keys.0 {
+            let secret = SecretString::from(entry.key.as_str());
+            let aad = Aad::provider_key(id);
+            let formed = self.form(&aad, &secret, status, dek.map(AsRef::as_ref))?;
+            let of = (entry.base_url.clone(), entry.kind.clone());
+            rows.push(self.provider_row(id.clone(), &formed, of));
+        }
+        let inner = Arc::clone(self);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                inner.require_unchanged(conn, &known).await?;
+                for row in &rows {
+                    if conn.find_provider_key(&row.id).await?.is_none() {
+                        conn.update_provider_key(row).await?;
+                    }
+                }
+                conn.insert_change(SUBJECT, inner.now()).await?;
+                Ok::<_, SecretsError>(())
+            })
+        });
+        write.await?;
+        self.on_files(ProviderFiles::remove_all).await?;
+        let count = keys.0.len();
+        tracing::info!(
+            count,
+            "the provider keys are in the database now; their files were removed"
+        );
+        Ok(())
+    }
+
+    async fn provider_rows_to_files(
+        self: &Arc<Self>,
+        dek: Option<&Arc<Dek>>,
+    ) -> Result<(), SecretsError> {
+        let found = self.read_provider_rows().await?;
+        if found.keys.0.is_empty() {
+            return Ok(());
+        }
+        let (dek, random) = (dek.cloned(), Arc::clone(&self.random));
+        let ids: Vec<String> = found.keys.0.keys().cloned().collect();
+        let merge = self.on_files(move |files| {
+            let _turn = files.turn();
+            let mut keys = files.load(dek.as_deref())?.unwrap_or_default();
+            for (id, entry) in found.keys.0 {
+                keys.0.entry(id).or_insert(entry);
+            }
+            if let Some(dek) = &dek {
+                files.write_copy(dek, &*random, &keys)?;
+            }
+            files.write_plain(&keys)
+        });
+        merge.await?;
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                for id in &ids {
+                    conn.delete_provider_key(id).await?;
+                }
+                Ok::<_, SecretsError>(())
+            })
+        });
+        write.await
+    }
+}

@@ -1,0 +1,200 @@
+//! Provider keys as rows, on a database that nodes share. Left out without PostgreSQL, as `testing` reports.
+
+use crate::harness::{Installation, Node, PASSWORD, actor, code, secret, service, sqlite_home};
+use gatehouse_domain::ErrorCode::{NotFound, VaultSealed};
+use gatehouse_secrets::Status;
+use gatehouse_store::{ProviderKeyRow, StoreError, testing};
+use secrecy::ExposeSecret;
+
+const URL: &str = "https://p.example/v1";
+const FILES: [&str; 2] = ["provider_keys.json", "provider_keys.json.enc"];
+
+/// Two directories over one database.
+async fn shared() -> Option<(Installation, Installation)> {
+    let database = testing::postgres().await?;
+    let other = database.for_another_node();
+    Some((Installation { database }, Installation { database: other }))
+}
+
+async fn set(node: &Node, id: &str, key: &str) {
+    let set = node
+        .secrets
+        .set_provider_key(actor(), id, secret(key), ("openai", URL));
+    set.await.unwrap();
+}
+
+async fn read(node: &Node, id: &str) -> Option<String> {
+    let key = node.secrets.provider_key(id, &service(URL)).await.unwrap();
+    key.map(|key| key.expose_secret().to_owned())
+}
+
+async fn rows(node: &Node) -> Vec<ProviderKeyRow> {
+    let read = node
+        .store
+        .read(|conn| Box::pin(async move { conn.list_provider_keys().await }));
+    let rows: Result<_, StoreError> = read.await;
+    rows.unwrap()
+}
+
+fn has_files(installation: &Installation) -> bool {
+    FILES.iter().any(|name| installation.path(name).exists())
+}
+
+#[tokio::test]
+async fn a_key_entered_on_one_node_serves_every_node() {
+    let Some((a, b)) = shared().await else {
+        return;
+    };
+    let (here, there) = (a.start().await, b.start().await);
+    set(&here, "p", "sk-plain").await;
+    assert_eq!(read(&there, "p").await.as_deref(), Some("sk-plain"));
+    assert!(!has_files(&a) && !rows(&here).await[0].encrypted);
+
+    here.initialize().await;
+    let stored = rows(&here).await;
+    assert!(stored[0].encrypted && !stored[0].key.contains("sk-"));
+    there.secrets.refresh().await.unwrap();
+    assert_eq!(there.secrets.status(), Status::Sealed);
+    assert_eq!(
+        code(there.secrets.provider_key("p", &service(URL)).await),
+        VaultSealed
+    );
+    assert!(there.secrets.list_provider_keys().await.unwrap().is_empty());
+    let refused = there
+        .secrets
+        .set_provider_key(actor(), "q", secret("sk-q"), ("openai", URL));
+    assert_eq!(code(refused.await), VaultSealed);
+    assert_eq!(
+        code(there.secrets.remove_provider_key(actor(), "p").await),
+        VaultSealed
+    );
+
+    there.unlock(PASSWORD).await.unwrap();
+    set(&there, "q", "sk-q-123456789").await;
+    assert_eq!(read(&here, "q").await.as_deref(), Some("sk-q-123456789"));
+    let list = here.secrets.list_provider_keys().await.unwrap();
+    let hints: Vec<_> = list
+        .iter()
+        .map(|key| (key.id.as_str(), key.key_hint.as_str()))
+        .collect();
+    assert_eq!(hints, [("p", "…"), ("q", "…6789")]);
+
+    here.secrets
+        .rotate(actor(), secret(PASSWORD))
+        .await
+        .unwrap();
+    assert_eq!(read(&here, "p").await.as_deref(), Some("sk-plain"));
+    there.secrets.refresh().await.unwrap();
+    there.unlock(PASSWORD).await.unwrap();
+    assert_eq!(read(&there, "q").await.as_deref(), Some("sk-q-123456789"));
+    there
+        .secrets
+        .remove_provider_key(actor(), "q")
+        .await
+        .unwrap();
+    assert_eq!(read(&here, "q").await, None);
+    assert_eq!(
+        code(here.secrets.remove_provider_key(actor(), "q").await),
+        NotFound
+    );
+
+    let report = here.secrets.disable(actor(), None).await.unwrap();
+    assert_eq!(report.provider_keys, 1);
+    assert_eq!(rows(&here).await[0].key, "sk-plain");
+    assert!(!has_files(&a) && !has_files(&b));
+}
+
+/// A ciphertext is bound to its provider.
+#[tokio::test]
+async fn a_key_moved_to_another_provider_does_not_decrypt() {
+    let Some((a, _)) = shared().await else {
+        return;
+    };
+    let node = a.start().await;
+    node.initialize().await;
+    set(&node, "p", "sk-1").await;
+    a.sql("UPDATE provider_keys SET id = 'q'").await;
+    assert!(node.secrets.provider_key("q", &service(URL)).await.is_err());
+}
+
+#[tokio::test]
+async fn files_of_an_earlier_version_become_rows_once() {
+    let Some((a, b)) = shared().await else {
+        return;
+    };
+    // The files as a server with SQLite leaves them: a plaintext file and its copy.
+    let old = sqlite_home();
+    let node = old.start().await;
+    set(&node, "p", "sk-old").await;
+    set(&node, "q", "sk-q").await;
+    node.stop().await;
+    std::fs::copy(old.path(FILES[0]), a.path(FILES[0])).unwrap();
+
+    // Another node has entered a newer key already.
+    let there = b.start().await;
+    set(&there, "q", "sk-newer").await;
+    there.initialize().await;
+
+    // Sealed: the file serves, and stays until the vault is unlocked.
+    let here = a.start().await;
+    assert_eq!(read(&here, "p").await.as_deref(), Some("sk-old"));
+    assert!(has_files(&a));
+    here.unlock(PASSWORD).await.unwrap();
+    assert!(!has_files(&a));
+    for node in [&here, &there] {
+        assert_eq!(read(node, "p").await.as_deref(), Some("sk-old"));
+        assert_eq!(read(node, "q").await.as_deref(), Some("sk-newer"));
+    }
+    assert!(rows(&here).await.iter().all(|row| row.encrypted));
+}
+
+#[tokio::test]
+async fn without_a_vault_the_files_become_rows_at_the_start() {
+    let Some((a, b)) = shared().await else {
+        return;
+    };
+    let old = sqlite_home();
+    let node = old.start().await;
+    set(&node, "p", "sk-old").await;
+    node.stop().await;
+    std::fs::copy(old.path(FILES[0]), a.path(FILES[0])).unwrap();
+    let (_here, there) = (a.start().await, b.start().await);
+    assert!(!has_files(&a));
+    assert_eq!(read(&there, "p").await.as_deref(), Some("sk-old"));
+}
+
+/// After `gatehouse move` from PostgreSQL to SQLite, or a restored backup of PostgreSQL.
+#[tokio::test]
+async fn rows_become_files_on_sqlite() {
+    let installation = sqlite_home();
+    let node = installation.start().await;
+    node.initialize().await;
+    let row =
+        "INSERT INTO provider_keys (id, key, encrypted, base_url, kind, created_at, updated_at)";
+    let values = format!("VALUES ('p', 'sk-1', 0, '{URL}', 'openai', 1, 1)");
+    installation.sql(&format!("{row} {values}")).await;
+    // The next unseal encrypts the row and then moves it.
+    node.secrets.seal(actor()).await.unwrap();
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
+    node.unlock(PASSWORD).await.unwrap();
+    assert!(rows(&node).await.is_empty());
+    assert!(FILES.iter().all(|name| installation.path(name).exists()));
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-1"));
+
+    // An encrypted row is unreadable until then, and that is said.
+    let encrypted = installation
+        .start_with(|s| s.keep_plaintext_provider_keys = false)
+        .await;
+    encrypted.unlock(PASSWORD).await.unwrap();
+    assert!(!installation.path(FILES[0]).exists());
+    installation
+        .sql(&format!(
+            "{row} VALUES ('q', 'AAAA', 1, '{URL}', 'openai', 1, 1)"
+        ))
+        .await;
+    encrypted.secrets.seal(actor()).await.unwrap();
+    assert_eq!(
+        code(encrypted.secrets.provider_key("q", &service(URL)).await),
+        VaultSealed
+    );
+}
