@@ -113,7 +113,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
     // A panic ends one turn, not the lane.
     let limit = inner.settings.load().turn_timeout;
     let cancel = running.turn.cancel.clone();
-    let answer = AssertUnwindSafe(running.answer()).catch_unwind();
+    let answer = AssertUnwindSafe(Box::pin(running.answer())).catch_unwind();
     let (ended, is_late) = within(limit, &cancel, answer).await;
     let failure = match ended {
         Some(Ok(Ok(()))) => None,
