@@ -332,9 +332,9 @@ fn is_refused(outcome: &Result<(), StoreError>) -> bool {
 }
 
 fn intent() -> AuditIntent {
-    let actor = Actor::system();
-    let random = SeededRandom::new(1);
-    AuditIntent::new("agent.created", &actor, &json!({ "id": "a" }), at, &random)
+    let (actor, random) = (Actor::system(), SeededRandom::new(1));
+    let detail = json!({ "id": "a" });
+    AuditIntent::new("agent.created", &actor, &detail, at(5), &random)
 }
 
 async fn intents(store: &Store) -> Vec<AuditIntentRow> {
