@@ -75,7 +75,7 @@ impl Auth {
         });
         // The row is written even if the caller's credential has ended.
         if let Err(error) = unguarded(written).await {
-            tracing::error!(%error, kind, "an audit row was not written");
+            tracing::error!(%error, %kind, "an audit row was not written");
         }
     }
 
