@@ -62,7 +62,7 @@ impl Auth {
                 let was_committed = was_inserted && conn.delete_audit_intent(&row.id).await?;
                 let more = match ended {
                     Concluded::Done(more) => more,
-                    Concluded::Failed(code) if was_committed => members(json!({ "error": code })),
+                    Concluded::Failed(code) if was_committed => members([("error", json!(code))]),
                     Concluded::Failed(_) | Concluded::Withdrawn => return Ok(()),
                 };
                 let entry = AuditEntry {
@@ -89,7 +89,8 @@ impl Auth {
                     let rows = conn.list_audit_intents(before, BATCH).await?;
                     for row in &rows {
                         conn.delete_audit_intent(&row.id).await?;
-                        let more = members(json!({ "unfinished": true, "began_at": row.at }));
+                        let began_at = ("began_at", json!(row.at));
+                        let more = members([("unfinished", json!(true)), began_at]);
                         let entry = AuditEntry {
                             kind: &row.kind,
                             actor: &row.actor(),
@@ -121,21 +122,17 @@ impl Auth {
         };
         match swept.await {
             Ok(0) => {}
-            Ok(rows) => {
-                tracing::warn!(rows, "changes whose result is unknown are in the audit log")
-            }
-            Err(error) => {
-                tracing::warn!(%error, "unfinished changes were not written to the audit log")
-            }
+            Ok(rows) => tracing::warn!(rows, "the audit log has changes of unknown result"),
+            Err(error) => tracing::warn!(%error, "unfinished changes are not in the audit log"),
         }
     }
 }
 
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+fn members<const N: usize>(all: [(&str, Value); N]) -> Map<String, Value> {
+    let named = all.into_iter();
+    named
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Adds members to a detail.
