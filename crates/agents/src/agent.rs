@@ -3,7 +3,7 @@
 use crate::agent_budget::AgentBudget;
 use crate::error::AgentsError;
 use crate::policy::ToolPolicy;
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Timestamp, visible};
 use gatehouse_models::ReasoningEffort;
 use gatehouse_store::{AgentRow, StoreError};
 use schemars::JsonSchema;
@@ -287,11 +287,11 @@ impl Agent {
     pub(crate) fn check(&self) -> Result<(), AgentsError> {
         check_id(&self.id)?;
         let refuse = |field, reason: String| Err(AgentsError::invalid(field, reason));
-        if !is_line(&self.name, MAX_NAME_CHARACTERS) {
-            return refuse(
-                "name",
-                format!("one line of 1 to {MAX_NAME_CHARACTERS} characters"),
-            );
+        if !is_line(&self.name, MAX_NAME_CHARACTERS) || !visible::is_name(&self.name) {
+            let most = MAX_NAME_CHARACTERS;
+            let reason =
+                format!("one line of 1 to {most} characters, none of which hide or reorder text");
+            return refuse("name", reason);
         }
         let config = &self.config;
         for (field, word) in [

@@ -11,7 +11,7 @@ use crate::only::{Only, TargetKinds};
 use crate::request_context::Caller;
 use crate::state::Auth;
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::{Actor, ApiKeyId, Scope, ScopeSet};
+use gatehouse_domain::{Actor, ApiKeyId, Scope, ScopeSet, visible};
 use gatehouse_store::{ApiKeyRow, AuditEntry};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -28,8 +28,9 @@ pub(crate) fn check_label(label: &str) -> Result<String, AuthError> {
         let reason = format!("1 to {MAX_LABEL_CHARS} characters");
         return Err(AuthError::field("label", reason));
     }
-    if label.chars().any(char::is_control) {
-        return Err(AuthError::field("label", "no control characters"));
+    if !visible::is_name(label) {
+        let reason = "no characters that hide or reorder text";
+        return Err(AuthError::field("label", reason));
     }
     Ok(label.to_owned())
 }

@@ -1,12 +1,15 @@
 //! The audit log: append, list, verify. A row is appended in the transaction of the change that it
-//! describes. Failures have no transaction and are collapsed per client and minute. Rows older than
+//! describes, or that transaction stores the intent of the row ([`AuditIntent`](gatehouse_store::AuditIntent)).
+//! Failures have no transaction and are collapsed per client and minute. Rows older than
 //! `audit.retention_days` are deleted.
 
 pub(crate) mod failures;
+mod intents;
 pub mod kinds;
 mod retention;
 pub mod verify;
 
+pub use intents::Concluded;
 pub use retention::BrokenChain;
 pub use verify::{Verified, VerifyError, verify};
 

@@ -42,7 +42,9 @@ impl Auth {
         }
         let auth = self.clone();
         let stop = shutdown.clone();
-        tracker.spawn(async move { auth.remind(&stop).await });
+        // On a database of its own, everything unfinished was left by an earlier process.
+        let started = (!self.0.feed.is_shared()).then(|| self.0.now());
+        tracker.spawn(async move { auth.remind(&stop, started).await });
         let auth = self.clone();
         tracker.spawn(async move {
             let mut ticks = ticks(UPKEEP);
@@ -178,11 +180,12 @@ impl Auth {
         }
     }
 
-    /// Every hour: logs a reminder if auth is disabled, deletes old audit rows, and logs the head
-    /// of the audit log. The logged head reveals a chain whose end was removed.
-    async fn remind(&self, shutdown: &CancellationToken) {
+    /// Every hour: logs a reminder if auth is disabled, completes and deletes audit rows, and logs
+    /// the head of the audit log. The logged head reveals a chain whose end was removed.
+    async fn remind(&self, shutdown: &CancellationToken, started: Option<Timestamp>) {
         let mut ticks = ticks(REMINDER);
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+            self.sweep_left_changes(started).await;
             if self.facts().auth_disabled {
                 tracing::warn!(
                     "auth is disabled: everyone who can reach this server has access; complete \

@@ -4,7 +4,7 @@ use crate::ChannelsError;
 use crate::fields::{FieldSpec, MASK};
 use crate::senders::{self, About, Extra};
 use crate::service::{may_go, service_of};
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Timestamp, visible};
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -184,12 +184,12 @@ pub(crate) fn check_id(id: &str) -> Result<(), ChannelsError> {
 pub(crate) fn check_label(label: &str) -> Result<String, ChannelsError> {
     let label = label.trim();
     let fits = (1..=MAX_LABEL).contains(&label.chars().count());
-    if fits && !label.chars().any(char::is_control) {
+    if fits && visible::is_name(label) {
         return Ok(label.to_owned());
     }
     Err(ChannelsError::invalid(
         "label",
-        "one line of 1 to 200 characters",
+        "one line of 1 to 200 characters, none of which hide or reorder text",
     ))
 }
 
@@ -207,7 +207,7 @@ mod tests {
         }
         assert_eq!(check_label(" Team ä ").unwrap(), "Team ä");
         assert!(check_label(&"ä".repeat(200)).is_ok());
-        for bad in ["", " ", "a\nb", &"ä".repeat(201)] {
+        for bad in ["", " ", "a\nb", "a\u{202e}b", &"ä".repeat(201)] {
             assert!(check_label(bad).is_err(), "{bad}");
         }
     }

@@ -49,6 +49,19 @@ pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
     Visible { text, hidden }
 }
 
+/// Whether every character of a name is visible, so that two names never look the same because of hidden
+/// characters. Joiners and variation selectors may follow a character outside ASCII, as emoji and some scripts
+/// need them.
+pub fn is_name(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().all(|c| {
+        let joins = matches!(c, '\u{200C}' | '\u{200D}' | '\u{FE0E}' | '\u{FE0F}');
+        let is_allowed = !hides(c) || joins && !before.is_ascii();
+        before = c;
+        is_allowed
+    })
+}
+
 /// Whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
 /// Cf, Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and letters that render blank).
 pub fn hides(c: char) -> bool {
@@ -117,6 +130,32 @@ mod tests {
         assert_eq!(line("a\n\tb").text, "a\\u{A}\\u{9}b");
         assert_eq!(lines("a\n\tb\r\n").text, "a\n\tb\\u{D}\n");
         assert_eq!(lines("a\u{2028}b").text, "a\\u{2028}b");
+    }
+
+    #[test]
+    fn names_have_no_hidden_characters() {
+        for name in [
+            "",
+            "Phone",
+            "Grüße, 世界",
+            "שלום",
+            "👩\u{200D}💻",
+            "❤\u{FE0F}",
+            "نامه\u{200C}ها",
+        ] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in [
+            "a\u{202E}b",
+            "a\u{200B}b",
+            "a\u{200D}b",
+            "\u{200D}",
+            "a\u{E0041}",
+            "a\nb",
+            "🙂\u{2060}",
+        ] {
+            assert!(!is_name(name), "{name:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::handle::Models;
 use crate::keys::Key;
 use crate::{ModelError, ProviderKind};
+use gatehouse_domain::KeyBinding;
 
 /// A provider and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct ProviderInfo {
     pub detected: bool,
     /// The last characters of the stored key.
     pub key_hint: Option<String>,
+    /// The base URL that the stored key was entered for, if the key is not used because the provider's kind or
+    /// origin changed since.
+    pub key_for: Option<String>,
 }
 
 impl Models {
@@ -25,6 +29,13 @@ impl Models {
         let settings = self.inner.settings.load();
         let endpoint = self.inner.candidates(&settings).find(id)?;
         Some(endpoint.kind)
+    }
+
+    /// The service that the key of a provider is sent to; `None` if there is no provider with this ID.
+    pub fn key_binding(&self, id: &str) -> Option<KeyBinding> {
+        let settings = self.inner.settings.load();
+        let endpoint = self.inner.candidates(&settings).find(id)?;
+        Some(endpoint.service())
     }
 
     /// The two vendors, the providers of the settings, and a local server that answers; sorted by id.
@@ -37,8 +48,10 @@ impl Models {
         let mut all = Vec::new();
         for endpoint in candidates.all() {
             let base_url = endpoint.base_url.as_str().trim_end_matches('/').to_owned();
-            let (mut hints, service) = (stored.iter(), endpoint.service());
-            let hint = hints.find(|key| key.id == endpoint.id && key.serves(&service));
+            let service = endpoint.service();
+            let own = stored.iter().find(|key| key.id == endpoint.id);
+            let hint = own.filter(|key| key.serves(&service));
+            let unused = own.filter(|key| !key.serves(&service));
             let given = endpoint.settings_key.or(endpoint.environment_key);
             let key = given.map_or(Key::Absent { sealed: false }, Key::Given);
             let in_settings = hint.is_some() || endpoint.settings_key.is_some();
@@ -46,6 +59,7 @@ impl Models {
                 configured: hint.is_some() || key.serves(&endpoint),
                 detected: !in_settings && endpoint.environment_key.is_some(),
                 key_hint: hint.map(|key| key.key_hint.clone()),
+                key_for: unused.map(|key| key.base_url.clone()),
                 kind: endpoint.kind,
                 id: endpoint.id.into_owned(),
                 base_url,
@@ -63,6 +77,7 @@ impl Models {
                 configured: true,
                 detected: true,
                 key_hint: None,
+                key_for: None,
             });
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));

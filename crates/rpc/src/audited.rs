@@ -1,18 +1,19 @@
 //! Audit rows for calls whose own crate writes none. The method table defines the row; it is written once
-//! the call has succeeded.
+//! the call has succeeded. The call's own transactions store its intent, so the row is not lost if the process
+//! ends before.
 
+use crate::envelope::Outcome;
 use crate::method_entry::{Audit, Call, Method};
 use gatehouse_auth::Auth;
-use gatehouse_domain::Actor;
+use gatehouse_auth::audit::Concluded;
+use gatehouse_store::{AuditIntent, intending};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 /// A row to write if the call succeeds.
 pub(crate) struct Note {
     auth: Auth,
-    actor: Actor,
-    kind: &'static str,
-    detail: Map<String, Value>,
+    intent: AuditIntent,
     result: &'static [&'static str],
 }
 
@@ -40,23 +41,34 @@ impl Note {
         }
         Some(Self {
             auth: call.services.auth.clone(),
-            actor: call.actor(),
-            kind,
-            detail,
+            intent: call.services.auth.intend(kind, &call.actor(), detail),
             result,
         })
     }
 
-    /// Adds the named members of the result and writes the row.
-    pub(crate) async fn write(mut self, result: &RawValue) {
+    /// Runs the call and writes the row, with the named members of the result. After an error of the
+    /// server, the row is written if the call had committed something. A refused call leaves no row.
+    pub(crate) async fn over(self, work: impl Future<Output = Outcome>) -> Outcome {
+        let outcome = intending(self.intent.clone(), work).await;
+        let ended = match &outcome {
+            Ok(result) => Concluded::Done(self.made(result)),
+            Err(problem) if problem.code.http_status() >= 500 => {
+                Concluded::Failed(problem.code.name())
+            }
+            Err(_) => Concluded::Withdrawn,
+        };
+        self.auth.conclude(self.intent, ended).await;
+        outcome
+    }
+
+    fn made(&self, result: &RawValue) -> Map<String, Value> {
+        let mut more = Map::new();
         if !self.result.is_empty()
             && let Ok(made) = serde_json::from_str::<Map<String, Value>>(result.get())
         {
-            let made = picked(&made, self.result);
-            self.detail.insert("made".to_owned(), Value::Object(made));
+            more.insert("made".to_owned(), picked(&made, self.result).into());
         }
-        let detail = Value::Object(self.detail);
-        self.auth.note_change(self.kind, self.actor, detail).await;
+        more
     }
 }
 

@@ -314,13 +314,7 @@ fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcom
     let work = (method.handler)(call, params);
     match note {
         None => work,
-        Some(note) => Box::pin(async move {
-            let outcome = work.await;
-            if let Ok(result) = &outcome {
-                note.write(result).await;
-            }
-            outcome
-        }),
+        Some(note) => Box::pin(note.over(work)),
     }
 }
 

@@ -56,7 +56,7 @@ pub enum Audit {
     Unrecorded(&'static str),
     /// The crate that owns the data writes a row of this kind, in the transaction of the change.
     Transaction(&'static str),
-    /// Dispatch writes the row after the call succeeded.
+    /// Dispatch writes the row after the call succeeded. The transactions of the call store its intent.
     Row {
         kind: &'static str,
         /// Members of the params that identify the subject.

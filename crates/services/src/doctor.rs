@@ -4,6 +4,7 @@
 mod checks;
 mod integrations;
 mod network;
+mod provider_keys;
 #[cfg(feature = "voice")]
 mod voice;
 
@@ -69,7 +70,9 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         network::proxy(settings, process, context),
         checks::clock(services).await,
     ];
+    all.extend(network::metrics_token(settings));
     all.extend(crate::backup::check(services).await);
+    all.extend(provider_keys::provider_keys(services).await);
     all.extend(integrations::open_webhooks(services).await);
     all.extend(integrations::held_deliveries(services).await);
     all.extend(integrations::approval_channels(services, settings).await);

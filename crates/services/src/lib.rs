@@ -2,6 +2,7 @@
 //! `web` serve them.
 
 mod approval_messages;
+mod approvals;
 pub mod backup;
 pub mod bootstrap;
 pub mod doctor;
@@ -10,6 +11,7 @@ mod problem;
 mod services;
 mod vault_status;
 
+pub use approvals::APPROVAL_RESOLVED;
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use services::{Build, Services, ServicesError, ServicesParts};

@@ -2,8 +2,10 @@
 //! task to the writer, which checks it in the transaction of the write, before the write. A caller whose
 //! credential was ended by an earlier commit on any node, or by an earlier write of the same group, therefore
 //! changes nothing.
+//!
+//! A guard can also carry an [`AuditIntent`], which each write of the task inserts in its transaction.
 
-use crate::{Conn, StoreError};
+use crate::{AuditIntent, Conn, StoreError};
 use futures_util::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +22,11 @@ tokio::task_local! {
 
 /// Decides inside a transaction whether its task may write. Cheap to clone.
 #[derive(Clone)]
-pub struct Guard(Arc<Check>);
+pub struct Guard {
+    /// `None` permits every write.
+    check: Option<Arc<Check>>,
+    intent: Option<AuditIntent>,
+}
 
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,7 +43,10 @@ impl Guard {
             + Sync
             + 'static,
     {
-        Self(Arc::new(check))
+        Self {
+            check: Some(Arc::new(check)),
+            intent: None,
+        }
     }
 
     /// Runs `work` with this guard. Tasks that `work` spawns have no guard unless their futures are wrapped
@@ -52,13 +61,34 @@ impl Guard {
     }
 
     pub(crate) async fn check(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        (self.0)(conn).await
+        match &self.check {
+            Some(check) => check(conn).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Records in the transaction of a write what the audit log will contain about it.
+    pub(crate) async fn record(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        match &self.intent {
+            Some(intent) => conn.insert_audit_intent(intent).await,
+            None => Ok(()),
+        }
     }
 }
 
 /// Gives `work`, which runs in a separate task, the guard of the calling task.
 pub fn inherit<F: Future>(work: F) -> Guarded<F> {
     CURRENT.scope(Guard::current(), work)
+}
+
+/// Runs `work`, whose writes insert the intent, with the guard of the calling task. Call it in the task that runs
+/// `work`.
+pub fn intending<F: Future>(intent: AuditIntent, work: F) -> Guarded<F> {
+    let guard = Guard {
+        check: Guard::current().and_then(|guard| guard.check),
+        intent: Some(intent),
+    };
+    CURRENT.scope(Some(guard), work)
 }
 
 /// Runs `work` without a guard, for rows that must be written even if the caller's credential has ended, such

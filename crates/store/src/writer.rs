@@ -117,6 +117,22 @@ impl Writers {
     }
 }
 
+/// Runs a write under the guard of its task.
+async fn run<T, E, F>(conn: &mut Conn, guard: Option<&Guard>, job: F) -> Result<T, E>
+where
+    T: Send,
+    E: From<StoreError> + Send,
+    F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send,
+{
+    let Some(guard) = guard else {
+        return job(conn).await;
+    };
+    guard.check(conn).await?;
+    let value = job(conn).await?;
+    guard.record(conn).await?;
+    Ok(value)
+}
+
 /// A handle to one writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
@@ -169,15 +185,7 @@ impl Writer {
         let job: Job = Box::new(move |conn| {
             Box::pin(async move {
                 // The reply may have no receiver anymore; the write is kept nevertheless.
-                let may_write = match &guard {
-                    Some(guard) => guard.check(conn).await,
-                    None => Ok(()),
-                };
-                let ran = match may_write {
-                    Ok(()) => job(conn).await,
-                    Err(refused) => Err(E::from(refused)),
-                };
-                match ran {
+                match run(conn, guard.as_ref(), job).await {
                     Ok(value) => Ran::Keep(Box::new(move |commit| {
                         let _ = reply.send(commit.map(|()| value).map_err(E::from));
                     })),

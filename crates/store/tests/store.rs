@@ -3,8 +3,8 @@
 use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
 use gatehouse_store::testing::{TestDatabase, databases, postgres, sqlite};
 use gatehouse_store::{
-    AuditEntry, AuthSessionRow, Conn, Guard, OpenError, Store, StoreError, inherit,
-    migration_versions, unguarded,
+    AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Store,
+    StoreError, inherit, intending, migration_versions, unguarded,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -329,6 +329,55 @@ async fn insert(store: &Store, n: i64) -> Result<(), StoreError> {
 
 fn is_refused(outcome: &Result<(), StoreError>) -> bool {
     matches!(outcome, Err(StoreError::Refused(_)))
+}
+
+fn intent() -> AuditIntent {
+    let (actor, random) = (Actor::system(), SeededRandom::new(1));
+    let detail = json!({ "id": "a" });
+    AuditIntent::new("agent.created", &actor, &detail, at(5), &random)
+}
+
+async fn intents(store: &Store) -> Vec<AuditIntentRow> {
+    let before = at(6);
+    let read =
+        store.read(move |conn| Box::pin(async move { conn.list_audit_intents(before, 10).await }));
+    let rows: Result<_, StoreError> = read.await;
+    rows.unwrap()
+}
+
+#[tokio::test]
+async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() {
+    for database in databases().await {
+        let store = database.open().await;
+        let intent = intent();
+        // Refused, failed, and outside of the task.
+        let refused = async { intending(intent.clone(), insert(&store, 1)).await };
+        assert!(is_refused(&while_there(1).over(refused).await));
+        insert(&store, 1).await.unwrap();
+        let twice = intending(intent.clone(), insert(&store, 1)).await;
+        assert!(twice.is_err(), "the row exists");
+        let outside = intending(intent.clone(), unguarded(insert(&store, 2)));
+        outside.await.unwrap();
+        assert_eq!(intents(&store).await, []);
+        // Several writes of one task, in both kinds of transactions.
+        let work = async {
+            insert(&store, 3).await?;
+            let queued = store.write_queue(|conn| {
+                Box::pin(async move { conn.insert_auth_session(&session(4)).await })
+            });
+            queued.await
+        };
+        intending(intent.clone(), work).await.unwrap();
+        assert_eq!(intents(&store).await, [intent.row().clone()]);
+        assert!(intent.close());
+        intending(intent.clone(), insert(&store, 5)).await.unwrap();
+        let id = intent.row().id.clone();
+        let delete =
+            store.write(move |conn| Box::pin(async move { conn.delete_audit_intent(&id).await }));
+        let was_there: Result<bool, StoreError> = delete.await;
+        assert!(was_there.unwrap());
+        assert_eq!(intents(&store).await, []);
+    }
 }
 
 #[tokio::test]

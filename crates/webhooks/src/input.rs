@@ -12,9 +12,9 @@ use crate::schedule::ScheduleInput;
 use crate::webhook::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
 use crate::webhook::{SessionMode, StoredConfig, WebhookConfig};
 use checks::{
-    Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
-    events, find_profile, header_name, invalid, line, model, number, put, put_or, secret_header,
-    text, tool_policy,
+    Checked, MAX_ENTRIES, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra, events,
+    find_profile, header_name, invalid, line, model, number, put, put_or, secret_header, text,
+    tool_policy,
 };
 use gatehouse_domain::Cidr;
 use gatehouse_sources::AuthMode;
@@ -210,7 +210,7 @@ impl WebhookInput {
 
     pub(crate) fn required_name(&self) -> Checked<String> {
         match &self.name {
-            Patch::Set(name) => line("name", name, MAX_NAME),
+            Patch::Set(name) => checks::name(name),
             Patch::Absent | Patch::Clear => invalid("name", "required"),
         }
     }

@@ -80,9 +80,28 @@ class Agent:
             record["shown"] = HIDDEN.sub(
                 lambda m: f"\\u{{{ord(m.group(0)):X}}}", json.dumps(arguments, ensure_ascii=False)
             )
-        self.waiting[number] = [record, event, False]
+        entry = self.waiting[number] = [record, event, False]
+        if self.settings.get("approvals.notify") == "inbox":
+            token = secrets.token_urlsafe(32)
+            self.links[token] = number
+            self.messages.append({"text": f"Answer: http://stub/approve/{token}"})
         event.wait(20)
-        return self.waiting.pop(number)[2]
+        self.waiting.pop(number, None)
+        return entry[2]
+
+    def approval_link(self, request, token):
+        """Shows the call of a link, or answers it."""
+        is_bearer = self.settings.get("approvals.links") == "bearer" or self.weak("approval-link-without-login")
+        number = token if self.weak("approval-link-guessed") and token in self.waiting else self.links.get(token)
+        if not is_bearer or number not in self.waiting:
+            return (404, [], b"") if request.method == "POST" else (200, [], b"log in")
+        answer = request.extra["query"].get("answer", [""])[0]
+        if answer and (request.method == "POST" or self.weak("approval-link-preview")):
+            entry = self.waiting.pop(number)
+            entry[2] = answer == "allow"
+            entry[1].set()
+            return 200, [], b"answered"
+        return 200, [], json.dumps(self.waiting[number][0]["arguments"]).encode()
 
     def do_approval_list(self, identity, params):
         return {"approvals": [entry[0] for entry in self.waiting.values()]}

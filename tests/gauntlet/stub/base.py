@@ -17,6 +17,7 @@ class Identity:
     made_by: object = None
     expires: str | None = None
     networks: list = field(default_factory=list)
+    only: list = field(default_factory=list)
     ended: bool = False
 
     def may(self, scope):

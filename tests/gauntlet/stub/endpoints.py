@@ -210,7 +210,7 @@ class Endpoints:
         return 200, [], self.make_key(identity, wanted, body)
 
     def make_key(self, maker, wanted, body):
-        known = {"label", "scopes", "expires_at", "allowed_cidrs"}
+        known = {"label", "scopes", "expires_at", "allowed_cidrs", "only"}
         if set(body) - known and not self.weak("mass-assignment") and not self.weak("json-prototype-members"):
             raise Refused(400, "INVALID_PARAMS")
         secret = (
@@ -220,6 +220,7 @@ class Endpoints:
             "ApiKey", "key_" + secrets.token_hex(8), secret, wanted, maker if maker.kind == "ApiKey" else None
         )
         key.expires, key.networks = body.get("expires_at"), body.get("allowed_cidrs") or []
+        key.only = body.get("only") or []
         if maker.kind == "ApiKey" and not self.weak("child-outlives-parent"):
             key.expires = min(filter(None, (key.expires, maker.expires)), default=None)
         if maker.kind == "ApiKey" and not self.weak("child-escapes-networks"):
@@ -236,6 +237,8 @@ class Endpoints:
             return (200, [], open(name, "rb").read()) if os.path.isfile(name) else (404, [], b"")
         if self.weak("leftover-files") and path == "/.git/config":
             return 200, [("Content-Type", "text/plain")], b"[core]\n\tbare = false\n"
+        if path.startswith("/approve/"):
+            return self.approval_link(request, path.rsplit("/", 1)[1])
         if path.startswith("/share/"):
             return self.shared(path.split("/")[2])
         if path.startswith(("/assets/", "/icons/", "/static/")):

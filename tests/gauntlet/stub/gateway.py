@@ -245,6 +245,8 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
             return False
         if self.weak("setup-foreign-page") and self.password is None:
             return False
+        if self.weak("approval-link-foreign-page") and request.extra["path"].startswith("/approve/"):
+            return False
         origin, host = request.header("origin"), request.extra["host"]
         if not request.all("origin"):
             return request.header("sec-fetch-site") == "cross-site" and not self.weak("cross-site-without-origin")

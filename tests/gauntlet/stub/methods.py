@@ -53,7 +53,7 @@ class Methods(Agent):
     def __init__(self):
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
-        self.personas, self.last_address = {}, {}
+        self.personas, self.last_address, self.links = {}, {}, {}
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -88,9 +88,27 @@ class Methods(Agent):
             return 200, [], {"sessions": []}
         if path == "/v1/audio/transcriptions":
             return self.transcribe(request)
+        if path in ("/v1/chat/completions", "/v1/responses"):
+            return self.compat(request, path, identity)
         if path == "/metrics":
             return 200, [("Content-Type", "text/plain")], b"up 1\n"
         return 404, [], {"code": "NOT_FOUND"}
+
+    def compat(self, request, path, identity):
+        """Answers a conversation in the format of OpenAI's API."""
+        fits = lambda pattern: path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
+        outside = identity.only and not any(map(fits, identity.only))
+        if outside and not self.weak("compat-key-of-another-purpose"):
+            return 403, [], {"code": "FORBIDDEN", "required": "only"}
+        if not identity.may(WRITE) and not self.weak("compat-scope"):
+            return 403, [], {"code": "FORBIDDEN"}
+        body = self.json_body(request)
+        text = body["input"] if "input" in body else body["messages"][-1]["content"]
+        try:
+            return 200, [], {"object": "response", "text": self.turn(text, body["model"])}
+        except CallError as error:
+            key = self.provider_keys["fake"]["key"] if self.weak("compat-error-tells-key") else ""
+            return 502, [], {"error": {"message": f"{error.text} {key}"}, "code": error.code}
 
     def transcribe(self, request):
         mark = re.search("boundary=(.*)", request.header("content-type"))

@@ -6,7 +6,7 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::request_context::{Caller, Outcome};
 use crate::state::{Auth, Settled};
-use gatehouse_domain::{PasskeyId, Scope};
+use gatehouse_domain::{PasskeyId, Scope, visible};
 use gatehouse_store::{AuditEntry, PasskeyRow};
 use serde_json::json;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ const MAX_NAME: usize = 100;
 
 pub(super) fn check_name(name: &str) -> Result<String, AuthError> {
     let name = name.trim();
-    if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+    if name.is_empty() || name.chars().count() > MAX_NAME || !visible::is_name(name) {
         return Err(AuthError::field(
             "name",
-            "1 to 100 characters, without control characters",
+            "1 to 100 characters, none of which hide or reorder text",
         ));
     }
     Ok(name.to_owned())

@@ -2,9 +2,10 @@
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
 use gatehouse_auth::api::AuditFilter;
-use gatehouse_auth::audit::{VerifyError, verify};
+use gatehouse_auth::audit::{Concluded, VerifyError, verify};
 use gatehouse_domain::{Clock, ErrorCode, Scope};
 use gatehouse_store::testing::{databases, run_sql, sqlite};
+use serde_json::{Map, Value, json};
 
 fn of_kind(kind: &str) -> AuditFilter {
     AuditFilter {
@@ -304,4 +305,74 @@ async fn a_broken_log_is_not_cut() {
     gate.advance(1000 * DAY);
     assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0);
     assert_eq!(kinds(&gate).await.len(), 4, "it stays to be looked at");
+}
+
+fn detail(id: &str) -> Map<String, Value> {
+    let mut detail = Map::new();
+    detail.insert("id".to_owned(), json!(id));
+    detail
+}
+
+/// The newest rows of this kind.
+async fn details(gate: &Gate, kind: &str) -> Vec<Value> {
+    let list = gate.auth.audit_list(None, None, of_kind(kind)).await;
+    let events = list.unwrap().events;
+    events.into_iter().map(|event| event.detail).collect()
+}
+
+#[tokio::test]
+async fn a_row_that_follows_its_change_is_written_whatever_happens_in_between() {
+    for database in databases().await {
+        let (mut gate, cookie) = Gate::with_owner(database).await;
+        let actor = gate.context(HERE, &cookie).await.actor();
+        let begun = gate.auth.intend("agent.created", &actor, detail("done"));
+        gate.auth.begin_change(&begun).await.unwrap();
+        let more = detail("done")
+            .into_iter()
+            .chain([("made".to_owned(), json!(1))]);
+        gate.auth
+            .conclude(begun, Concluded::Done(more.collect()))
+            .await;
+        let failed = gate.auth.intend("agent.created", &actor, detail("failed"));
+        gate.auth.begin_change(&failed).await.unwrap();
+        gate.auth
+            .conclude(failed, Concluded::Failed("TIMEOUT"))
+            .await;
+        let never = gate.auth.intend("agent.created", &actor, detail("never"));
+        gate.auth
+            .conclude(never, Concluded::Failed("TIMEOUT"))
+            .await;
+        let withdrawn = gate
+            .auth
+            .intend("agent.created", &actor, detail("withdrawn"));
+        gate.auth.begin_change(&withdrawn).await.unwrap();
+        gate.auth.conclude(withdrawn, Concluded::Withdrawn).await;
+        let lost = gate.auth.intend("agent.created", &actor, detail("lost"));
+        gate.auth.begin_change(&lost).await.unwrap();
+        let began_at = json!(lost.row().at);
+        gate.advance(60);
+        gate.restart().await;
+        let now = gate.clock.now();
+        assert_eq!(gate.auth.conclude_left_changes(now).await.unwrap(), 1);
+        assert_eq!(gate.auth.conclude_left_changes(now).await.unwrap(), 0);
+        assert_eq!(
+            details(&gate, "agent.created").await,
+            [
+                json!({ "id": "lost", "unfinished": true, "began_at": began_at }),
+                json!({ "id": "failed", "error": "TIMEOUT" }),
+                json!({ "id": "done", "made": 1 }),
+            ]
+        );
+        let list = gate
+            .auth
+            .audit_list(None, None, of_kind("agent.created"))
+            .await;
+        assert!(
+            list.unwrap()
+                .events
+                .iter()
+                .all(|event| event.actor == actor.name)
+        );
+        assert!(verify(&gate.store).await.is_ok());
+    }
 }

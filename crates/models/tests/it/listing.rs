@@ -219,6 +219,14 @@ async fn the_facts_listed_about_providers() {
         (true, false, Some("…abcd".to_owned()), far.to_owned())
     );
     assert_eq!(told("moved"), (false, false, None, other.to_owned()));
+    let key_for = |id: &str| {
+        let mut found = all.iter().filter(|provider| provider.id == id);
+        found
+            .next()
+            .and_then(|provider| provider.key_for.as_deref())
+    };
+    assert_eq!(key_for("moved"), Some(far), "where its key belongs");
+    assert_eq!(key_for("far"), None);
     assert_eq!(told("given"), (true, false, None, other.to_owned()));
     assert_eq!(
         told("near"),

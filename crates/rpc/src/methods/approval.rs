@@ -8,7 +8,6 @@ use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
@@ -32,7 +31,7 @@ pub const RESOLVE: Method = method!(
     Some(Scope::Approvals),
     resolve(ResolveParams) -> Done,
     errors: [NotFound],
-    audit: Audit::Transaction("approval.resolved")
+    audit: Audit::Transaction(gatehouse_services::APPROVAL_RESOLVED)
 );
 
 pub const REMEMBERED: Method = method!(
@@ -113,24 +112,12 @@ fn find(call: Call, params: FindParams) -> Ready<Result<Approval, Problem>> {
 }
 
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
-    let agents = &call.services.agents;
-    let waiting = agents.list_approvals();
+    let waiting = call.services.agents.list_approvals();
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
-    agents
-        .resolve_approval(&params.id, params.allow, params.remember)
-        .await
-        .map_err(to_problem)?;
-    // Records names only, because the arguments may contain anything.
-    let detail = json!({
-        "id": params.id,
-        "allow": params.allow,
-        "remember": params.remember,
-        "tool": asked.as_ref().map(|asked| &asked.tool),
-        "session": asked.as_ref().map(|asked| &asked.session),
-    });
-    let auth = &call.services.auth;
-    auth.note_change("approval.resolved", call.actor(), detail)
-        .await;
+    let asked = asked.ok_or_else(|| Problem::not_found("approval"))?;
+    call.services
+        .resolve_approval(&call.actor(), &asked, params.allow, params.remember)
+        .await?;
     Ok(DONE)
 }
 

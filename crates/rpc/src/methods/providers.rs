@@ -72,6 +72,10 @@ pub struct Provider {
     /// The last characters of a key that is stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_hint: Option<String>,
+    /// The base URL that a stored key was entered for, if the provider's kind or origin changed since. The key is
+    /// not sent until it is entered again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_for: Option<String>,
 }
 
 /// Params of `providers.set_key`.
@@ -139,6 +143,7 @@ fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
             configured: true,
             detected: false,
             key_hint: None,
+            key_for: None,
         }),
         (Some(one), Some(other)) => {
             let reason = format!("matches both {} and {}; name one of them", other.id, one.id);
@@ -166,8 +171,10 @@ async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Prov
     let of_voice = stored.into_iter().filter_map(|key| {
         let mut endpoints = services.voice.key_endpoints(&key.id).into_iter();
         let endpoint = endpoints.find(|endpoint| endpoint.id == key.id)?;
+        let configured = key.serves(&KeyBinding::of_url(endpoint.kind, &endpoint.base_url));
         Some(Provider {
-            configured: key.serves(&KeyBinding::of_url(endpoint.kind, &endpoint.base_url)),
+            configured,
+            key_for: (!configured).then(|| key.base_url.clone()),
             id: key.id,
             kind: endpoint.kind,
             base_url: key.base_url,
@@ -248,6 +255,7 @@ impl From<ProviderInfo> for Provider {
             configured: info.configured,
             detected: info.detected,
             key_hint: info.key_hint,
+            key_for: info.key_for,
         }
     }
 }

@@ -4,16 +4,17 @@ use crate::harness::Harness;
 use gatehouse_auth::api::ConnectAuth;
 use gatehouse_auth::{Decision, RequestContext};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
-use gatehouse_rpc::METHODS;
 use gatehouse_rpc::events::EVENTS;
 use gatehouse_rpc::method_entry::Call;
+use gatehouse_rpc::{Audit, METHODS};
 use gatehouse_store::testing::CommitWatch;
-use gatehouse_store::{Guard, StoreError};
+use gatehouse_store::{Guard, StoreError, intending};
 use secrecy::SecretString;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whether methods with this scope only read.
 fn only_reads(scope: Option<Scope>) -> bool {
@@ -285,6 +286,48 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
         .await
         .unwrap();
     assert!(keys.is_empty(), "a key is in a file");
+}
+
+/// Methods whose audit row follows a change outside of the database, or that had nothing to change here.
+const WITHOUT_INTENT: [&str; 7] = [
+    "approval.forget",
+    "backup.create",
+    "budgets.delete",
+    "channels.test",
+    "mcp.restart",
+    "webhooks.deliveries.release",
+    "webhooks.test",
+];
+
+/// The process ends before dispatch writes the row.
+#[tokio::test]
+async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is_written() {
+    let harness = Harness::new().await;
+    let calls = changing_calls(&harness).await;
+    let context = Arc::new(harness.context(&[]).await);
+    let auth = &harness.services().auth;
+    for (name, params) in calls {
+        let method = METHODS.iter().find(|method| method.name == name).unwrap();
+        let Audit::Row { kind, .. } = method.audit else {
+            continue;
+        };
+        let call = Call {
+            services: Arc::clone(harness.services()),
+            context: Arc::clone(&context),
+            identity: context.decision.identity().unwrap().clone(),
+            turn: None,
+        };
+        let intent = auth.intend(kind, &call.actor(), serde_json::Map::new());
+        let params = RawValue::from_string(params.to_string()).unwrap();
+        let outcome = intending(intent, (method.handler)(call, Some(&params))).await;
+        let later = harness.services().clock.now().after(Duration::from_secs(1));
+        let left = auth.conclude_left_changes(later).await.unwrap();
+        let is_recorded = left == 1;
+        assert!(left <= 1, "{name}");
+        if outcome.is_ok() {
+            assert_eq!(is_recorded, !WITHOUT_INTENT.contains(&name), "{name}");
+        }
+    }
 }
 
 /// Methods that store nothing, or had nothing to change here.

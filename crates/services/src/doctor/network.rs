@@ -4,6 +4,9 @@ use super::Check;
 use gatehouse_auth::RequestContext;
 use gatehouse_auth::locality::{FailedCheck, Locality};
 use gatehouse_config::{Process, Settings, Tls};
+use secrecy::ExposeSecret;
+
+const MIN_TOKEN_BYTES: usize = 16;
 
 pub(super) fn external_url(settings: &Settings, context: Option<&RequestContext>) -> Check {
     let id = "external_url";
@@ -102,6 +105,23 @@ pub(super) fn proxy(
     }
 }
 
+/// Checks that `metrics.token` cannot be guessed, because wrong ones are not counted. Returns `None` if it is unset.
+pub(super) fn metrics_token(settings: &Settings) -> Option<Check> {
+    let id = "metrics_token";
+    let length = settings.metrics.token.as_ref()?.expose_secret().len();
+    Some(if length < MIN_TOKEN_BYTES {
+        Check::bad(
+            id,
+            format!(
+                "metrics.token has fewer than {MIN_TOKEN_BYTES} characters and can be guessed."
+            ),
+            "Set a random one, for example from `openssl rand -hex 32`.",
+        )
+    } else {
+        Check::fine(id, "metrics.token is long enough.")
+    })
+}
+
 pub(super) fn locality(locality: Locality) -> Check {
     let id = "locality";
     let Locality::Remote { failed_check } = locality else {
@@ -136,6 +156,23 @@ pub(super) fn locality(locality: Locality) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_token_of_the_metrics_is_reported() {
+        let found = |token: Option<&str>| {
+            let pairs = token.map(|token| ("SERVICE_METRICS__TOKEN", token));
+            let environment = gatehouse_config::Environment::from_pairs(pairs);
+            let invocation = gatehouse_config::Invocation {
+                data_dir: Some(std::env::temp_dir()),
+                ..Default::default()
+            };
+            let layers = gatehouse_config::Layers::load(&environment, &invocation).unwrap();
+            metrics_token(&layers.written().unwrap().settings).map(|check| check.ok)
+        };
+        assert_eq!(found(None), None);
+        assert_eq!(found(Some("fifteen letters")), Some(false));
+        assert_eq!(found(Some("sixteen letters!")), Some(true));
+    }
 
     #[test]
     fn each_failed_check_is_named() {

@@ -11,11 +11,9 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use gatehouse_agents::Approval;
 use gatehouse_config::ApprovalLinks;
-use gatehouse_domain::{Actor, Problem};
-use gatehouse_services::to_problem;
+use gatehouse_domain::{Actor, ErrorCode, Problem};
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::json;
 use std::fmt::Write as _;
 
 /// The query of an answer.
@@ -62,20 +60,17 @@ pub(super) async fn post(
         return Ok(gone());
     };
     let allow = given.answer == GivenAnswer::Allow;
-    let agents = &app.services().agents;
-    let resolved = agents.resolve_approval(&asked.id, allow, None).await;
-    if resolved.map_err(to_problem).is_err() {
-        return Ok(gone());
-    }
     let actor = Actor {
         name: "approval link".to_owned(),
         ..requester.context.actor()
     };
-    let detail =
-        json!({ "id": asked.id, "allow": allow, "tool": asked.tool, "session": asked.session });
-    app.auth()
-        .note_change("approval.resolved", actor, detail)
-        .await;
+    let services = app.services();
+    let resolved = services.resolve_approval(&actor, &asked, allow, None);
+    match resolved.await {
+        Ok(()) => {}
+        Err(problem) if problem.code == ErrorCode::NotFound => return Ok(gone()),
+        Err(problem) => return Err(problem.into()),
+    }
     let mut page = head(if allow { "Allowed" } else { "Denied" });
     let (tool, rest) = (escape(&asked.shown.tool), END);
     let what = if allow { "runs now" } else { "does not run" };

@@ -3,6 +3,7 @@
 use super::Patch;
 use crate::error::WebhooksError;
 use gatehouse_agents::ToolPolicy;
+use gatehouse_domain::visible;
 use gatehouse_sources::filter::EventFilter;
 use gatehouse_sources::profile;
 use http::HeaderName;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Maximum length of a name, in characters, as are the other text limits.
-pub(super) const MAX_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 /// Maximum length of a short text: an agent, a model, a session key, a channel target, a header name.
 pub(super) const MAX_SHORT: usize = 200;
 /// Maximum length of a model provider's id; the same as in the settings.
@@ -51,6 +52,14 @@ pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<Strin
         return invalid(field, "no control characters");
     }
     Ok(text.to_owned())
+}
+
+/// Validates the name of a webhook.
+pub(super) fn name(name: &str) -> Checked<String> {
+    if !visible::is_name(name) {
+        return invalid("name", "no characters that hide or reorder text");
+    }
+    line("name", name, MAX_NAME)
 }
 
 /// Validates a text of any number of lines. Rejects NUL, which PostgreSQL cannot store.

@@ -148,7 +148,7 @@ async fn it_can_be_switched_off_by_who_is_confirmed() {
 
 /// Settings that a stolen session must not change without the password: they start programs, select files,
 /// open network access, or redirect stored keys.
-const STEERING: [&str; 15] = [
+const STEERING: [&str; 20] = [
     "mcp.servers.files.command",
     "mcp.servers.files.args",
     "mcp.servers.files.env",
@@ -164,6 +164,11 @@ const STEERING: [&str; 15] = [
     "voice.tts.piper.model_path",
     "voice.stt.whisper.base_url",
     "voice.stt.voxtral-local.endpoint",
+    "backup.to",
+    "backup.recipient",
+    "metrics.bind",
+    "metrics.token",
+    "approvals.links",
 ];
 
 fn value_of(key: &str) -> serde_json::Value {
@@ -174,6 +179,8 @@ fn value_of(key: &str) -> serde_json::Value {
         "header" => json!("x-real-ip"),
         "allow_private" => json!(true),
         "kind" => json!("anthropic"),
+        "bind" => json!("127.0.0.1:1"),
+        "links" => json!("bearer"),
         "url" | "base_url" | "endpoint" | "external_url" => json!("https://a.example"),
         _ => json!("program"),
     }
@@ -196,7 +203,15 @@ async fn what_starts_a_program_or_moves_a_key_needs_a_confirmation() {
             ("channels.create", channel.clone()),
             ("channels.update", moved.clone()),
         ];
-        settings.chain(channels)
+        let others = [
+            ("backup.create", json!({})),
+            ("backup.list", json!({})),
+            (
+                "mcp.create",
+                json!({ "name": "new", "url": "https://a.example/mcp" }),
+            ),
+        ];
+        settings.chain(channels).chain(others)
     };
     clock.advance(Duration::from_mins(16));
     for (method, params) in calls() {
@@ -232,6 +247,9 @@ async fn keys_may_be_kept_from_what_needs_a_confirmation() {
         ("mcp.servers.files.command", json!("program")),
     ] {
         assert_eq!(set(&admin, key, value).await, refused, "{key}");
+    }
+    for method in ["backup.create", "backup.list"] {
+        assert_eq!(admin.rpc(method, json!({})).await, refused, "{method}");
     }
     admin
         .post("/api/auth/reset", json!({}))

@@ -136,6 +136,33 @@ async fn cwe_613_an_upload_past_the_end_of_its_key_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn cwe_613_a_conversation_past_the_end_of_its_key_is_not_answered() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let (other, id) = second_credential(&server, &owner).await;
+    let mut all = Vec::new();
+    for (path, body) in [
+        (
+            "/v1/chat/completions",
+            json!({ "model": "agent/default", "messages": [{ "role": "user", "content": "Hi." }] }),
+        ),
+        (
+            "/v1/responses",
+            json!({ "model": "agent/default", "input": "Hi." }),
+        ),
+    ] {
+        let body = body.to_string().into_bytes();
+        all.push(Begun::post(&other, path, "application/json", &body).await);
+    }
+    let ended = owner.delete(&format!("/api/auth/api-keys/{id}")).await;
+    ended.expect(200);
+    for begun in all {
+        let answer = begun.finish().await;
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+        assert!(answer.contains("AUTH_NOT_AUTHENTICATED"), "{answer}");
+    }
+}
+
 /// Ends the session as another node would, before this node is notified.
 async fn end_in_the_database_alone(server: &TestServer) {
     let store = &server.app().services().store;

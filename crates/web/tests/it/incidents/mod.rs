@@ -13,6 +13,7 @@ mod limits;
 mod liveness;
 mod locality;
 mod logs;
+mod names;
 mod networks;
 mod origins;
 mod planted;

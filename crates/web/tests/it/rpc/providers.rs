@@ -97,6 +97,17 @@ async fn set(owner: &Actor, key: &str, value: Value) {
     owner.rpc("config.set", params).await.unwrap();
 }
 
+/// Whether `system.doctor` names the provider as one whose key is not used.
+async fn doctor_names(owner: &Actor, id: &str) -> bool {
+    let report = owner.rpc("system.doctor", json!({})).await.unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["id"] == "provider_keys");
+    let check = check.unwrap();
+    let names = check["message"].as_str().unwrap().contains(id);
+    assert_eq!(check["ok"], !names, "{check}");
+    names
+}
+
 /// The kind determines the called vendor when no address is configured.
 #[tokio::test]
 async fn a_key_of_the_environment_does_not_go_to_another_kind() {
@@ -136,6 +147,13 @@ async fn a_stored_key_belongs_to_the_kind_and_origin_it_was_entered_for() {
         set(&owner, setting, value.clone()).await;
         let now = provider(&owner, "mine").await;
         assert_eq!(now["configured"], configured, "{setting} {value}");
+        let key_for = (!configured).then_some("https://api.example/v1");
+        assert_eq!(now["key_for"].as_str(), key_for, "{setting} {value}");
+        assert_eq!(
+            doctor_names(&owner, "mine").await,
+            !configured,
+            "{setting} {value}"
+        );
     }
     owner.rpc("providers.set_key", key).await.unwrap();
     assert_eq!(provider(&owner, "mine").await["configured"], true);

@@ -17,5 +17,5 @@ export const KEY_PAGES: Record<string, string> = {
 };
 
 /** Whether a key is stored, but for another URL or type of provider. */
-export const isKeyMoved = (provider: Pick<Provider, 'configured' | 'detected' | 'key_hint'>): boolean =>
-  !provider.configured && (provider.detected || Boolean(provider.key_hint));
+export const isKeyMoved = (provider: Pick<Provider, 'configured' | 'detected' | 'key_hint' | 'key_for'>): boolean =>
+  !provider.configured && (provider.detected || Boolean(provider.key_hint) || Boolean(provider.key_for));

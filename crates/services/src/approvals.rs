@@ -1,0 +1,49 @@
+//! Answers to tool calls that wait for approval.
+
+use crate::{Services, to_problem};
+use gatehouse_agents::{Approval, Remember};
+use gatehouse_auth::audit::Concluded;
+use gatehouse_domain::{Actor, Problem};
+use serde_json::{Map, json};
+
+/// The kind of the audit row of an answer.
+pub const APPROVAL_RESOLVED: &str = "approval.resolved";
+
+impl Services {
+    /// Answers a waiting call. The answer is recorded before it takes effect, so a call never runs on an approval
+    /// that the audit log does not contain. The record fails if the caller's credential has ended.
+    pub async fn resolve_approval(
+        &self,
+        actor: &Actor,
+        asked: &Approval,
+        allow: bool,
+        remember: Option<Remember>,
+    ) -> Result<(), Problem> {
+        // Names only, because the arguments may contain anything.
+        let mut detail = Map::new();
+        for (name, value) in [
+            ("id", json!(asked.id)),
+            ("allow", json!(allow)),
+            ("remember", json!(remember)),
+            ("tool", json!(asked.tool)),
+            ("session", json!(asked.session)),
+        ] {
+            detail.insert(name.to_owned(), value);
+        }
+        let intent = self.auth.intend(APPROVAL_RESOLVED, actor, detail);
+        self.auth.begin_change(&intent).await.map_err(to_problem)?;
+        let answered = self
+            .agents
+            .resolve_approval(&asked.id, allow, remember)
+            .await
+            .map_err(to_problem);
+        let ended = match &answered {
+            Ok(()) => Concluded::Done(Map::new()),
+            // What is allowed from now on may be stored although the call no longer waits.
+            Err(problem) if allow && remember.is_some() => Concluded::Failed(problem.code.name()),
+            Err(_) => Concluded::Withdrawn,
+        };
+        self.auth.conclude(intent, ended).await;
+        answered
+    }
+}
