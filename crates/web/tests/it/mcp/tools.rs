@@ -178,7 +178,7 @@ async fn an_agent_is_asked_and_asked_again() {
     assert_eq!(again["session"], answer["session"]);
     let unknown = json!({ "agent": "nobody", "text": "ping" });
     let unknown = client.failure("ask_agent", unknown).await;
-    assert_eq!(unknown["code"], "NOT_FOUND", "{unknown}");
+    assert_eq!(unknown["field"], "agent", "{unknown}");
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn a_text_is_spoken_and_the_audio_transcribed() {
         audio_of("Good day.", "wav")
     );
     let about = super::json_of(about);
-    assert_eq!(about["provider"], "openai", "{about}");
+    assert_eq!(about["provider"], "tts_cloud_2", "{about}");
     assert_eq!(about.get("audio"), None, "{about}");
     vendor.will_hear("Good day.");
     let heard = client
