@@ -4,10 +4,10 @@
 mod apt;
 pub mod browser;
 mod changed;
+mod clients;
 mod doctests;
 mod engines;
 mod node;
-mod openai;
 mod page;
 mod postgres;
 pub mod python;
@@ -73,7 +73,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.prepare_python(&target);
     session.prepare_webhooks(&target);
     session.prepare_voice(&target);
-    session.prepare_openai(&target);
+    session.prepare_clients(&target);
     let browser = session.prepare_browser(&target);
     // Built before the Rust code that embeds or reads it.
     let page = session.prepare_page();

@@ -103,8 +103,11 @@ pub struct CrossSiteRequest<'a> {
 /// HTTP Origin counts as another site if the request used TLS. A request without an Origin is not
 /// from a browser, unless Sec-Fetch-Site says otherwise.
 pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
-    let exempt = (request.has_bearer && !request.has_session_cookie)
-        || is_ingest(request.method, request.uri.path());
+    let path = request.uri.path();
+    // MCP requires servers to check the Origin of every request, also of those with a token
+    // (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#security-warning>).
+    let exempt = (request.has_bearer && !request.has_session_cookie && path != "/mcp")
+        || is_ingest(request.method, path);
     if exempt || (request.method.is_safe() && !request.is_upgrade) {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub enum ChannelsError {
     /// The change names an address that Gatehouse would call, which needs `operator.admin`.
     #[error("it needs operator.admin")]
     NeedsAdmin,
-    /// A test message could not be sent.
+    /// A message that is not retried could not be sent.
     #[error("{why}")]
     NotSent {
         /// The channel type.
@@ -119,7 +119,8 @@ pub enum SendError {
     Sealed,
 }
 
-/// Why a sender failed. Becomes a [`SendError`] for deliveries and a [`ChannelsError`] for test messages.
+/// Why a sender failed. Becomes a [`SendError`] for deliveries and a [`ChannelsError`] for
+/// messages that are not retried.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A later attempt may succeed.
@@ -172,8 +173,8 @@ impl Failure {
         }
     }
 
-    /// Converts the failure to the result of a test message.
-    pub(crate) fn of_test(self, kind: &'static str) -> ChannelsError {
+    /// Converts the failure to the result of a message that is not retried.
+    pub(crate) fn of_one_attempt(self, kind: &'static str) -> ChannelsError {
         let not_sent = |why, retryable| ChannelsError::NotSent {
             kind,
             why,

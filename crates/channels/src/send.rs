@@ -5,13 +5,15 @@ use crate::handle::{Channels, Inner};
 use crate::outgoing::Outgoing;
 use crate::senders::Part;
 use crate::split::split;
-use crate::target::OpenAccount;
+use crate::target::{Found, OpenAccount, TargetError};
 use data_encoding::HEXLOWER;
 use std::collections::BTreeMap;
 
 /// Text of a test message if the caller gives none.
 const TEST_TEXT: &str = "This is a test message from Gatehouse.";
 const TEST_SOURCE: &str = "Gatehouse";
+/// The maximum size of a text that a caller sends, in bytes.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 impl Channels {
     /// Sends a message. After [`SendError::Retry`] the caller may send the same message again; the crate's
@@ -42,19 +44,64 @@ impl Channels {
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             inner.deliver(&account, &message, &id).await
         };
-        sent.await.map_err(|failure| failure.of_test(kind))
+        sent.await.map_err(|failure| failure.of_one_attempt(kind))
+    }
+
+    /// Sends a text to a target, once. `source` is the sender's name. The text can notify nobody and hide no
+    /// link.
+    pub async fn send_text(
+        &self,
+        target: &str,
+        text: &str,
+        source: &str,
+    ) -> Result<(), ChannelsError> {
+        if text.trim().is_empty() || text.len() > MAX_TEXT_BYTES {
+            return Err(ChannelsError::invalid("text", "expected 1 byte to 64 KiB"));
+        }
+        let inner = &self.0;
+        let live = inner.find_target(target).await;
+        let live = live.map_err(|error| match error {
+            TargetError::Store(error) => error.into(),
+            other => ChannelsError::invalid("target", other.reason()),
+        })?;
+        let sender = live.found.sender;
+        let (text, extra) = (sender.markup().escape_answer(text), BTreeMap::new());
+        let message = Outgoing {
+            target,
+            text: &text,
+            extra: &extra,
+            source,
+            at: inner.clock.now(),
+            delivery: None,
+        };
+        let sent = async {
+            live.found.require_enabled()?;
+            let account = live.open(inner).await?;
+            // It is not retried, so each call is a new message even if the text is the same.
+            let id = HEXLOWER.encode(&inner.random.bytes::<16>());
+            inner.deliver(&account, &message, &id).await
+        };
+        sent.await
+            .map_err(|failure| failure.of_one_attempt(sender.about().kind))
+    }
+}
+
+impl Found {
+    fn require_enabled(&self) -> Result<(), Failure> {
+        if self.row.enabled {
+            return Ok(());
+        }
+        let id = &self.row.id;
+        Err(Failure::Disabled(format!(
+            "The channel `{id}` is disabled."
+        )))
     }
 }
 
 impl Inner {
     async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
         let live = self.find_target(message.target).await?;
-        if !live.found.row.enabled {
-            return Err(Failure::Disabled(format!(
-                "The channel `{}` is disabled.",
-                live.found.row.id
-            )));
-        }
+        live.found.require_enabled()?;
         let account = live.open(self).await?;
         let id = message.id(&account.id);
         self.deliver(&account, message, &id).await

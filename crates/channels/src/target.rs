@@ -23,7 +23,7 @@ pub(crate) enum TargetError {
 }
 
 impl TargetError {
-    fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         match self {
             Self::UnknownType => {
                 let kinds: Vec<_> = senders::ALL.iter().map(|s| s.about().kind).collect();

@@ -122,9 +122,7 @@ impl Rpc {
         Ok(self.run(&context, identity, incoming, admitted))
     }
 
-    /// Reads the params of all calls immediately. The future runs the calls in order and finishes even when
-    /// it is dropped, so a committed change is also applied. Only a method whose work is useless without
-    /// its response stops when the caller disconnects. A message with a ticket waits for the one before it.
+    /// Reads the params of all calls immediately, and runs them as [`Rpc::run_prepared`] does.
     pub(crate) fn run(
         &self,
         context: &Arc<RequestContext>,
@@ -133,21 +131,32 @@ impl Rpc {
         admitted: Admitted,
     ) -> Boxed<Option<Reply>> {
         let (items, listed) = incoming.into_items();
-        let turn = admitted.ticket.as_ref();
-        let turn = turn.map(|ticket| Arc::clone(&ticket.accepted));
+        let ticket = admitted.ticket.as_ref();
         let mut prepared = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
             let call = Call {
                 services: Arc::clone(&self.services),
                 context: Arc::clone(context),
                 identity: identity.clone(),
-                turn: turn.clone(),
+                turn: ticket.map(|ticket| Arc::clone(&ticket.accepted)),
             };
             prepared.push(prepare(call, item, place < admitted.calls));
         }
+        self.run_prepared(identity, prepared, listed, admitted)
+    }
+
+    /// Runs the calls in order. The future finishes even when it is dropped, so a committed change is also
+    /// applied. Only a method whose work is useless without its response stops when the caller disconnects.
+    /// A message with a ticket waits for the one before it.
+    pub(crate) fn run_prepared(
+        &self,
+        identity: &AuthIdentity,
+        prepared: Vec<Prepared>,
+        listed: bool,
+        admitted: Admitted,
+    ) -> Boxed<Option<Reply>> {
         let tasks = self.tasks.clone();
         let max_bytes = self.services.config.max_message_bytes();
-        drop(turn);
         let Admitted {
             held,
             request_id,
@@ -203,7 +212,7 @@ pub(crate) fn not_authenticated(context: &RequestContext) -> Problem {
 }
 
 /// A call whose params have been read, or that has already been refused.
-struct Prepared {
+pub(crate) struct Prepared {
     /// `None` for a notification.
     id: Option<Id>,
     /// For the metrics.
@@ -211,7 +220,12 @@ struct Prepared {
     ends_with_caller: bool,
     can_change: bool,
     work: Boxed<Outcome>,
+    /// Gives the outcome the form of another protocol.
+    form: Option<Form>,
 }
+
+/// Converts the outcome of a call.
+pub(crate) type Form = fn(Outcome) -> Outcome;
 
 /// The sender of a message, for the calls in it.
 struct Caller {
@@ -240,19 +254,40 @@ impl Caller {
     }
 }
 
-fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
-    let refuse = |problem| Box::pin(std::future::ready(Err(problem))) as Boxed<Outcome>;
+impl Prepared {
+    /// A message that calls no method.
+    pub(crate) fn other(id: Id, work: Boxed<Outcome>) -> Self {
+        Self {
+            id: Some(id),
+            method: "other",
+            ends_with_caller: false,
+            can_change: false,
+            work,
+            form: None,
+        }
+    }
+
+    pub(crate) fn refused(id: Id, problem: Problem) -> Self {
+        Self::other(id, refuse(problem))
+    }
+
+    /// Converts the outcome, however the call ends.
+    pub(crate) fn in_form(self, form: Form) -> Self {
+        Self {
+            form: Some(form),
+            ..self
+        }
+    }
+}
+
+pub(crate) fn refuse(problem: Problem) -> Boxed<Outcome> {
+    Box::pin(std::future::ready(Err(problem)))
+}
+
+pub(crate) fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     let request = match item {
         Ok(request) => request,
-        Err(bad) => {
-            return Prepared {
-                id: Some(bad.id),
-                method: "other",
-                ends_with_caller: false,
-                can_change: false,
-                work: refuse(bad.problem),
-            };
-        }
+        Err(bad) => return Prepared::refused(bad.id, bad.problem),
     };
     let found = METHODS.iter().find(|method| method.name == request.method);
     let method = found.map_or("other", |method| method.name);
@@ -276,6 +311,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
         ends_with_caller: found.is_some_and(|method| method.ends_with_caller),
         can_change: found.is_some_and(Method::can_change),
         work,
+        form: None,
     }
 }
 
@@ -318,13 +354,18 @@ fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcom
     }
 }
 
-fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
+/// Checks `only` and the scope of the caller.
+pub(crate) fn require_permission(method: &Method, call: &Call) -> Result<(), Problem> {
     if !method.is_open_to(&call.identity) {
         return Err(AuthError::OutsideOnly.into());
     }
-    if let Some(scope) = method.scope {
-        call.services.auth.require_scope(&call.identity, scope)?;
-    }
+    method.scope.map_or(Ok(()), |scope| {
+        call.services.auth.require_scope(&call.identity, scope)
+    })
+}
+
+fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
+    require_permission(method, call)?;
     if method.needs_open_vault && call.services.secrets.status() == Status::Sealed {
         return Err(Problem::vault_sealed());
     }
@@ -349,6 +390,10 @@ impl Prepared {
             .map_err(|problem| with_request_id(problem, services, caller.request_id.as_ref()));
         let took = services.clock.monotonic_ms().saturating_sub(began);
         count(self.method, &outcome, took);
+        let outcome = match self.form {
+            Some(form) => form(outcome),
+            None => outcome,
+        };
         Some((self.id?, outcome))
     }
 }

@@ -24,6 +24,10 @@ impl Id {
         Self(RawValue::NULL.to_owned())
     }
 
+    pub(crate) fn is_null(&self) -> bool {
+        self.0.get() == "null"
+    }
+
     fn read(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         let valid = match text.as_bytes().first() {

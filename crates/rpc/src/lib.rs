@@ -6,6 +6,7 @@ pub mod connection;
 mod dispatch;
 pub mod envelope;
 pub mod events;
+pub mod mcp_endpoint;
 pub mod memory_budget;
 pub mod method_entry;
 pub mod methods;

@@ -105,6 +105,7 @@ pub static METHODS: &[Method] = &[
     channels::UPDATE,
     channels::DELETE,
     channels::TEST,
+    channels::SEND,
     inbox::LIST,
     inbox::MARK_READ,
     inbox::MARK_ALL_READ,

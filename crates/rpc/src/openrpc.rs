@@ -65,8 +65,8 @@ fn generator(input: bool) -> SchemaGenerator {
     .into_generator()
 }
 
-/// Converts a schema to draft 7.
-fn finished(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
+/// Converts a schema to the dialect of the generator.
+pub(crate) fn finished(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
     for transform in generator.transforms_mut() {
         transform.transform(&mut schema);
     }

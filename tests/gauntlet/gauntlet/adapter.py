@@ -68,6 +68,7 @@ class Paths:
     passkeys: str = "/api/auth/passkey"
     conversations: str = "/api/sessions"
     rpc: str = "/api/rpc"
+    mcp: str = "/mcp"
     socket: str = "/ws"
     gated_socket: str = "/ws/chat"
     callback: str = "/auth/callback"
@@ -126,6 +127,12 @@ class Gateway:
         caller = caller or self.stranger()
         path = path or self.paths.socket
         return ws.Socket(self.address, path, [*caller.headers, *headers], caller.source, **options)
+
+    def mcp(self, caller, method, params=None, headers=()):
+        """Sends a request to the gateway's MCP server. Returns the response."""
+        call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+        accept = ("Accept", "application/json, text/event-stream")
+        return self.http("POST", self.paths.mcp, caller, call, [accept, *headers])
 
     def is_inside(self, reply):
         """Returns whether the response contains what only an authenticated caller may see."""

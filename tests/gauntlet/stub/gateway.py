@@ -164,7 +164,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         headers = [("x-content-type-options", "nosniff"), *headers]
         names = {name.lower() for name, _ in headers}
         path = request.extra.get("path", "/")
-        if path.startswith(("/api", "/v1", "/metrics")) and not self.weak("answers-in-cache"):
+        if path.startswith(("/api", "/v1", "/mcp", "/metrics")) and not self.weak("answers-in-cache"):
             headers.append(("cache-control", "no-store"))
         if self.weak("cors-reflection") and request.header("origin"):
             headers.append(("access-control-allow-origin", request.header("origin")))
@@ -246,6 +246,8 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         if self.weak("setup-foreign-page") and self.password is None:
             return False
         if self.weak("approval-link-foreign-page") and request.extra["path"].startswith("/approve/"):
+            return False
+        if self.weak("mcp-foreign-origin") and request.extra["path"] == "/mcp":
             return False
         origin, host = request.header("origin"), request.extra["host"]
         if not request.all("origin"):

@@ -17,7 +17,7 @@ def strict(path):
 
 
 def is_public(path):
-    return not path.startswith(("/api", "/v1", "/metrics")) or path.startswith(("/api/auth/", "/api/webhooks/ingest/"))
+    return not path.startswith(("/api", "/v1", "/mcp", "/metrics")) or path.startswith(("/api/auth/", "/api/webhooks/ingest/"))
 
 
 def collapse(path):

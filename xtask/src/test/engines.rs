@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Session, apt, browser, node, openai, postgres, python, voice};
+use super::{Session, apt, browser, clients, node, postgres, python, voice};
 use crate::process::find_program;
 
 /// The variable with the URL of the temporary PostgreSQL server, with a superuser and a database.
@@ -16,8 +16,6 @@ const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
 /// The variable with the directory of the speech programs (`bin`) and their models (`models`).
 const VOICE: &str = "GATEHOUSE_TEST_VOICE";
-/// The variable with the directory of `OpenAI`'s clients and the scripts that use them.
-const OPENAI: &str = "GATEHOUSE_TEST_OPENAI_CLIENTS";
 
 impl Session<'_> {
     pub(super) fn prepare_postgres(&mut self, unwanted: bool) -> Option<postgres::Server> {
@@ -102,16 +100,18 @@ impl Session<'_> {
         }
     }
 
-    /// Prepares third-party clients that use speech through the gateway.
-    pub(super) fn prepare_openai(&mut self, target: &Path) {
-        let tests = self.root.join("tests/openai-clients");
-        let folder = target.join("test-openai-clients");
-        match openai::prepare(&tests, &folder) {
-            Ok(clients) => {
-                self.report.engine(&clients);
-                self.set(OPENAI, folder.to_string_lossy());
+    /// Prepares third-party clients that use the gateway.
+    pub(super) fn prepare_clients(&mut self, target: &Path) {
+        for (what, name, variable) in clients::CLIENTS {
+            let tests = self.root.join("tests").join(name);
+            let folder = target.join(format!("test-{name}"));
+            match clients::prepare(&tests, &folder) {
+                Ok(versions) => {
+                    self.report.engine(&format!("{what}, on {versions}"));
+                    self.set(variable, folder.to_string_lossy());
+                }
+                Err(error) => self.report.left_out(what, &error),
             }
-            Err(error) => self.report.left_out("OpenAI's clients", &error),
         }
     }
 

@@ -287,6 +287,26 @@ fn bearer_without_cookie_and_ingest_are_exempt() {
 }
 
 #[test]
+fn a_bearer_token_does_not_exempt_mcp() {
+    let uri = Uri::from_static("/mcp");
+    for (origin, passes) in [
+        (None, true),
+        (Some("http://gate.lan"), true),
+        (Some("http://evil.example"), false),
+        (Some("null"), false),
+    ] {
+        let origin = origin.map(|origin| ("origin", origin));
+        let headers: Vec<_> = [("host", "gate.lan")].into_iter().chain(origin).collect();
+        let headers = map(&headers);
+        let request = CrossSiteRequest {
+            has_bearer: true,
+            ..request(&Method::POST, &uri, &headers)
+        };
+        assert_eq!(check(&request, &settings()).is_ok(), passes, "{origin:?}");
+    }
+}
+
+#[test]
 fn without_auth_only_known_names_may_be_the_page() {
     let from = |origin| loopback_or_known_origin(&map(&[("origin", origin)]), &settings());
     for origin in [

@@ -9,7 +9,7 @@ pub enum ThrottleClass {
     Login,
     /// Any other `/api/auth/*`.
     Auth,
-    /// Any other `/api`, `/api/*`, `/v1/*`, and `/metrics`.
+    /// Any other `/api`, `/api/*`, `/v1/*`, `/mcp`, `/mcp/*`, and `/metrics`.
     Api,
     /// `/share/*` and `/approve/*`.
     Share,
@@ -70,10 +70,10 @@ pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<Throttl
         ThrottleClass::Login
     } else if path.starts_with("/api/auth/") {
         ThrottleClass::Auth
-    } else if path == "/api"
-        || path == "/metrics"
-        || path.starts_with("/api/")
-        || path.starts_with("/v1/")
+    } else if ["/api", "/mcp", "/metrics"].contains(&path)
+        || ["/api/", "/v1/", "/mcp/"]
+            .iter()
+            .any(|prefix| path.starts_with(prefix))
     {
         ThrottleClass::Api
     } else if path.starts_with("/share/") || path.starts_with("/approve/") {
@@ -120,6 +120,8 @@ mod tests {
             ("GET", "/api/authority", Some(Api)),
             ("GET", "/v1/models", Some(Api)),
             ("GET", "/metrics", Some(Api)),
+            ("POST", "/mcp", Some(Api)),
+            ("GET", "/mcp/x", Some(Api)),
             ("GET", "/api/webhooks/ingest/abc", Some(Api)),
             ("POST", "/api/webhooks/ingest", Some(Api)),
             ("POST", "/api/webhooks/ingest/abc", None),
@@ -131,6 +133,7 @@ mod tests {
             ("GET", "/share", None),
             ("GET", "/wsx", None),
             ("GET", "/apix", None),
+            ("GET", "/mcpx", None),
             ("GET", "/v1", None),
             ("GET", "/metrics/x", None),
         ];

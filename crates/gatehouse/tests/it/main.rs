@@ -14,6 +14,7 @@ mod deliveries;
 mod documents;
 mod export;
 mod life;
+mod mcp_clients;
 mod memory;
 mod move_database;
 #[cfg(feature = "voice")]

@@ -64,6 +64,15 @@ pub const TEST: Method = method!(
     audit: Audit::row("channel.tested", &["id"], &[])
 );
 
+pub const SEND: Method = method!(
+    "channels.send",
+    "Sends a text to a channel, once; a failed message is not retried.",
+    Some(Scope::Write),
+    send(SendParams) -> Done,
+    errors: [ProviderFailed, VaultSealed],
+    audit: Audit::row("channel.sent", &["target"], &[])
+);
+
 /// Result of `channels.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
@@ -131,6 +140,16 @@ pub struct TestParams {
     id: String,
     /// The message to send; a standard sentence by default.
     text: Option<String>,
+}
+
+/// Params of `channels.send`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendParams {
+    /// The type of a channel, or `type:id` of one channel: `inbox`, `slack:team`.
+    target: String,
+    /// The text, at most 64 KiB.
+    text: String,
 }
 
 /// Omits the fields, which may contain secrets.
@@ -230,6 +249,15 @@ async fn test(call: Call, params: TestParams) -> Result<Done, Problem> {
     let channels = &call.services.channels;
     channels
         .test(&params.id, params.text.as_deref())
+        .await
+        .map_err(to_problem)?;
+    Ok(DONE)
+}
+
+async fn send(call: Call, params: SendParams) -> Result<Done, Problem> {
+    let channels = &call.services.channels;
+    channels
+        .send_text(&params.target, &params.text, &call.actor().name)
         .await
         .map_err(to_problem)?;
     Ok(DONE)

@@ -124,6 +124,10 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
             json!({ "id": channel, "label": "other" }),
         ),
         ("channels.test", json!({ "id": "inbox" })),
+        (
+            "channels.send",
+            json!({ "target": "inbox", "text": "hello" }),
+        ),
         ("channels.delete", json!({ "id": channel })),
         ("inbox.mark_read", json!({ "id": "msg_none" })),
         ("inbox.mark_all_read", json!({})),

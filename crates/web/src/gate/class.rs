@@ -19,7 +19,8 @@ pub fn path_class(path: &str, is_upgrade: bool) -> PathClass {
     };
     if is_upgrade || is_under("/ws") {
         PathClass::WebSocket
-    } else if is_under("/api") || path.starts_with("/v1/") || path == "/metrics" {
+    } else if is_under("/api") || is_under("/mcp") || path.starts_with("/v1/") || path == "/metrics"
+    {
         PathClass::Api
     } else {
         PathClass::Page
@@ -39,6 +40,9 @@ mod tests {
             ("/apis", PathClass::Page),
             ("/v1", PathClass::Page),
             ("/v1/models", PathClass::Api),
+            ("/mcp", PathClass::Api),
+            ("/mcp/x", PathClass::Api),
+            ("/mcpx", PathClass::Page),
             ("/metrics", PathClass::Api),
             ("/metrics/x", PathClass::Page),
             ("/ws", PathClass::WebSocket),

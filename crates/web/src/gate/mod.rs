@@ -28,7 +28,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use gatehouse_auth::{AuthError, Decision, RequestContext, RequestFacts, Subject};
 use gatehouse_domain::{Problem, RequestId};
-use http::header::{CONNECTION, LOCATION};
+use http::header::{CONNECTION, LOCATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, Version};
 use rest::Rest;
@@ -72,7 +72,9 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
         }
         Err(turned) => {
             drop(body);
-            turned.into_response(app)
+            let mut answer = turned.into_response(app);
+            challenge(&parts, &mut answer);
+            answer
         }
     };
     // After a 408 the server does not wait for more data.
@@ -96,6 +98,14 @@ fn keep_place(request: &Parts, context: &RequestContext) {
     };
     if is_known && let Some(slot) = request.extensions.get::<ConnectionSlot>() {
         slot.keep();
+    }
+}
+
+/// MCP clients expect a 401 to name the authentication scheme (RFC 9110, section 15.5.2).
+fn challenge(request: &Parts, answer: &mut Response) {
+    if answer.status() == StatusCode::UNAUTHORIZED && request.uri.path() == "/mcp" {
+        let bearer = HeaderValue::from_static("Bearer");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, bearer);
     }
 }
 

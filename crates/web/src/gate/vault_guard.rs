@@ -10,7 +10,11 @@ const OPEN_PATHS: [&str; 2] = ["/api/bootstrap", "/api/gon"];
 
 /// Whether the guard applies to this path.
 pub fn is_guarded(method: &Method, path: &str) -> bool {
-    let is_api = path == "/api" || path.starts_with("/api/") || path.starts_with("/v1/");
+    let is_api = path == "/api"
+        || path == "/mcp"
+        || ["/api/", "/v1/", "/mcp/"]
+            .iter()
+            .any(|prefix| path.starts_with(prefix));
     let is_open = OPEN_PATHS.contains(&path)
         || OPEN_PREFIXES.iter().any(|prefix| path.starts_with(prefix))
         // The ingest handler returns 423 itself, at the right point of its checks.
@@ -37,6 +41,8 @@ mod tests {
             "/api/rpc",
             "/api/nothing",
             "/v1/models",
+            "/mcp",
+            "/mcp/x",
             "/api/authx",
             "/api/gonx",
         ] {
@@ -52,6 +58,7 @@ mod tests {
             "/api/gon",
             "/api/sessions",
             "/api/sessions/ses_1/messages",
+            "/mcpx",
             "/ws",
             "/ws/chat",
         ] {

@@ -25,6 +25,7 @@ macro_rules! embedded {
 
 const CHAPTERS: &[Chapter] = &[
     embedded!("../CHANGELOG.md"),
+    embedded!("API-mcp.md"),
     embedded!("API-openai.md"),
     embedded!("API-voice.md"),
     embedded!("API-webhooks.md"),

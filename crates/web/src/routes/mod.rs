@@ -6,6 +6,7 @@ mod auth;
 mod documents;
 pub(crate) mod health;
 mod ingest;
+mod mcp;
 mod openai;
 mod passkeys;
 mod rpc;

@@ -17,6 +17,7 @@ mod health;
 mod incidents;
 mod manual;
 mod matrix;
+mod mcp;
 mod openai;
 mod page_files;
 mod pages;

@@ -94,7 +94,7 @@ fn is_ingest(method: &str, path: &str) -> bool {
 }
 
 fn is_page(path: &str) -> bool {
-    !["/api", "/v1/", "/ws", "/metrics"]
+    !["/api", "/v1/", "/mcp", "/ws", "/metrics"]
         .iter()
         .any(|prefix| path.starts_with(prefix))
 }
@@ -115,7 +115,9 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
         || path.starts_with("/api/sessions")
         || ["/api/gon", "/api/bootstrap"].contains(&path)
         || is_ingest(method, path);
-    let is_api = path.starts_with("/api/") || path.starts_with("/v1/");
+    let is_api = ["/api/", "/v1/", "/mcp"]
+        .iter()
+        .any(|prefix| path.starts_with(prefix));
     let is_ready =
         ["GET", "HEAD"].contains(&method) && ["/health/ready", "/readyz"].contains(&path);
     if cell.vault == Vault::Sealed && (is_api && !is_open_while_sealed || is_ready) {

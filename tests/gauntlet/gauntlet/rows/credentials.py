@@ -159,6 +159,19 @@ def scope_call(g):
     return f"{len(calls) + 8} calls, all denied"
 
 
+@row("mcp-tool-scope", "CWE-862", "Call a tool of the gateway's MCP server without a key, or with one that may only read.")
+def mcp_tool_scope(g):
+    def sends(caller, text):
+        """Returns whether the caller sends a message with a tool."""
+        g.mcp(caller, "tools/call", {"name": "send_message", "arguments": {"target": "inbox", "text": text}})
+        return any(message["text"] == text for message in g.inbox())
+
+    require(sends(g.make_key(["operator.write"]).caller, "from the writer"), "the gateway has no MCP server")
+    refuse(sends(g.stranger(), "from a stranger"), "a stranger calls a tool")
+    refuse(sends(g.make_key(["operator.read"]).caller, "from the reader"), "operator.read sends a message")
+    return "no tool beyond the key's scopes"
+
+
 @row("scope-program-settings", "CVE-2026-25593", "Name a program in a setting with a key that may not administer.")
 def program_settings(g):
     writer = g.make_key(["operator.write", "operator.read"]).caller

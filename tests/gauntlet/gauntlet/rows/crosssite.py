@@ -72,6 +72,19 @@ def foreign_posts(g):
     return f"{len(FOREIGN)} origins, all refused"
 
 
+@row("mcp-foreign-origin", "CVE-2025-66414", "List the tools of the gateway's MCP server from a foreign page.")
+def mcp_foreign_origin(g):
+    key = g.make_key(["operator.read"]).caller
+    callers = (g.need_owner(), key)
+    for caller in callers:
+        reply = g.mcp(caller, "tools/list", headers=[("Origin", g.origin)])
+        require(reply.ok and reply.json()["result"]["tools"], "the gateway has no MCP server")
+        for origin in FOREIGN:
+            reply = g.mcp(caller, "tools/list", headers=[("Origin", origin)])
+            refuse(reply.ok, f"a page of {origin} lists the tools")
+    return f"{len(FOREIGN)} origins, with a session and with a key"
+
+
 @row("origin-null", "CWE-346", "Send Origin null, as a sandboxed frame or a local file does.")
 def origin_null(g):
     refuse(changes(g, ("Origin", "null")), "Origin: null changes")

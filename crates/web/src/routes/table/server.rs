@@ -2,7 +2,7 @@
 
 use super::{PUBLIC, READ, row};
 use crate::routes::{
-    Access, Route, Verb, approve, documents, health, rpc, sessions, share, status,
+    Access, Route, Verb, approve, documents, health, mcp, rpc, sessions, share, status,
 };
 use crate::{manual, pages, socket};
 use axum::routing::{get, post};
@@ -217,6 +217,14 @@ pub(super) const ROWS: &[Route] = &[
         Identity,
         || post(rpc::call),
         "JSON-RPC 2.0, single or batch",
+    )
+    .carries_calls(),
+    row(
+        "mcp",
+        (Post, "/mcp"),
+        Identity,
+        || post(mcp::post),
+        "The gateway as an MCP server (streamable HTTP)",
     )
     .carries_calls(),
     row(

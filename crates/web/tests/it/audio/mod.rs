@@ -5,7 +5,7 @@ mod auto_speak;
 mod openai;
 mod session_audio;
 mod stream;
-mod vendor;
+pub mod vendor;
 
 use axum::extract::State;
 use axum::response::IntoResponse;

@@ -55,6 +55,7 @@ async fn a_class_is_one_over_all_its_paths() {
         "/api/gon",
         "/api/nothing",
         "/v1/models",
+        "/mcp",
         "/metrics",
         "/api",
         "/api/sessions",

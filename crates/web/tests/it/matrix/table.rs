@@ -106,6 +106,7 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/api/openapi.json", "/api/openapi.json", READ),
     ("GET", "/api/openrpc.json", "/api/openrpc.json", READ),
     ("POST", "/api/rpc", "/api/rpc", Needs::Identity),
+    ("POST", "/mcp", "/mcp", Needs::Identity),
     (
         "POST",
         "/api/webhooks/ingest/{public_id}",
@@ -260,6 +261,9 @@ pub const UNKNOWN: &[(&str, &str)] = &[
     ("GET", "/api/nothing"),
     ("POST", "/api/nothing"),
     ("GET", "/v1/nothing"),
+    ("GET", "/mcp"),
+    ("DELETE", "/mcp"),
+    ("GET", "/mcp/nothing"),
     ("GET", "/nothing"),
     ("GET", "/ws/nothing"),
 ];
@@ -295,6 +299,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("channels.update", WRITE),
     ("channels.delete", WRITE),
     ("channels.test", WRITE),
+    ("channels.send", WRITE),
     ("tools.list", READ),
     ("mcp.list", READ),
     ("mcp.create", ADMIN),

@@ -18,6 +18,7 @@ async fn while_sealed_every_api_path_but_the_listed_is_423() {
         "/api/authx",
         "/v1/models",
         "/v1/x",
+        "/mcp",
         "/api/webhooks",
     ] {
         let reply = owner.get(path).await;

@@ -93,6 +93,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'webhook.tested': { title: m.audit_webhook_tested, more: named('event') },
   'delivery.replayed': { title: m.audit_delivery_replayed, more: named('id') },
   'channel.tested': { title: m.audit_channel_tested, more: named('id') },
+  'channel.sent': { title: m.audit_channel_sent, more: named('target') },
   'agent.created': { title: m.audit_agent_created, more: named('name', 'id') },
   'agent.updated': { title: m.audit_agent_updated, more: named('name', 'id') },
   'agent.deleted': { title: m.audit_agent_deleted, more: named('id') },

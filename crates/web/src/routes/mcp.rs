@@ -1,0 +1,112 @@
+//! `POST /mcp`: the gateway as an MCP server, with the transport "streamable HTTP"
+//! (<https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#streamable-http>). It offers no
+//! stream and has no sessions, so GET and DELETE are 405.
+
+use crate::app::App;
+use crate::arrival::Arrival;
+use crate::body::{self, Requester};
+use crate::respond::Refusal;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::response::Response;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::envelope::{Id, refusal};
+use gatehouse_rpc::mcp_endpoint::Head;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+
+pub(super) async fn post(
+    State(app): State<App>,
+    requester: Requester,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let share = app.share(&requester.context);
+    let bytes = body::read(body, app.max_message_bytes(), share).await?;
+    body::check_content_type(&parts.headers, &bytes)?;
+    if !accepts_json(&parts.headers) {
+        let message = "Responses are application/json, and the header Accept excludes it.";
+        let problem = Problem::new(ErrorCode::InvalidRequest, message);
+        return Ok(error(StatusCode::NOT_ACCEPTABLE, &problem));
+    }
+    let version = parts.headers.get(PROTOCOL_VERSION);
+    let head = Head {
+        version: version.map(|version| version.to_str().unwrap_or_default()),
+        request_id: parts
+            .extensions
+            .get::<Arrival>()
+            .map(|arrival| arrival.id.clone()),
+    };
+    let work = match app.rpc().call_mcp(&requester.context, &bytes, head) {
+        Ok(work) => work,
+        Err(problem) if problem.code.http_status() == 400 => {
+            return Ok(error(StatusCode::BAD_REQUEST, &problem));
+        }
+        Err(problem) => return Err(problem.into()),
+    };
+    // The params have been read and are charged separately.
+    drop(bytes);
+    Ok(match work.await {
+        Some(reply) => json(StatusCode::OK, Body::from(Bytes::from_owner(reply))),
+        // There were only notifications.
+        None => respond(StatusCode::ACCEPTED, Body::empty()),
+    })
+}
+
+/// Whether the client accepts JSON. Clients must also accept event streams, which is not checked, because no
+/// response is one.
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(ACCEPT).iter().peekable();
+    let accepts = |range: &str| {
+        let essence = range.split(';').next().unwrap_or_default().trim();
+        ["application/json", "application/*", "*/*"]
+            .iter()
+            .any(|fits| essence.eq_ignore_ascii_case(fits))
+    };
+    lines.peek().is_none()
+        || lines
+            .filter_map(|line| line.to_str().ok())
+            .any(|line| line.split(',').any(accepts))
+}
+
+/// An error that belongs to no request of the client.
+fn error(status: StatusCode, problem: &Problem) -> Response {
+    json(status, Body::from(refusal(&Id::null(), problem)))
+}
+
+fn json(status: StatusCode, body: Body) -> Response {
+    let mut response = respond(status, body);
+    let media_type = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
+}
+
+fn respond(status: StatusCode, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_accepted_unless_excluded() {
+        let accepts = |lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(ACCEPT, HeaderValue::from_static(line));
+            }
+            accepts_json(&headers)
+        };
+        assert!(accepts(&[]) && accepts(&["*/*"]) && accepts(&["application/json"]));
+        assert!(accepts(&["application/json, text/event-stream"]));
+        assert!(accepts(&["text/event-stream", "Application/JSON;q=0.9"]));
+        assert!(!accepts(&["text/event-stream"]) && !accepts(&["text/html"]) && !accepts(&[""]));
+    }
+}
