@@ -3,7 +3,7 @@
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
-    VaultProgressParams, VaultStatusParams, deliveries, kinds,
+    VaultProgressParams, VaultStatusParams, deliveries, kinds, vault_shares,
 };
 use crate::dispatch::Rpc;
 use gatehouse_domain::Scope;
@@ -55,6 +55,9 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
                 services.auth.foreign_changes(),
             )),
     );
+    let feed = services.auth.foreign_changes();
+    let sharing = vault_shares::follow(Arc::clone(services), feed);
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(sharing));
     #[cfg(feature = "voice")]
     tasks.spawn(
         shutdown
