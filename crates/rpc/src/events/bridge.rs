@@ -39,6 +39,10 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
         Arc::clone(services),
         services.auth.foreign_changes(),
     )));
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_turns(
+        Arc::clone(services),
+        services.auth.foreign_changes(),
+    )));
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_channels(
         Arc::clone(services),
         services.auth.foreign_changes(),
@@ -209,6 +213,18 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
         };
         if concerns && let Err(error) = services.webhooks.reload().await {
             tracing::warn!(%error, "changed webhooks could not be reloaded");
+        }
+    }
+}
+
+/// Stops turns that another node was told to stop.
+async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) => services.agents.apply_change(&subject),
+            // A change that was missed does nothing: the caller sees that the turn goes on.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
         }
     }
 }
