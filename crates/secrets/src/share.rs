@@ -1,6 +1,10 @@
-//! Nodes that share a database and a cluster secret give each other the data key: a sealed node requests it, an
-//! unsealed one answers, and a rotation hands the new key to nodes that have the old one. The vault crate owns
-//! the cryptography, `owner_seal` the rule for a node that its owner sealed.
+//! Nodes that share a database and a cluster secret give each other the data key. This module requests it for a
+//! sealed node, `answer` answers for an unsealed one, and `rotation` hands the key of a rotation to nodes that
+//! have the one before. The vault crate owns the cryptography, `owner_seal` the rule for a node that its owner
+//! sealed.
+
+mod answer;
+mod rotation;
 
 use crate::lifecycle::Means;
 use crate::owner_seal::OwnerSeal;
@@ -261,133 +265,4 @@ impl Inner {
         }
         Ok(conn.delete_vault_share(id).await?)
     }
-
-    /// Answers the requests of other nodes. `own` is a request of this node that it does not need any more.
-    async fn answer_requests(
-        self: &Arc<Self>,
-        cluster: &ClusterKey,
-        own: Option<String>,
-    ) -> Result<(), VaultError> {
-        // A seal waits until the answers are written.
-        let _shared = self.gate.read().await;
-        let (seen, _, Some(dek)) = self.known() else {
-            return Ok(());
-        };
-        let read = self
-            .store
-            .read(|conn| Box::pin(async move { conn.list_vault_shares().await }));
-        let rows: Result<Vec<VaultShareRow>, StoreError> = read.await;
-        let (mut rows, now) = (rows?, self.now());
-        rows.retain(|row| Some(&row.id) != own.as_ref());
-        let answers = self.answers(cluster, &rows, &seen, &dek);
-        if answers.is_empty() && own.is_none() && rows.iter().all(|row| is_kept(row, now)) {
-            return Ok(());
-        }
-        let inner = Arc::clone(self);
-        let write = self.store.write(move |conn| {
-            Box::pin(async move {
-                inner.require_unchanged(conn, &seen).await?;
-                delete_old(conn, now).await?;
-                if let Some(own) = own {
-                    conn.delete_vault_share(&own).await?;
-                }
-                if answers.is_empty() || !OwnerSeal::read(conn).await?.is_over(None) {
-                    return Ok(());
-                }
-                for (id, answer) in &answers {
-                    conn.update_vault_share_answer(id, answer).await?;
-                }
-                Ok::<_, VaultError>(conn.insert_change(SUBJECT, now).await?)
-            })
-        });
-        write.await
-    }
-
-    fn answers(
-        &self,
-        cluster: &ClusterKey,
-        rows: &[VaultShareRow],
-        seen: &Seen,
-        dek: &Dek,
-    ) -> Vec<(String, String)> {
-        let now = self.now();
-        let waits = |row: &&VaultShareRow| {
-            row.answer.is_none()
-                && row.generation == seen.generation
-                && row.dek_id == dek.id().as_str()
-                && is_kept(row, now)
-        };
-        let mut answers = Vec::new();
-        for row in rows.iter().filter(waits) {
-            let Some(request) = &row.request else {
-                continue;
-            };
-            let place = SharePlace {
-                dek_id: row.dek_id.clone(),
-                generation: row.generation,
-                request: row.id.clone(),
-            };
-            match cluster.answer(&*self.random, &place, request, dek) {
-                Ok(answer) => answers.push((row.id.clone(), answer)),
-                Err(_) => self.sharing.warn("a request is not authentic"),
-            }
-        }
-        answers
-    }
-
-    /// Stores the new data key for nodes that have the old one, in the transaction of the rotation.
-    pub(crate) async fn hand_over(
-        &self,
-        conn: &mut Conn,
-        (old, new): (&Dek, &Dek),
-        generation: i64,
-    ) -> Result<(), VaultError> {
-        let Some(cluster) = self.sharing.cluster() else {
-            return Ok(());
-        };
-        let now = self.now();
-        delete_old(conn, now).await?;
-        let row = VaultShareRow {
-            id: handed_over_as(old.id().as_str(), new.id().as_str()),
-            dek_id: new.id().to_string(),
-            generation,
-            request: None,
-            answer: Some(cluster.hand_over(&*self.random, old, new)?),
-            created_at: now,
-        };
-        Ok(conn.update_vault_share(&row).await?)
-    }
-
-    /// Replaces the key in memory by that of a rotation on another node. If that fails, the caller drops the old
-    /// key, and the next round requests the new one. The caller must hold the gate exclusively.
-    pub(crate) async fn follow_rotation(&self, seen: &Seen, record: Option<&VaultRecord>) {
-        let (Some(cluster), Some(record), Some(old)) = (self.sharing.cluster(), record, self.dek())
-        else {
-            return;
-        };
-        if seen.disabled || old.id().as_str() == record.dek_id {
-            return;
-        }
-        let id = handed_over_as(old.id().as_str(), &record.dek_id);
-        let read = self
-            .store
-            .read(move |conn| Box::pin(async move { conn.find_vault_share(&id).await }));
-        let row: Result<Option<VaultShareRow>, StoreError> = read.await;
-        let Ok(Some(text)) = row.map(|row| row.and_then(|row| row.answer)) else {
-            return;
-        };
-        match cluster.take_over(&old, &record.dek_id, &text) {
-            Ok(dek) if is_key_of(record, &dek) => {
-                if self.hold(&Arc::new(dek), seen.generation).is_ok() {
-                    tracing::info!("the vault's key was rotated by another node");
-                }
-            }
-            _ => self.sharing.warn("the key of a rotation is not authentic"),
-        }
-    }
-}
-
-/// The id of a row. A node that missed an earlier rotation does not find it.
-fn handed_over_as(old: &str, new: &str) -> String {
-    format!("rotation:{old}:{new}")
 }

@@ -78,7 +78,8 @@ impl ClusterKey {
         let receiver = HoldPublicKey::from_bytes(receiver.map_err(|_| CryptoError::Malformed)?);
         let own = HoldPrivateKey::generate(random);
         let sender = own.public();
-        let key = self.answer_key(&own.agree(&receiver)?, &sender, &receiver)?;
+        let secret = own.agree(&receiver)?;
+        let key = self.answer_key(&secret, &sender, &receiver)?;
         let aad = Aad::ShareAnswer(place.clone());
         let sealed = cipher::seal(&key, random, &aad, dek.expose())?;
         Ok(format!("{}.{sealed}", sender.encode()))
@@ -160,7 +161,8 @@ impl ShareKey {
     ) -> Result<Dek, CryptoError> {
         let (sender, sealed) = answer.split_once('.').ok_or(CryptoError::Malformed)?;
         let sender = HoldPublicKey::parse(sender).ok_or(CryptoError::Malformed)?;
-        let key = cluster.answer_key(&self.0.agree(&sender)?, &sender, &self.0.public())?;
+        let secret = self.0.agree(&sender)?;
+        let key = cluster.answer_key(&secret, &sender, &self.0.public())?;
         let bytes = cipher::open(&key, &Aad::ShareAnswer(place.clone()), sealed)?;
         dek_of(&place.dek_id, &bytes)
     }
