@@ -20,7 +20,7 @@ impl Agents {
 }
 
 impl Inner {
-    /// Tells the nodes that run a turn of this session to stop it.
+    /// Notifies the nodes that run a turn of this session, so that they stop it.
     pub(crate) async fn abort_elsewhere(&self, session: SessionId) -> Result<(), AgentsError> {
         if !self.store.engine().is_shared() {
             return Ok(());

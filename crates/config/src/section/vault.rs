@@ -56,6 +56,10 @@ pub(crate) const KEYS: &[KeySpec] = &[
 
 /// The section `[vault]`.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own; they make no states together"
+)]
 pub struct Vault {
     /// Store secrets as plaintext while the vault is sealed, instead of refusing them.
     pub plaintext_while_sealed: bool,

@@ -217,7 +217,7 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
     }
 }
 
-/// Stops turns that another node was told to stop.
+/// Stops turns that another node aborted.
 async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
