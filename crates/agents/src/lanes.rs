@@ -162,6 +162,15 @@ impl Lanes {
         }
     }
 
+    /// Stops a turn if it runs on this node.
+    pub(crate) fn cancel_turn(&self, id: &TurnId) {
+        let lanes = self.lock();
+        let running = lanes.values().filter_map(|lane| lane.running.as_ref());
+        for turn in running.filter(|turn| turn.turn_id == *id) {
+            turn.cancel.cancel();
+        }
+    }
+
     /// The running turn of a session on this node.
     pub(crate) fn running(&self, session: &SessionId) -> Option<RunningTurn> {
         let lanes = self.lock();

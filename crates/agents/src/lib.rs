@@ -26,6 +26,7 @@ mod message;
 mod model_call;
 mod one_off;
 mod origin;
+mod other_nodes;
 mod policy;
 mod presets;
 mod prompt;

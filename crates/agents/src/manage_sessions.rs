@@ -91,7 +91,7 @@ impl Agents {
             .filter(|_| has_more)
             .map(|row| format!("{}.{}", row.updated_at.as_millis(), row.id));
         Ok(SessionPage {
-            sessions: rows.into_iter().map(|row| self.0.shown(row)).collect(),
+            sessions: self.0.shown_on_all_nodes(rows).await?,
             next_cursor,
         })
     }
@@ -99,7 +99,11 @@ impl Agents {
     /// Finds a session by id or key.
     pub async fn get_session(&self, name: &str) -> Result<Session, AgentsError> {
         let row = self.0.session_row(name).await?;
-        Ok(self.0.shown(row))
+        let shown = self.0.shown_on_all_nodes(vec![row]).await?;
+        shown
+            .into_iter()
+            .next()
+            .ok_or(AgentsError::NotFound("session"))
     }
 
     /// The source of the session with this key; `None` when there is none.
@@ -227,12 +231,12 @@ impl Agents {
         Ok(())
     }
 
-    /// Stops the running turn of a session and keeps its messages. Waiting turns still run. Does nothing when
-    /// no turn runs.
+    /// Stops the running turn of a session, on any node, and keeps its messages. Waiting turns still run. Does
+    /// nothing when no turn runs.
     pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
         let row = self.0.session_row(session).await?;
         self.0.lanes.cancel_running(&row.id);
-        Ok(())
+        self.0.abort_elsewhere(row.id).await
     }
 }
 

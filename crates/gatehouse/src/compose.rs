@@ -117,6 +117,11 @@ impl Gateway {
             secrets_settings(&config),
         )
         .await?;
+        let vault = &resolved.settings.vault;
+        if let Some(secret) = &vault.cluster_secret {
+            secrets.join_cluster(secret).await?;
+        }
+        secrets.set_share_unseal(vault.share_unseal);
         if purpose == Purpose::Serve {
             let process = config.layers().process();
             let file = process.auto_unseal_key_file.as_deref();

@@ -4,6 +4,7 @@
 mod bridge;
 mod deliveries;
 mod kinds;
+mod vault_shares;
 
 pub use bridge::bridge;
 

@@ -15,6 +15,7 @@ mod unseal;
 
 pub use disable::DisableReport;
 pub use enable::Enabled;
+pub(crate) use unseal::Means;
 
 use crate::VaultError;
 use crate::rows::{Turn, Walk};

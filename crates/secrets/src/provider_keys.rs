@@ -6,7 +6,7 @@ use crate::provider_rows::{Note, ReadableKeys};
 use crate::state::Inner;
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding};
-use gatehouse_vault::Status;
+use gatehouse_vault::{Aad, Status};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
@@ -106,13 +106,17 @@ impl Secrets {
     }
 
     /// Returns the key to send to this service; `None` if the provider has none, or one for another
-    /// kind or origin. Returns `Sealed` if the key may be among those that cannot be read now.
+    /// kind or origin. Returns `Sealed` if the key may be among those that cannot be read now, and `Damaged` if
+    /// its row does not decrypt.
     pub async fn provider_key(
         &self,
         id: &str,
         service: &KeyBinding,
     ) -> Result<Option<SecretString>, SecretsError> {
         let readable = self.readable_provider_keys().await?;
+        if readable.damaged.iter().any(|damaged| damaged == id) {
+            return Err(SecretsError::Damaged(Aad::provider_key(id).to_string()));
+        }
         let entry = readable.keys.0.get(id);
         if entry.is_none() && readable.some_are_sealed {
             return Err(SecretsError::Sealed);
@@ -177,15 +181,16 @@ impl Secrets {
         let _shared = self.0.gate.read().await;
         let rows = self.0.read_provider_rows().await?;
         let files = self.0.read_provider_files().await?;
-        let (mut own, other) = if self.0.has_provider_rows() {
+        let (mut own, mut other) = if self.0.has_provider_rows() {
             (rows, files)
         } else {
             (files, rows)
         };
-        for (id, entry) in other.keys.0 {
+        for (id, entry) in std::mem::take(&mut other.keys.0) {
             own.keys.0.entry(id).or_insert(entry);
         }
         own.some_are_sealed |= other.some_are_sealed;
+        own.damaged.append(&mut other.damaged);
         Ok(own)
     }
 
@@ -229,6 +234,7 @@ impl Inner {
             Ok(ReadableKeys {
                 keys: keys.unwrap_or_default(),
                 some_are_sealed,
+                damaged: Vec::new(),
             })
         });
         Ok(load.await?)

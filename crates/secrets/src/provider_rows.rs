@@ -21,6 +21,8 @@ pub(crate) struct ReadableKeys {
     pub(crate) keys: ProviderKeys,
     /// Whether there are keys that only an unsealed vault can read.
     pub(crate) some_are_sealed: bool,
+    /// Providers whose stored key does not decrypt.
+    pub(crate) damaged: Vec<String>,
 }
 
 /// The audit row of a change.
@@ -55,6 +57,11 @@ impl Inner {
                     readable.keys.0.insert(row.id, entry);
                 }
                 Err(SecretsError::Sealed) => readable.some_are_sealed = true,
+                // The keys of other providers still work.
+                Err(SecretsError::Damaged(what)) => {
+                    tracing::error!(what, "a stored provider key does not decrypt");
+                    readable.damaged.push(row.id);
+                }
                 Err(error) => return Err(error),
             }
         }

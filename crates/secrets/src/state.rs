@@ -8,6 +8,7 @@ use crate::pause::Pauses;
 use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
 use crate::settings::{Progress, SecretsSettings};
+use crate::share::Sharing;
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
@@ -36,6 +37,8 @@ struct Memory {
     /// The record's key, if this process disabled the vault. Nothing is encrypted with it; it only
     /// allows wrapping the record for a new password later.
     spare: Option<Arc<Dek>>,
+    /// The number of unlocks on all nodes when an owner sealed this one.
+    sealed_after: Option<i64>,
 }
 
 pub(crate) struct Inner {
@@ -57,6 +60,7 @@ pub(crate) struct Inner {
     files: Arc<ProviderFiles>,
     pub(crate) tasks: TaskTracker,
     pub(crate) pauses: Pauses,
+    pub(crate) sharing: Sharing,
 }
 
 impl fmt::Debug for Inner {
@@ -88,6 +92,7 @@ impl Inner {
             seen: parts.seen,
             closed: None,
             spare: None,
+            sealed_after: None,
         };
         Self {
             begins: AtomicU64::new(0),
@@ -105,6 +110,7 @@ impl Inner {
             files,
             tasks: TaskTracker::new(),
             pauses: Pauses::default(),
+            sharing: Sharing::default(),
         }
     }
 

@@ -128,6 +128,7 @@ impl LiveConfig {
         }
         auth.update_settings(auth_settings(&resolved, &self.layers));
         secrets.update_settings(secrets_settings(&resolved, &self.layers));
+        secrets.set_share_unseal(resolved.settings.vault.share_unseal);
         Ok(())
     }
 }

@@ -84,6 +84,35 @@ impl Conn {
         self.list(query.bind(before.as_millis()).bind(LISTED)).await
     }
 
+    /// Returns the turns that run in a session: the first of each process.
+    pub async fn list_running_chat_turns(
+        &mut self,
+        session: &SessionId,
+    ) -> Result<Vec<ChatTurnRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_turns AS turn WHERE session_id = $1 AND NOT EXISTS (
+                 SELECT 1 FROM chat_turns AS earlier
+                 WHERE earlier.session_id = turn.session_id AND earlier.node = turn.node
+                     AND earlier.turn_no < turn.turn_no)
+             ORDER BY turn_no, id",
+        );
+        self.list(query.bind(session.as_str())).await
+    }
+
+    /// Returns up to 200 sessions in which processes other than `node` run turns.
+    pub async fn list_sessions_of_other_nodes(
+        &mut self,
+        node: &str,
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let query = query(
+            "SELECT DISTINCT session_id FROM chat_turns WHERE node <> $1 AND alive_until >= $2
+             ORDER BY session_id LIMIT $3",
+        );
+        let query = query.bind(node).bind(now.as_millis());
+        self.list(query.bind(LISTED)).await
+    }
+
     /// Finds the text that a delivery brought in a turn.
     pub async fn find_chat_message_of_delivery(
         &mut self,

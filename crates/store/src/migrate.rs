@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 30] = [
+const MIGRATIONS: [(i64, &str, &str); 31] = [
     (
         1,
         "settings",
@@ -128,6 +128,11 @@ const MIGRATIONS: [(i64, &str, &str); 30] = [
         50,
         "provider_keys",
         include_str!("../migrations/0050_provider_keys.sql"),
+    ),
+    (
+        52,
+        "vault_shares",
+        include_str!("../migrations/0052_vault_shares.sql"),
     ),
     (
         60,

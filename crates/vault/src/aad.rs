@@ -1,6 +1,7 @@
 //! The context of a ciphertext. It is authenticated with the text, so a value moved to another row
 //! or column does not decrypt. Must not know what the values mean.
 
+use crate::SharePlace;
 use std::fmt;
 
 /// The context of one ciphertext. `Display` returns the literal text that is authenticated.
@@ -42,6 +43,17 @@ pub enum Aad {
     },
     /// `vault:hold`: the private key for held deliveries.
     HoldKey,
+    /// `vault:share:request:{dek_id}:{generation}:{id}`: a sealed node's request for the data key.
+    ShareRequest(SharePlace),
+    /// `vault:share:answer:{dek_id}:{generation}:{id}`: the data key, for the node that requested it.
+    ShareAnswer(SharePlace),
+    /// `vault:share:rotation:{old}:{new}`: the new data key, for nodes that have the old one.
+    ShareRotation {
+        /// Id of the data key before the rotation.
+        old: String,
+        /// Id of the data key after it.
+        new: String,
+    },
     /// `vault:dek`: the data key, wrapped with the key derived from the password.
     WrappedDek,
     /// `vault:dek:recovery`: the data key, wrapped with the key derived from the recovery key.
@@ -104,6 +116,9 @@ impl fmt::Display for Aad {
             Self::VoiceCache { name } => write!(f, "voice:cache:{name}"),
             Self::Held { delivery } => write!(f, "held:{delivery}"),
             Self::HoldKey => f.write_str("vault:hold"),
+            Self::ShareRequest(place) => write!(f, "vault:share:request:{place}"),
+            Self::ShareAnswer(place) => write!(f, "vault:share:answer:{place}"),
+            Self::ShareRotation { old, new } => write!(f, "vault:share:rotation:{old}:{new}"),
             Self::WrappedDek => f.write_str("vault:dek"),
             Self::RecoveryWrappedDek => f.write_str("vault:dek:recovery"),
         }

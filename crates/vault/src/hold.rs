@@ -31,6 +31,14 @@ impl HoldPublicKey {
         Some(Self(bytes.try_into().ok()?))
     }
 
+    pub(crate) const fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
+        &self.0
+    }
+
     pub(crate) fn encode(&self) -> String {
         STANDARD.encode(self.0)
     }
@@ -60,6 +68,19 @@ impl HoldPrivateKey {
 
     pub(crate) fn public(&self) -> HoldPublicKey {
         HoldPublicKey(MontgomeryPoint::mul_base_clamped(*self.0).to_bytes())
+    }
+
+    /// The Diffie-Hellman secret with another key pair.
+    pub(crate) fn agree(
+        &self,
+        theirs: &HoldPublicKey,
+    ) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
+        let secret = Zeroizing::new(MontgomeryPoint(theirs.0).mul_clamped(*self.0).to_bytes());
+        // RFC 7748, section 6.1: a public key of low order makes the secret zero.
+        if *secret == [0; KEY_BYTES] {
+            return Err(CryptoError::NotAuthentic);
+        }
+        Ok(secret)
     }
 
     /// Wraps the key with the data key. AAD: `vault:hold`.
@@ -97,11 +118,7 @@ fn shared_key(
     sender: &[u8; KEY_BYTES],
     receiver: &[u8; KEY_BYTES],
 ) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
-    let secret = Zeroizing::new(MontgomeryPoint(*theirs).mul_clamped(*mine.0).to_bytes());
-    // RFC 7748, section 6.1: a public key of low order makes the secret zero.
-    if *secret == [0; KEY_BYTES] {
-        return Err(CryptoError::NotAuthentic);
-    }
+    let secret = mine.agree(&HoldPublicKey::from_bytes(*theirs))?;
     let salt = [sender.as_slice(), receiver].concat();
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     Hkdf::<Sha256>::new(Some(&salt), secret.as_slice())

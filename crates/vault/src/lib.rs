@@ -16,6 +16,7 @@ mod kdf;
 mod keyring;
 mod record;
 mod recovery;
+mod share;
 
 pub use aad::Aad;
 pub use cipher::CryptoError;
@@ -28,3 +29,4 @@ pub use record::{
     rewrap_password, rotate,
 };
 pub use recovery::{InvalidRecoveryKey, RecoveryKey};
+pub use share::{ClusterKey, MIN_CLUSTER_SECRET_CHARACTERS, ShareKey, SharePlace};

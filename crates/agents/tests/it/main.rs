@@ -17,6 +17,7 @@ mod lanes;
 mod long_history;
 mod lost;
 mod model_trouble;
+mod nodes;
 mod one_off;
 mod reasoning;
 mod retention;

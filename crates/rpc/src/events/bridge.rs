@@ -3,7 +3,7 @@
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
-    VaultProgressParams, VaultStatusParams, deliveries, kinds,
+    VaultProgressParams, VaultStatusParams, deliveries, kinds, vault_shares,
 };
 use crate::dispatch::Rpc;
 use gatehouse_domain::Scope;
@@ -39,6 +39,10 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
         Arc::clone(services),
         services.auth.foreign_changes(),
     )));
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_turns(
+        Arc::clone(services),
+        services.auth.foreign_changes(),
+    )));
     tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_channels(
         Arc::clone(services),
         services.auth.foreign_changes(),
@@ -55,6 +59,9 @@ pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker
                 services.auth.foreign_changes(),
             )),
     );
+    let feed = services.auth.foreign_changes();
+    let sharing = vault_shares::follow(Arc::clone(services), feed);
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(sharing));
     #[cfg(feature = "voice")]
     tasks.spawn(
         shutdown
@@ -206,6 +213,18 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
         };
         if concerns && let Err(error) = services.webhooks.reload().await {
             tracing::warn!(%error, "changed webhooks could not be reloaded");
+        }
+    }
+}
+
+/// Stops turns that another node aborted.
+async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) => services.agents.apply_change(&subject),
+            // A change that was missed does nothing: the caller sees that the turn goes on.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
         }
     }
 }

@@ -128,6 +128,9 @@ impl Inner {
         };
         let detail = json!({ "migrated": migrated });
         self.note(conn, "vault.enabled", actor, detail).await?;
+        if !matches!(plan, Plan::Flag) {
+            self.note_unlock(conn, actor).await?;
+        }
         self.store_flag(conn, true).await
     }
 }

@@ -78,6 +78,7 @@ impl Inner {
         let migrated = self.migrate(conn, &new.dek).await?;
         let detail = json!({ "dek_id": new.record.dek_id, "migrated": migrated });
         self.note(conn, "vault.initialized", actor, detail).await?;
+        self.note_unlock(conn, actor).await?;
         Ok(seen::advance(conn, self.now()).await?)
     }
 }

@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 struct Rotation {
     seen: Seen,
+    /// The password also unlocks this node.
+    was_sealed: bool,
     opened: VaultRecord,
     new: VaultRecord,
     old_dek: Arc<Dek>,
@@ -92,6 +94,7 @@ impl Inner {
         };
         let new = new.keep_hold_key(&made.dek, &opened, &old_dek, &*self.random)?;
         Ok(Rotation {
+            was_sealed: view.dek.is_none(),
             seen: view.seen,
             new,
             opened,
@@ -116,6 +119,12 @@ impl Inner {
         let report = self.walk(conn, &turn).await?;
         let detail = json!({ "dek_id": rotation.new.dek_id, "secrets": report.total() });
         self.note(conn, "vault.rotated", actor, detail).await?;
-        Ok(seen::advance(conn, self.now()).await?)
+        if rotation.was_sealed {
+            self.note_unlock(conn, actor).await?;
+        }
+        let generation = seen::advance(conn, self.now()).await?;
+        let deks = (&*rotation.old_dek, &*rotation.new_dek);
+        self.hand_over(conn, deks, generation).await?;
+        Ok(generation)
     }
 }

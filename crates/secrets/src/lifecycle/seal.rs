@@ -7,7 +7,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Drops the data key. Requests that started before this one do not bring it back.
+    /// Drops the data key. Requests that started before this one do not bring it back, and other nodes do not
+    /// share theirs until a person unlocks one.
     pub async fn seal(&self, actor: &Actor) -> Result<Status, VaultError> {
         let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let work = async move {
@@ -28,22 +29,27 @@ impl Secrets {
             let was_sealed = inner.dek().is_none();
             // Drop the key before writing the audit row: a failed write must not prevent the seal.
             let status = inner.forget(began)?;
-            if was_sealed {
+            if was_sealed && !inner.store.engine().is_shared() {
                 return Ok(status);
             }
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
                 Box::pin(async move {
-                    job.note(conn, "vault.sealed", &actor, json!({})).await?;
-                    Ok::<_, VaultError>(())
+                    if !was_sealed {
+                        job.note(conn, "vault.sealed", &actor, json!({})).await?;
+                    }
+                    Ok::<_, VaultError>(job.note_owner_seal(conn).await?)
                 })
             });
-            if let Err(error) = write.await {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(
-                    error,
-                    "the vault was sealed, but this was not written to the audit log"
-                );
+            match write.await {
+                Ok(unlocks) => inner.note_sealed_after(unlocks),
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(
+                        error,
+                        "the vault was sealed, but this was not written to the audit log"
+                    );
+                }
             }
             Ok(status)
         };

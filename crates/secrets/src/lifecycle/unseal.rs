@@ -11,6 +11,28 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 
+/// What unseals the vault.
+#[derive(Clone)]
+pub(crate) enum Means {
+    Password,
+    RecoveryKey,
+    /// The answer of another node to this request.
+    AnotherNode {
+        request: String,
+    },
+}
+
+impl Means {
+    /// The text in the audit log.
+    const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::RecoveryKey => "recovery_key",
+            Self::AnotherNode { .. } => "another_node",
+        }
+    }
+}
+
 impl Secrets {
     /// Unseals with the password and encrypts all plaintext rows in the same step. Returns `BadKey`
     /// for a wrong password, even while the vault is unsealed. Returns `Superseded` if a request
@@ -65,13 +87,24 @@ impl Inner {
         if now.dek.is_some() {
             return Ok(now.status);
         }
-        let by = match key {
-            Key::Password(_) => "password",
-            Key::Recovery(_) => "recovery_key",
+        let means = match key {
+            Key::Password(_) => Means::Password,
+            Key::Recovery(_) => Means::RecoveryKey,
         };
-        let migrated = self.migrate_at_unseal(actor, by, &now.seen, &dek).await?;
-        let status = self.hold(&dek, now.seen.generation)?;
-        self.settle_provider_keys(&dek).await;
+        self.unseal_alone(actor, means, &now.seen, &dek).await
+    }
+
+    /// Unseals with the record's key. The caller must hold the gate exclusively.
+    pub(crate) async fn unseal_alone(
+        self: &Arc<Self>,
+        actor: &Actor,
+        means: Means,
+        seen: &Seen,
+        dek: &Arc<Dek>,
+    ) -> Result<Status, VaultError> {
+        let migrated = self.migrate_at_unseal(actor, means, seen, dek).await?;
+        let status = self.hold(dek, seen.generation)?;
+        self.settle_provider_keys(dek).await;
         if migrated > 0 {
             self.checkpoint().await;
         }
@@ -81,7 +114,7 @@ impl Inner {
     async fn migrate_at_unseal(
         self: &Arc<Self>,
         actor: &Actor,
-        by: &'static str,
+        means: Means,
         seen: &Seen,
         dek: &Arc<Dek>,
     ) -> Result<u64, VaultError> {
@@ -92,7 +125,11 @@ impl Inner {
                 job.require_unchanged(conn, &seen).await?;
                 let migrated = job.migrate(conn, &dek).await?;
                 job.add_hold_key(conn, &dek).await?;
-                let detail = json!({ "by": by, "migrated": migrated });
+                match &means {
+                    Means::Password | Means::RecoveryKey => job.note_unlock(conn, &actor).await?,
+                    Means::AnotherNode { request } => job.end_request(conn, request).await?,
+                }
+                let detail = json!({ "by": means.as_str(), "migrated": migrated });
                 job.note(conn, "vault.unsealed", &actor, detail).await?;
                 Ok::<_, VaultError>(migrated)
             })

@@ -2,6 +2,7 @@
 
 use super::{Inner, RequestStart};
 use crate::VaultError;
+use crate::owner_seal::UNKNOWN;
 use crate::seen::{Seen, View};
 use gatehouse_store::{Conn, StoreError};
 use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};
@@ -67,6 +68,7 @@ impl Inner {
     /// The same for a transition that already holds the gate.
     pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
         let (seen, record) = self.read_seen().await?;
+        self.follow_rotation(&seen, record.as_ref()).await;
         self.observe(seen.clone());
         self.view_if_known(&seen, record)
             .ok_or(VaultError::TaskAborted)
@@ -113,6 +115,7 @@ impl Inner {
                 generation,
             };
             memory.spare = None;
+            memory.sealed_after = None;
             let id = dek.id().as_str();
             memory
                 .keyring
@@ -126,11 +129,22 @@ impl Inner {
         Ok(status)
     }
 
+    /// The number of unlocks on all nodes when an owner sealed this one; `None` if it was unsealed since.
+    pub(crate) fn sealed_after(&self) -> Option<i64> {
+        self.memory().sealed_after
+    }
+
+    /// Sets what [`Inner::sealed_after`] returns.
+    pub(crate) fn note_sealed_after(&self, unlocks: i64) {
+        self.memory().sealed_after = Some(unlocks);
+    }
+
     /// Drops the key. No request that started earlier brings it back.
     pub(crate) fn forget(&self, began: RequestStart) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
             memory.closed = memory.closed.max(Some(began));
+            memory.sealed_after = Some(UNKNOWN);
             memory.keyring.sealed()
         };
         let status = status.map_err(|_| VaultError::TaskAborted)?;

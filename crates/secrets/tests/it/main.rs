@@ -20,4 +20,5 @@ mod protected;
 mod provider_keys;
 mod provider_rows;
 mod rotate;
+mod sharing;
 mod ssh_keys;

@@ -113,8 +113,16 @@ async fn a_key_moved_to_another_provider_does_not_decrypt() {
     let node = a.start().await;
     node.initialize().await;
     set(&node, "p", "sk-1").await;
-    a.sql("UPDATE provider_keys SET id = 'q'").await;
+    set(&node, "other", "sk-2").await;
+    a.sql("UPDATE provider_keys SET id = 'q' WHERE id = 'p'")
+        .await;
     assert!(node.secrets.provider_key("q", &service(URL)).await.is_err());
+    // The other providers are not affected, and the row can be removed.
+    assert_eq!(read(&node, "other").await.as_deref(), Some("sk-2"));
+    assert_eq!(node.secrets.list_provider_keys().await.unwrap().len(), 1);
+    let removed = node.secrets.remove_provider_key(actor(), "q").await;
+    removed.unwrap();
+    assert_eq!(read(&node, "q").await, None);
 }
 
 #[tokio::test]

@@ -3,5 +3,6 @@
 mod disable;
 mod endpoints;
 mod guard;
+mod nodes;
 mod restart;
 mod rotate;

@@ -22,6 +22,7 @@ const by: More = ({ method, by: way }) => {
   const how = text(method ?? way);
   if (how === 'passkey') return m.audit_by_passkey();
   if (how === 'password') return m.audit_by_password();
+  if (how === 'another_node') return m.audit_by_another_node();
   return how === 'recovery_key' || how === 'recovery' ? m.audit_by_recovery_key() : how;
 };
 const stored: More = (detail) => {

@@ -1,0 +1,73 @@
+//! Turns that run on other nodes of a shared database: which sessions have one, and how one is stopped.
+
+use crate::error::AgentsError;
+use crate::handle::{Agents, Inner};
+use crate::session::Session;
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_store::{ChatSessionRow, ChatTurnRow};
+
+/// The subject of a change that stops a turn, before the id of the turn. The id keeps a change that is read late
+/// from stopping a later turn of the session.
+const ABORT: &str = "chat_abort:";
+
+impl Agents {
+    /// Applies a change of any node: stops the turn that it names, if that runs here. Ignores other subjects.
+    pub fn apply_change(&self, subject: &str) {
+        if let Some(turn) = subject.strip_prefix(ABORT) {
+            self.0.lanes.cancel_turn(&TurnId::from_text(turn));
+        }
+    }
+}
+
+impl Inner {
+    /// Notifies the nodes that run a turn of this session, so that they stop it.
+    pub(crate) async fn abort_elsewhere(&self, session: SessionId) -> Result<(), AgentsError> {
+        if !self.store.engine().is_shared() {
+            return Ok(());
+        }
+        let read = self.store.read(move |conn| {
+            Box::pin(async move { conn.list_running_chat_turns(&session).await })
+        });
+        let mut turns: Vec<ChatTurnRow> = read.await?;
+        turns.retain(|turn| turn.node != self.node);
+        if turns.is_empty() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                for turn in turns {
+                    conn.insert_change(&format!("{ABORT}{}", turn.id), now)
+                        .await?;
+                }
+                Ok::<_, AgentsError>(())
+            })
+        });
+        write.await
+    }
+
+    /// Sessions as callers see them, with the turns of all nodes.
+    pub(crate) async fn shown_on_all_nodes(
+        &self,
+        rows: Vec<ChatSessionRow>,
+    ) -> Result<Vec<Session>, AgentsError> {
+        let elsewhere: Vec<String> = if self.store.engine().is_shared() {
+            let (node, now) = (self.node.clone(), self.clock.now());
+            let read = self.store.read(move |conn| {
+                Box::pin(async move { conn.list_sessions_of_other_nodes(&node, now).await })
+            });
+            read.await?
+        } else {
+            Vec::new()
+        };
+        let shown = rows.into_iter().map(|row| {
+            let runs_elsewhere = elsewhere.iter().any(|id| id == row.id.as_str());
+            let session = self.shown(row);
+            Session {
+                running: session.running || runs_elsewhere,
+                ..session
+            }
+        });
+        Ok(shown.collect())
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether an owner sealed a node after the last unlock. While that is so, no node gives the data key to
+//! another one. Kept in the database, because the node may restart, and in memory, because the database may be
+//! away at the seal.
+
+use crate::state::Inner;
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::{Conn, StoreError};
+use serde_json::json;
+
+/// Counts unlocks by a person on any node. Not a setting: the table also holds state.
+const UNLOCKS: &str = "vault_unlocks";
+/// The number of unlocks at the last seal by an owner.
+const SEALED_AFTER: &str = "vault_sealed_after";
+
+/// The number of unlocks that no database has: only an unlock of this node ends the seal.
+pub(crate) const UNKNOWN: i64 = i64::MAX;
+
+/// What the database contains about seals and unlocks.
+pub(crate) struct OwnerSeal {
+    unlocks: i64,
+    sealed_after: Option<i64>,
+}
+
+impl OwnerSeal {
+    pub(crate) async fn read(conn: &mut Conn) -> Result<Self, StoreError> {
+        let unlocks = conn.find_setting(UNLOCKS).await?;
+        let sealed_after = conn.find_setting(SEALED_AFTER).await?;
+        Ok(Self {
+            unlocks: unlocks.and_then(|value| value.as_i64()).unwrap_or(0),
+            sealed_after: sealed_after.and_then(|value| value.as_i64()),
+        })
+    }
+
+    /// Whether a person has unlocked a node since the last seal. `own` is the number of unlocks when an owner
+    /// sealed this node.
+    pub(crate) fn is_over(&self, own: Option<i64>) -> bool {
+        let before = |seal: i64| seal < self.unlocks;
+        self.sealed_after.is_none_or(before) && own.is_none_or(before)
+    }
+}
+
+impl Inner {
+    /// Records that an owner sealed this node. Returns the number of unlocks so far.
+    pub(crate) async fn note_owner_seal(&self, conn: &mut Conn) -> Result<i64, StoreError> {
+        if !self.store.engine().is_shared() {
+            return Ok(UNKNOWN);
+        }
+        let unlocks = OwnerSeal::read(conn).await?.unlocks;
+        conn.update_setting(SEALED_AFTER, &json!(unlocks), self.now())
+            .await?;
+        Ok(unlocks)
+    }
+
+    /// Counts an unlock, in its transaction, and notifies nodes that waited for it. An automatic unseal does not
+    /// count, because it happens without a person.
+    pub(crate) async fn note_unlock(
+        &self,
+        conn: &mut Conn,
+        actor: &Actor,
+    ) -> Result<(), StoreError> {
+        if !self.store.engine().is_shared() || *actor == Actor::system() {
+            return Ok(());
+        }
+        let now: Timestamp = self.now();
+        let seal = OwnerSeal::read(conn).await?;
+        let unlocks = seal.unlocks.wrapping_add(1);
+        conn.update_setting(UNLOCKS, &json!(unlocks), now).await?;
+        if seal.is_over(None) {
+            return Ok(());
+        }
+        conn.insert_change(crate::share::SUBJECT, now).await
+    }
+}
