@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 29] = [
+const MIGRATIONS: [(i64, &str, &str); 30] = [
     (
         1,
         "settings",
@@ -128,6 +128,11 @@ const MIGRATIONS: [(i64, &str, &str); 29] = [
         50,
         "provider_keys",
         include_str!("../migrations/0050_provider_keys.sql"),
+    ),
+    (
+        58,
+        "message_usage",
+        include_str!("../migrations/0058_message_usage.sql"),
     ),
 ];
 
