@@ -5,9 +5,10 @@ use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::sending;
+use crate::tool::CHANNEL_SEND;
 use crate::webhook::Snapshot;
 use gatehouse_agents::{
-    Action, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
+    Action, ActionStatus, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
 };
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
@@ -150,6 +151,7 @@ async fn ask_agent(
         system_suffix: config.system_prompt_suffix.clone(),
         origin: Origin::Webhook {
             policy: config.tool_policy.clone(),
+            targets: config.deliver_to.iter().cloned().collect(),
             delivery: work.row.id.clone(),
             written_by,
         },
@@ -197,6 +199,10 @@ fn after_turn(
     target: Option<&str>,
 ) -> Outcome {
     let lack = lack_of(&report);
+    // The only tool of a webhook's turn that changes anything. A repeated attempt may send again.
+    let is_send =
+        |action: &Action| action.tool == CHANNEL_SEND && action.status == ActionStatus::Ok;
+    let has_sent = report.actions.iter().any(is_send);
     let trace = Trace {
         tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
         actions: report.actions.into_iter().map(response_action).collect(),
@@ -206,8 +212,7 @@ fn after_turn(
         ..Trace::default()
     };
     if report.cancelled && stops.is_any() {
-        // A webhook's tools are read-only, so nothing was sent.
-        return Outcome::Interrupted { began: false };
+        return Outcome::Interrupted { began: has_sent };
     }
     if report.cancelled {
         return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
@@ -228,7 +233,7 @@ fn after_turn(
             Outcome::Exhausted(trace, resets_at)
         }
         Some(problem) if let Some(asked) = asked => Outcome::Wait(trace, problem.message, asked),
-        // The agent did not fail, and a webhook's tools are read-only.
+        // The agent did not fail.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }

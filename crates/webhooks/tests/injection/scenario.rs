@@ -171,6 +171,7 @@ impl Scenario {
             },
             origin: Origin::Webhook {
                 policy: Some(ToolPolicy {
+                    targets: Vec::new(),
                     allow: vec!["*".to_owned()],
                     deny: Vec::new(),
                 }),
