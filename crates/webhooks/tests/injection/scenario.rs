@@ -171,10 +171,10 @@ impl Scenario {
             },
             origin: Origin::Webhook {
                 policy: Some(ToolPolicy {
-                    targets: Vec::new(),
                     allow: vec!["*".to_owned()],
                     deny: Vec::new(),
                 }),
+                targets: vec!["inbox".to_owned()],
                 delivery: self.deliver(number, text).await,
                 written_by: MessageOrigin::Stranger,
             },
