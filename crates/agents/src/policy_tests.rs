@@ -202,12 +202,13 @@ fn a_tool_that_serves_named_targets_needs_its_exact_name_and_a_target() {
     let named = permit(&origin(&["channel_send"], &["inbox"]), &any);
     assert!(named.admits(&Bound));
     assert_eq!(named.targets_of(&Bound), Some(&["inbox".to_owned()][..]));
-    for (names, targets) in [
-        (&["channel_send"][..], &[][..]),
+    let rows: [(&[&str], &[&str]); 4] = [
+        (&["channel_send"], &[]),
         (&["*"], &["inbox"]),
         (&["channel_*"], &["inbox"]),
         (&[], &["inbox"]),
-    ] {
+    ];
+    for (names, targets) in rows {
         assert!(
             !permit(&origin(names, targets), &any).admits(&Bound),
             "{names:?}"
