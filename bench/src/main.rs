@@ -21,6 +21,7 @@ mod prepare;
 mod proxy;
 mod soak;
 mod table;
+mod turn;
 mod voice;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +45,8 @@ enum Command {
     Soak(soak::Args),
     /// How fast deliveries are accepted and completed
     Ingest(ingest::Args),
+    /// What the gateway adds to the turns of agents
+    Turn(turn::Args),
     /// The cost of speech through the gateway
     Voice(voice::Args),
     /// The baseline routes without the gate; started by the harness
@@ -76,6 +79,10 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(ingest::run(&args)),
+        Command::Turn(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(turn::run(&args)),
         Command::Voice(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

@@ -121,6 +121,9 @@ impl From<ChatMessageRow> for Message {
         let tool_calls = calls_of(&row);
         let tokens = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
         let usage = tokens(row.input_tokens).zip(tokens(row.output_tokens));
+        let part = |count: Option<i64>| tokens(count).unwrap_or_default();
+        let (cached_tokens, reasoning_tokens) =
+            (part(row.cached_tokens), part(row.reasoning_tokens));
         Self {
             id: row.id,
             session: row.session_id,
@@ -135,7 +138,8 @@ impl From<ChatMessageRow> for Message {
             usage: usage.map(|(input_tokens, output_tokens)| Usage {
                 input_tokens,
                 output_tokens,
-                ..Usage::default()
+                cached_tokens,
+                reasoning_tokens,
             }),
             model: row.model,
             audio: row.audio,

@@ -55,6 +55,8 @@ pub struct Permit {
     nothing: bool,
     /// The tools that the agent or the webhook allows by their exact names.
     named: Vec<String>,
+    /// The targets that the webhook names.
+    targets: Vec<String>,
 }
 
 impl Permit {
@@ -62,7 +64,9 @@ impl Permit {
     /// cleared, and the agent's `tools`.
     ///
     /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
-    /// may use nothing. Neither it nor a chat in such a session can use a trusted tool.
+    /// may use nothing. Neither it nor a chat in such a session can use a trusted tool, except that a webhook's
+    /// turn can use one for the targets of the webhook ([`Tool::serves_named_targets`]) if its policy contains the
+    /// exact name.
     pub fn of(origin: &Origin, has_webhook_text: bool, agent: &ToolPolicy) -> Self {
         match origin {
             Origin::Chat | Origin::Api => Self {
@@ -74,8 +78,11 @@ impl Permit {
                 policies: vec![agent.clone()],
                 nothing: false,
                 named: exact_names(&agent.allow),
+                targets: Vec::new(),
             },
-            Origin::Webhook { policy, .. } => {
+            Origin::Webhook {
+                policy, targets, ..
+            } => {
                 let denied = ToolPolicy {
                     allow: Vec::new(),
                     deny: agent.deny.clone(),
@@ -87,6 +94,7 @@ impl Permit {
                         .as_ref()
                         .map_or_else(Vec::new, |policy| exact_names(&policy.allow)),
                     policies: policy.iter().cloned().chain([denied]).collect(),
+                    targets: targets.clone(),
                 }
             }
         }
@@ -95,7 +103,19 @@ impl Permit {
     /// Whether this tool may be offered and called.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         let admitted = |policy: &ToolPolicy| policy.admits(tool);
-        !self.nothing && tool.audience() <= self.ceiling && self.policies.iter().all(admitted)
+        let is_in_reach = tool.audience() <= self.ceiling || self.is_bound(tool);
+        !self.nothing && is_in_reach && self.policies.iter().all(admitted)
+    }
+
+    /// The only targets that calls of this tool may have; `None` if all are allowed.
+    pub fn targets_of(&self, tool: &dyn Tool) -> Option<&[String]> {
+        self.is_bound(tool).then_some(&self.targets)
+    }
+
+    /// Whether a trusted tool is in reach because the webhook names targets for it.
+    fn is_bound(&self, tool: &dyn Tool) -> bool {
+        let is_beyond = tool.audience() > self.ceiling && tool.serves_named_targets();
+        is_beyond && !self.targets.is_empty() && self.names(tool)
     }
 
     /// Whether the owner allowed this tool by its exact name.

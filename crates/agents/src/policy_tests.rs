@@ -61,6 +61,7 @@ fn policy(allow: &[&str], deny: &[&str]) -> ToolPolicy {
 fn webhook(policy: Option<ToolPolicy>) -> Origin {
     Origin::Webhook {
         policy,
+        targets: Vec::new(),
         delivery: DeliveryId::from_text("del_1"),
         written_by: MessageOrigin::Stranger,
     }
@@ -157,6 +158,72 @@ fn a_tainted_chat_has_public_tools_only() {
     assert_eq!(offered(&Origin::Chat, true, &ToolPolicy::default()), PUBLIC);
     assert_eq!(offered(&Origin::Chat, true, &policy(&["*"], &[])), PUBLIC);
     assert!(offered(&Origin::Chat, true, &policy(&["webhook", "mcp__x__*"], &[])).is_empty());
+}
+
+/// A trusted tool that a webhook's turn may use for the webhook's targets.
+#[derive(Debug)]
+struct Bound;
+
+impl Tool for Bound {
+    fn name(&self) -> &'static str {
+        "channel_send"
+    }
+    fn description(&self) -> &'static str {
+        ""
+    }
+    fn parameters(&self) -> Value {
+        json!({})
+    }
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+    fn serves_named_targets(&self) -> bool {
+        true
+    }
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        _: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+#[test]
+fn a_tool_that_serves_named_targets_needs_its_exact_name_and_a_target() {
+    let origin = |names: &[&str], targets: &[&str]| Origin::Webhook {
+        policy: Some(policy(names, &[])),
+        targets: targets.iter().map(|&target| target.to_owned()).collect(),
+        delivery: DeliveryId::from_text("del_1"),
+        written_by: MessageOrigin::Stranger,
+    };
+    let permit = |origin: &Origin, agent: &ToolPolicy| Permit::of(origin, true, agent);
+    let any = ToolPolicy::default();
+    let named = permit(&origin(&["channel_send"], &["inbox"]), &any);
+    assert!(named.admits(&Bound));
+    assert_eq!(named.targets_of(&Bound), Some(&["inbox".to_owned()][..]));
+    let rows: [(&[&str], &[&str]); 4] = [
+        (&["channel_send"], &[]),
+        (&["*"], &["inbox"]),
+        (&["channel_*"], &["inbox"]),
+        (&[], &["inbox"]),
+    ];
+    for (names, targets) in rows {
+        assert!(
+            !permit(&origin(names, targets), &any).admits(&Bound),
+            "{names:?}"
+        );
+    }
+    let denied = policy(&[], &["channel_send"]);
+    assert!(!permit(&origin(&["channel_send"], &["inbox"]), &denied).admits(&Bound));
+    // The owner's chat in such a session has public tools only; elsewhere, it has all targets.
+    let agent = policy(&["channel_send"], &[]);
+    assert!(!permit(&Origin::Chat, &agent).admits(&Bound));
+    let trusted = Permit::of(&Origin::Chat, false, &agent);
+    assert!(trusted.admits(&Bound) && trusted.targets_of(&Bound).is_none());
+    // Other trusted tools stay out of reach.
+    let other = permit(&origin(&["webhook"], &["inbox"]), &any);
+    assert!(!other.admits(&Fake("webhook", Audience::Trusted)));
 }
 
 /// Two tools that shared one name in an earlier version.

@@ -39,6 +39,8 @@ pub enum Origin {
     Webhook {
         /// Selects among the public tools; `None` means no tools.
         policy: Option<ToolPolicy>,
+        /// The targets that the webhook names, for trusted tools that serve them.
+        targets: Vec<String>,
         delivery: DeliveryId,
         /// Who wrote the text. A sender is a stranger, and taints the session. The text of a schedule contains only
         /// settings and times.

@@ -98,6 +98,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether the turn of a webhook may use the tool although it is trusted: for targets that the webhook names, and
+    /// if the webhook's policy contains its exact name.
+    fn serves_named_targets(&self) -> bool {
+        false
+    }
+
     /// The id of the session audio that the output refers to. It is shown with the message.
     fn audio_of(&self, _output: &str) -> Option<String> {
         None

@@ -155,7 +155,7 @@ impl Inner {
 
     async fn refused(&self, prepared: &Prepared<'_>, response: Response) -> Failure {
         let status = response.status().as_u16();
-        let wait = asked_wait(response.headers(), self.clock.now());
+        let header_wait = asked_wait(response.headers(), self.clock.now());
         // If the body does not arrive, the status is enough.
         let body = timeout(
             self.tuning.timeouts.list,
@@ -163,6 +163,7 @@ impl Inner {
         )
         .await;
         let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
+        let wait = header_wait.or_else(|| refusal::asked_wait(&body));
         let refusal = refusal::with_status(status, &body);
         let mut error = refused(prepared.provider, refusal, prepared.key, wait);
         // Vendors repeat the key when they reject it.

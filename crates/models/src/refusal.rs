@@ -9,6 +9,7 @@ use error_body::ErrorBody;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Why a provider refused a request. A closed list, unlike the vendor's own [`sentence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -171,6 +172,21 @@ pub(crate) fn sentence(body: &[u8], key: Option<&str>) -> Option<String> {
         cut.push('…');
     }
     (!cut.is_empty()).then_some(cut)
+}
+
+/// The delay that a body asks for: Google's `RetryInfo` (`google/rpc/error_details.proto`). Gemini sends it instead of
+/// `Retry-After`.
+pub(crate) fn asked_wait(body: &[u8]) -> Option<Duration> {
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let error = value.get(0).unwrap_or(&value).get("error")?;
+    let mut details = error.get("details")?.as_array()?.iter();
+    let info = details.find(|detail| {
+        let kind = detail.get("@type").and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.ends_with("google.rpc.RetryInfo"))
+    })?;
+    // A protobuf duration in JSON: seconds with up to nine decimal places.
+    let seconds = info.get("retryDelay")?.as_str()?.strip_suffix('s')?;
+    Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
 /// Classifies an error within a stream: the object under `error`.

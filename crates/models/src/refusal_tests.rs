@@ -245,3 +245,23 @@ fn the_sentence_of_a_vendor_is_one_line_without_the_key() {
     let long = json!({ "error": "x".repeat(500) }).to_string();
     assert_eq!(said(&long).map(|text| text.chars().count()), Some(401));
 }
+
+#[test]
+fn geminis_error_tells_how_long_to_wait() {
+    let body = |detail: &serde_json::Value| {
+        let error = json!({ "code": 429, "status": "RESOURCE_EXHAUSTED", "details": [
+            { "@type": "type.googleapis.com/google.rpc.Help", "links": [] }, detail] });
+        json!([{ "error": error }]).to_string()
+    };
+    let info = |delay: &str| {
+        let kind = "type.googleapis.com/google.rpc.RetryInfo";
+        asked_wait(body(&json!({ "@type": kind, "retryDelay": delay })).as_bytes())
+    };
+    assert_eq!(info("31s"), Some(Duration::from_secs(31)));
+    assert_eq!(info("34.5s"), Some(Duration::from_millis(34_500)));
+    for bad in ["31", "-1s", "NaNs", "1e300s", "s", ""] {
+        assert_eq!(info(bad), None, "{bad}");
+    }
+    assert_eq!(asked_wait(body(&json!(null)).as_bytes()), None);
+    assert_eq!(asked_wait(b"busy"), None);
+}

@@ -34,6 +34,10 @@ pub struct ChatMessageRow {
     pub input_tokens: Option<i64>,
     /// Tokens that the model generated for the message.
     pub output_tokens: Option<i64>,
+    /// Input tokens that the provider read from its cache.
+    pub cached_tokens: Option<i64>,
+    /// Output tokens of reasoning.
+    pub reasoning_tokens: Option<i64>,
     /// The model that generated the message.
     pub model: Option<String>,
     /// ID of the message's audio.
@@ -76,6 +80,8 @@ impl ChatMessageRow {
             tool_name: None,
             input_tokens: None,
             output_tokens: None,
+            cached_tokens: None,
+            reasoning_tokens: None,
             model: None,
             audio: None,
             stop: None,
@@ -101,8 +107,8 @@ impl ChatMessageRow {
 columns! {
     ChatMessageRow:
     session_id, turn_no, seq, id, turn_id, role, origin, is_private("private"), content,
-    tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model, audio, stop,
-    error, delivery_id, reasoning, reasoning_state, created_at
+    tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, model,
+    audio, stop, error, delivery_id, reasoning, reasoning_state, created_at
 }
 
 impl Conn {
@@ -129,9 +135,10 @@ impl Conn {
         let query = query(
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, origin,
                  private, content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
-                 audio, stop, error, delivery_id, created_at, reasoning, reasoning_state)
+                 audio, stop, error, delivery_id, created_at, reasoning, reasoning_state, cached_tokens,
+                 reasoning_tokens)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22)",
+                 $20, $21, $22, $23, $24)",
         );
         self.run(
             query
@@ -156,7 +163,9 @@ impl Conn {
                 .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
                 .bind(row.created_at.as_millis())
                 .bind(row.reasoning.as_deref())
-                .bind(row.reasoning_state.as_deref()),
+                .bind(row.reasoning_state.as_deref())
+                .bind(row.cached_tokens)
+                .bind(row.reasoning_tokens),
         )
         .await?;
         Ok(Some(seq))

@@ -33,7 +33,7 @@ pub const NAMES: [&str; 8] = [
 const OTHER: &str = "other";
 
 /// The tools that a webhook's turn can call.
-const TOOLS: [&str; 3] = ["calc", "web_search", "web_fetch"];
+const TOOLS: [&str; 4] = ["calc", "channel_send", "web_search", "web_fetch"];
 
 /// The possible outcomes of a tool call.
 const ACTION_STATUSES: [&str; 3] = ["ok", "error", "denied"];

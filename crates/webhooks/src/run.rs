@@ -5,9 +5,10 @@ use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
 use crate::sending;
+use crate::tool::CHANNEL_SEND;
 use crate::webhook::Snapshot;
 use gatehouse_agents::{
-    Action, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
+    Action, ActionStatus, AgentsError, MessageOrigin, Origin, SendRequest, Stop, Target, TurnReport,
 };
 use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId, Timestamp};
@@ -15,6 +16,7 @@ use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_store::DeliveryWork;
 use serde::Deserialize;
+use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 const MAX_LABEL_CHARS: usize = 200;
 /// Maximum length of the stored beginning of an answer.
 const MAX_OUTCOME_CHARS: usize = 300;
+/// The wait for a provider that limits the rate without a stated delay. Limits usually count per minute.
+const UNSTATED_WAIT: Duration = Duration::from_mins(1);
 
 /// What a run produced, whatever its outcome.
 #[derive(Debug, Default)]
@@ -147,6 +151,7 @@ async fn ask_agent(
         system_suffix: config.system_prompt_suffix.clone(),
         origin: Origin::Webhook {
             policy: config.tool_policy.clone(),
+            targets: config.deliver_to.iter().cloned().collect(),
             delivery: work.row.id.clone(),
             written_by,
         },
@@ -194,6 +199,10 @@ fn after_turn(
     target: Option<&str>,
 ) -> Outcome {
     let lack = lack_of(&report);
+    // The only tool of a webhook's turn that changes anything. A repeated attempt may send again.
+    let is_send =
+        |action: &Action| action.tool == CHANNEL_SEND && action.status == ActionStatus::Ok;
+    let has_sent = report.actions.iter().any(is_send);
     let trace = Trace {
         tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
         actions: report.actions.into_iter().map(response_action).collect(),
@@ -203,8 +212,7 @@ fn after_turn(
         ..Trace::default()
     };
     if report.cancelled && stops.is_any() {
-        // A webhook's tools are read-only, so nothing was sent.
-        return Outcome::Interrupted { began: false };
+        return Outcome::Interrupted { began: has_sent };
     }
     if report.cancelled {
         return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
@@ -225,7 +233,7 @@ fn after_turn(
             Outcome::Exhausted(trace, resets_at)
         }
         Some(problem) if let Some(asked) = asked => Outcome::Wait(trace, problem.message, asked),
-        // The agent did not fail, and a webhook's tools are read-only.
+        // The agent did not fail.
         Some(problem) if retry_errors || problem.code == ErrorCode::StorageUnavailable => {
             Outcome::Retry(trace, problem.message, None)
         }
@@ -242,15 +250,16 @@ fn resets_at(problem: &Problem) -> Option<Timestamp> {
     Timestamp::deserialize(at).ok()
 }
 
-/// The delay that the model's provider asked for when it limited the rate. Exhausted credit comes with a delay,
-/// too, but is no reason to wait silently.
+/// The delay after a rate limit or an overload of the model's provider: the one that it asked for, otherwise
+/// [`UNSTATED_WAIT`]. Exhausted credit comes with a delay, too, but is no reason to wait silently.
 fn asked_wait(problem: &Problem) -> Option<Duration> {
     let reason = problem.details.get("reason")?.as_str()?;
     if !matches!(reason, "rate_limited" | "overloaded") {
         return None;
     }
-    let seconds = problem.details.get("retry_after_seconds")?.as_u64()?;
-    Some(Duration::from_secs(seconds))
+    let seconds = problem.details.get("retry_after_seconds");
+    let seconds = seconds.and_then(Value::as_u64);
+    Some(seconds.map_or(UNSTATED_WAIT, Duration::from_secs))
 }
 
 /// Why a turn that ended regularly has no answer.
@@ -340,5 +349,30 @@ mod tests {
         assert!(matches!(ended_with(database), Outcome::Retry(..)));
         let model = Problem::new(ErrorCode::Internal, "The model refused.");
         assert!(matches!(ended_with(model), Outcome::Failed(..)));
+    }
+
+    #[test]
+    fn a_rate_limit_without_a_stated_delay_is_waited_for_and_exhausted_credit_is_not() {
+        let refused = |reason: &str| {
+            Problem::new(ErrorCode::ProviderFailed, "The model provider p refused.")
+                .with("reason", reason)
+        };
+        let limited = refused("rate_limited");
+        for (problem, expected) in [
+            (limited.clone(), UNSTATED_WAIT),
+            (
+                limited.with("retry_after_seconds", 7),
+                Duration::from_secs(7),
+            ),
+            (refused("overloaded"), UNSTATED_WAIT),
+        ] {
+            let outcome = ended_with(problem);
+            assert!(
+                matches!(outcome, Outcome::Wait(_, _, wait) if wait == expected),
+                "{outcome:?}"
+            );
+        }
+        let no_credit = refused("no_credit").with("retry_after_seconds", 7);
+        assert!(matches!(ended_with(no_credit), Outcome::Failed(..)));
     }
 }

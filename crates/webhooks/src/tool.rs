@@ -1,5 +1,6 @@
-//! The agent tools `webhook`, `webhook_get_full_payload` and `channel_send`. They are for trusted turns only. Each
-//! action of `webhook` calls the same function as the RPC method of its name.
+//! The agent tools `webhook`, `webhook_get_full_payload` and `channel_send`. They are for trusted turns;
+//! `channel_send` is also for the turns of deliveries whose webhook names it and its target. Each action of `webhook`
+//! calls the same function as the RPC method of its name.
 //!
 //! Conversations are stored, shown, and sent to a model's vendor. Therefore no secret enters a conversation
 //! in either direction, and lists contain no text from senders.
@@ -24,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+pub(crate) use channel_send::CHANNEL_SEND;
 pub(crate) use payload::PayloadTool;
 
 /// Maximum number of records in a list, to fit a model's context.

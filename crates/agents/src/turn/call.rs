@@ -245,6 +245,15 @@ impl Running<'_> {
             let answer = Answer::denied("This tool is not allowed here.");
             return Ok(self.answer_once(key, answer));
         }
+        if let Some(targets) = setup.permit.targets_of(&*tool)
+            && !is_among(targets, tool.target(&input))
+        {
+            let text = format!(
+                "Only these targets are allowed here: {}.",
+                targets.join(", ")
+            );
+            return Ok(self.answer_once(key, Answer::denied(text)));
+        }
         if let Err(reason) = input_check::check(&tool.parameters(), &input) {
             let answer = Answer::error(format!("The input is not valid: {reason}."));
             return Ok(self.answer_once(key, answer));
@@ -324,6 +333,10 @@ impl Running<'_> {
             }
         })
     }
+}
+
+fn is_among(targets: &[String], target: Option<String>) -> bool {
+    target.is_some_and(|target| targets.contains(&target))
 }
 
 fn too_often() -> Answer {

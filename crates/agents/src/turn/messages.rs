@@ -42,6 +42,8 @@ impl Running<'_> {
             tool_calls: calls,
             input_tokens: tokens(reply.usage.input_tokens),
             output_tokens: tokens(reply.usage.output_tokens),
+            cached_tokens: tokens(reply.usage.cached_tokens),
+            reasoning_tokens: tokens(reply.usage.reasoning_tokens),
             model: Some(model.to_string()),
             reasoning: Some(storable(&reply.reasoning)).filter(|text| !text.is_empty()),
             reasoning_state: reply.state.as_ref().map(ToString::to_string),

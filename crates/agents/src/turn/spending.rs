@@ -69,17 +69,19 @@ impl Running<'_> {
     }
 
     async fn read_cause(&self) -> Result<Cause, TurnFailure> {
-        let delivery = match &self.turn.origin {
-            Origin::Webhook { delivery, .. } => Some(delivery.clone()),
-            Origin::Chat | Origin::Api => None,
+        let webhook = match &self.turn.origin {
+            Origin::Chat | Origin::Api => String::new(),
+            Origin::Webhook { delivery, .. } => {
+                let delivery = delivery.clone();
+                let read = self.inner.store.read(move |conn| {
+                    Box::pin(async move { find_webhook(conn, Some(&delivery)).await })
+                });
+                read.await?
+            }
         };
-        let read = self
-            .inner
-            .store
-            .read(move |conn| Box::pin(async move { find_webhook(conn, delivery.as_ref()).await }));
         Ok(Cause {
             agent: self.turn.agent.clone(),
-            webhook: read.await?,
+            webhook,
             api_key: Cause::api_key_of(&self.turn.actor.name),
         })
     }

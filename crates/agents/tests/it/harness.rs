@@ -220,6 +220,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
         },
         origin: Origin::Webhook {
             policy,
+            targets: Vec::new(),
             delivery: DeliveryId::generate(&ManualClock::at(START), &SystemRandom),
             written_by: MessageOrigin::Stranger,
         },

@@ -105,6 +105,27 @@ async fn each_call_counts_for_its_day_agent_model_and_key() {
 }
 
 #[tokio::test]
+async fn a_message_tells_the_cached_tokens_and_those_of_reasoning() {
+    for harness in harnesses().await {
+        let usage = json!({ "prompt_tokens": 10, "completion_tokens": 3,
+            "prompt_tokens_details": { "cached_tokens": 8 },
+            "completion_tokens_details": { "reasoning_tokens": 2 } });
+        let delta = json!({ "content": "Hello." });
+        let frames = [
+            json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": "stop" }] }),
+            json!({ "choices": [], "usage": usage }),
+        ];
+        harness.model.will([Reaction::Frames(frames.to_vec())]);
+        let report = harness.say(None, "hello").await;
+        let history = harness.history(report.session.as_str()).await;
+        let message = serde_json::to_value(history.last().unwrap()).unwrap();
+        let expected = json!({ "input_tokens": 10, "output_tokens": 3, "cached_tokens": 8,
+            "reasoning_tokens": 2 });
+        assert_eq!(message["usage"], expected, "{message}");
+    }
+}
+
+#[tokio::test]
 async fn sums_are_of_the_days_that_are_asked_for() {
     let harness = Harness::new().await;
     for _ in 0..3 {

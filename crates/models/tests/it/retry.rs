@@ -104,6 +104,28 @@ async fn the_time_that_the_vendor_asks_for_counts() {
 }
 
 #[tokio::test]
+async fn the_time_that_gemini_asks_for_in_its_error_counts() {
+    let harness = Harness::new().await;
+    let mut own = tuning();
+    own.timeouts.retry_base = Duration::from_hours(1);
+    for (delay, tries) in [("0.001s", 2), ("31s", 1)] {
+        // Gemini's OpenAI-compatible API wraps errors in an array.
+        let refusal = json!([{ "error": { "code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED",
+            "details": [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay }] } }]);
+        let vendor = Vendor::new([Answer::json(429, &refusal), good()]).await;
+        let models = harness.models_with(one(Openai, &vendor.url), own.clone());
+        let (_, error) = listen(&models, &model(), hello()).await;
+        assert_eq!(vendor.asked().len(), tries, "{delay}");
+        assert_eq!(error.is_none(), tries == 2, "{delay}");
+        if let Some(error) = error {
+            let problem = gatehouse_domain::Problem::from(error);
+            assert_eq!(problem.details["retry_after_seconds"], 31);
+            assert_eq!(problem.details["reason"], "rate_limited");
+        }
+    }
+}
+
+#[tokio::test]
 async fn no_try_begins_after_its_time() {
     let harness = Harness::new().await;
     let mut short = tuning();

@@ -18,7 +18,7 @@ pub const SEND: Method = method!(
     send(SendParams) -> Sent,
     long_params: true,
     order: Answered,
-    errors: [NotFound, Conflict],
+    errors: [NotFound, Conflict, BudgetExhausted],
     audit: Audit::Unrecorded("conversation")
 );
 
@@ -29,7 +29,7 @@ pub const SEND_SYNC: Method = method!(
     send_sync(SendParams) -> Answer,
     long_params: true,
     order: Accepted,
-    errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
+    errors: [NotFound, Conflict, NotConfigured, ProviderFailed, BudgetExhausted, Timeout, VaultSealed],
     audit: Audit::Unrecorded("conversation")
 );
 
@@ -63,7 +63,8 @@ pub const HISTORY: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendParams {
-    /// The session's id or key; a new session by default.
+    /// The session's id or key. Each text without it begins a new session: to send several texts to one new session
+    /// without waiting, create it with `sessions.create`.
     session: Option<String>,
     /// The text, at most 1 MiB.
     text: String,

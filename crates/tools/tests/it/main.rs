@@ -17,6 +17,8 @@ mod mcp_http;
 #[cfg(feature = "mcp")]
 mod mcp_pins;
 #[cfg(feature = "mcp")]
+mod mcp_sdk;
+#[cfg(feature = "mcp")]
 mod mcp_stdio;
 mod pdf;
 mod search;

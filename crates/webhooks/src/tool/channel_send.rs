@@ -1,5 +1,5 @@
-//! The tool `channel_send`, which sends a text to a channel. It is trusted, so the turn of a delivery never has it;
-//! `deliver_to` of the webhook sends the answer of such a turn.
+//! The tool `channel_send`, which sends a text to a channel. It is trusted. The turn of a delivery has it only if the
+//! webhook's `toolPolicy` names it, and only for the webhook's `deliver_to`.
 
 use super::tool_error;
 use crate::handle::Webhooks;
@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 /// Maximum size of a text, in bytes.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// The tool's name.
+pub(crate) const CHANNEL_SEND: &str = "channel_send";
 
 /// The tool `channel_send`.
 #[derive(Debug)]
@@ -26,7 +29,7 @@ struct Input {
 
 impl Tool for ChannelSendTool {
     fn name(&self) -> &'static str {
-        "channel_send"
+        CHANNEL_SEND
     }
 
     fn description(&self) -> &'static str {
@@ -67,6 +70,10 @@ impl Tool for ChannelSendTool {
 
     fn target(&self, input: &Value) -> Option<String> {
         input.get("target")?.as_str().map(str::to_owned)
+    }
+
+    fn serves_named_targets(&self) -> bool {
+        true
     }
 
     fn call<'a>(

@@ -174,6 +174,7 @@ impl Scenario {
                     allow: vec!["*".to_owned()],
                     deny: Vec::new(),
                 }),
+                targets: vec!["inbox".to_owned()],
                 delivery: self.deliver(number, text).await,
                 written_by: MessageOrigin::Stranger,
             },

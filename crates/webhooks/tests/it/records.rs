@@ -323,6 +323,7 @@ async fn a_key_of_somebody_elses_session_is_refused() {
         };
         let webhook = Origin::Webhook {
             policy: None,
+            targets: Vec::new(),
             delivery: gatehouse_domain::DeliveryId::from_text("del_1"),
             written_by: gatehouse_agents::MessageOrigin::Stranger,
         };

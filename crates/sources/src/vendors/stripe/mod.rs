@@ -48,7 +48,8 @@ static PROFILE: Profile = Profile {
     headers: &[],
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
-    test_events: &[],
+    // Sent by "Ping" in Workbench: docs.stripe.com/api/v2/core/event-destinations/event-types
+    test_events: &["v2.core.event_destination.ping"],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

@@ -2,6 +2,7 @@
 
 mod agents;
 mod approval_links;
+mod budgets;
 mod events;
 mod order;
 mod sessions;

@@ -93,6 +93,30 @@ async fn a_response_comes_before_the_next_text_is_taken() {
 }
 
 #[tokio::test]
+async fn each_text_without_a_session_begins_one() {
+    let (server, owner) = with_model().await;
+    let mut socket = server.socket(&owner, "/ws/chat").await;
+    for id in 0..2 {
+        let params = json!({ "text": format!("text {id}") });
+        socket.send(message(id, "chat.send", &params)).await;
+    }
+    let sent = responses(&mut socket, 2).await;
+    let session = |answer: &Value| answer["result"]["session"].clone();
+    assert_ne!(session(&sent[0]), session(&sent[1]));
+    // A session that was created first takes both.
+    let made = owner.rpc("sessions.create", json!({})).await.unwrap()["id"].clone();
+    for id in 2..4 {
+        let params = json!({ "session": made, "text": format!("text {id}") });
+        socket.send(message(id, "chat.send", &params)).await;
+    }
+    let sent = responses(&mut socket, 2).await;
+    assert!(
+        sent.iter().all(|answer| session(answer) == made),
+        "{sent:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_waiting_text_tells_its_position_and_other_calls_do_not_wait() {
     let (server, owner) = with_model().await;
     let session = owner.rpc("sessions.create", json!({})).await.unwrap()["id"].clone();

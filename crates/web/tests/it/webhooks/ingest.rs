@@ -101,6 +101,7 @@ async fn a_senders_test_of_the_connection_is_recorded_and_starts_no_agent() {
     for (profile, event, status) in [
         ("github", "ping", "completed"),
         ("pagerduty", "pagey.ping", "completed"),
+        ("stripe", "v2.core.event_destination.ping", "completed"),
         ("github", "push", "failed"),
     ] {
         let members = json!({ "source_profile": profile, "deliver_only": false });

@@ -6,7 +6,7 @@ use super::model::{Answer, last_text};
 use super::retries::Receiver;
 use super::tools::call;
 use gatehouse_domain::DeliveryStatus;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test]
@@ -154,6 +154,40 @@ async fn a_trusted_turn_sends_to_any_channel() {
             let input = json!({ "target": "inbox", "text": text });
             call(&harness, "channel_send", input).await.unwrap_err();
         }
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deliverys_turn_sends_only_to_the_channel_that_its_webhook_names() {
+    everywhere(|database, model| async move {
+        let harness = Harness::open(&database, &model).await;
+        harness.webhooks.register_tools(harness.agents.tools());
+        let with =
+            |allow: &str| json!({ "deliver_to": "inbox", "toolPolicy": { "allow": [allow] } });
+        let send = |target: &str| {
+            let input = json!({ "target": target, "text": "now" });
+            model.answer(Answer::Call("channel_send", input));
+        };
+        let named = harness.webhook("a", with("channel_send")).await;
+        let wildcard = harness.webhook("b", with("*")).await;
+        harness.work();
+        for (number, webhook, target, status) in [
+            (1, &named, "inbox", "ok"),
+            (2, &named, "log", "denied"),
+            (3, &wildcard, "inbox", "denied"),
+        ] {
+            send(target);
+            harness.arrive(webhook, &[(number, "a")]).await;
+            harness.until(number, DeliveryStatus::Completed).await;
+            let actions = harness.row(number).await.response_actions;
+            assert!(actions.contains(status), "{number}: {actions}");
+        }
+        assert_eq!(harness.inbox().await, ["now", "done", "done", "done"]);
+        let offered = |request: &Value| request["tools"].to_string().contains("channel_send");
+        let offers: Vec<bool> = model.asked().iter().map(offered).collect();
+        assert_eq!(offers, [true, true, true, true, false, false]);
         harness.stop().await;
     })
     .await;
