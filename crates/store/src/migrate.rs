@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 29] = [
+const MIGRATIONS: [(i64, &str, &str); 31] = [
     (
         1,
         "settings",
@@ -128,6 +128,16 @@ const MIGRATIONS: [(i64, &str, &str); 29] = [
         50,
         "provider_keys",
         include_str!("../migrations/0050_provider_keys.sql"),
+    ),
+    (
+        55,
+        "channel_pairings",
+        include_str!("../migrations/0055_channel_pairings.sql"),
+    ),
+    (
+        56,
+        "inbound_messages",
+        include_str!("../migrations/0056_inbound_messages.sql"),
     ),
 ];
 

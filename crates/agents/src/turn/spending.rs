@@ -71,7 +71,7 @@ impl Running<'_> {
     async fn read_cause(&self) -> Result<Cause, TurnFailure> {
         let delivery = match &self.turn.origin {
             Origin::Webhook { delivery, .. } => Some(delivery.clone()),
-            Origin::Chat | Origin::Api => None,
+            Origin::Chat | Origin::Api | Origin::Channel { .. } => None,
         };
         let read = self
             .inner
