@@ -121,7 +121,10 @@ mod tests {
                 is_owner,
             })
         };
-        assert!(person(true).ends_with("The user is the owner, who writes through the channel telegram."));
+        assert!(
+            person(true)
+                .ends_with("The user is the owner, who writes through the channel telegram.")
+        );
         assert!(person(false).contains("a person who is not the owner"));
     }
 

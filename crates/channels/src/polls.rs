@@ -105,9 +105,7 @@ impl Channels {
     ) -> Result<(), StoreError> {
         let id = account_id.to_owned();
         let write = self.0.store.write(move |conn| {
-            Box::pin(async move {
-                conn.update_channel_poll_error(&id, error.as_deref()).await
-            })
+            Box::pin(async move { conn.update_channel_poll_error(&id, error.as_deref()).await })
         });
         write.await
     }

@@ -204,9 +204,7 @@ impl Channels {
             Box::pin(async move {
                 let mut stored = StoredMessages::default();
                 for message in wanted {
-                    inner
-                        .store_message(conn, &id, message, &mut stored)
-                        .await?;
+                    inner.store_message(conn, &id, message, &mut stored).await?;
                 }
                 let now = inner.clock.now();
                 conn.update_channel_poll_next(&id, next, now).await?;
@@ -258,7 +256,10 @@ impl Inner {
             return Ok(());
         }
         if conn.count_inbound_messages(account_id, person).await? >= MAX_WAITING {
-            tracing::warn!(account_id, "a person has too many messages without an answer");
+            tracing::warn!(
+                account_id,
+                "a person has too many messages without an answer"
+            );
             return Ok(());
         }
         let answer = message.text.is_none().then(|| NO_TEXT.to_owned());

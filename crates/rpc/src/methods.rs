@@ -162,4 +162,8 @@ pub static METHODS: &[Method] = &[
     pairing::CREATE,
     pairing::LIST,
     pairing::REVOKE,
+    pairing::PEOPLE,
+    pairing::APPROVE,
+    pairing::TRUST,
+    pairing::UNPAIR,
 ];

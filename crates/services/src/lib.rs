@@ -5,6 +5,7 @@ mod approval_messages;
 pub mod backup;
 pub mod bootstrap;
 pub mod doctor;
+mod inbound;
 pub mod live_config;
 mod problem;
 mod services;

@@ -50,9 +50,8 @@ impl Conn {
         account_id: &str,
         node: &str,
     ) -> Result<(), StoreError> {
-        let query = query(
-            "UPDATE channel_polls SET node = $2, lease = lease + 1 WHERE account_id = $1",
-        );
+        let query =
+            query("UPDATE channel_polls SET node = $2, lease = lease + 1 WHERE account_id = $1");
         self.run(query.bind(account_id).bind(node)).await.map(drop)
     }
 

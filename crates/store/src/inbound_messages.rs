@@ -37,7 +37,8 @@ impl Conn {
         &mut self,
         account_id: &str,
     ) -> Result<Vec<InboundMessageRow>, StoreError> {
-        let query = query("SELECT * FROM inbound_messages WHERE account_id = $1 ORDER BY update_id");
+        let query =
+            query("SELECT * FROM inbound_messages WHERE account_id = $1 ORDER BY update_id");
         self.list(query.bind(account_id)).await
     }
 

@@ -231,7 +231,9 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
     if is_edit && before.is_none_or(|before| Some(before) == text) {
         return None;
     }
-    let thread = message.message_thread_id.filter(|_| message.is_topic_message);
+    let thread = message
+        .message_thread_id
+        .filter(|_| message.is_topic_message);
     Some(ReceivedMessage {
         update_id: update.update_id,
         person: from.id.to_string(),
@@ -343,14 +345,18 @@ mod tests {
         assert_eq!(message.name, "Ada L\\u{202E}");
         assert!(message.is_own && !message.is_group);
         assert!(private(json!({ "text": "hi", "sender_chat": {} })).is_none());
-        assert!(
-            private(json!({ "text": "hi", "from": { "id": 1, "is_bot": true } })).is_none()
-        );
+        assert!(private(json!({ "text": "hi", "from": { "id": 1, "is_bot": true } })).is_none());
         let forwarded = private(json!({ "text": "hi", "forward_origin": { "type": "user" } }));
         assert!(!forwarded.unwrap().is_own);
         assert_eq!(private(json!({ "sticker": {} })).unwrap().text, None);
         let mut state = ReceiverState::default();
-        assert!(read(update("message", "channel", json!({ "text": "x" })), &mut state).is_none());
+        assert!(
+            read(
+                update("message", "channel", json!({ "text": "x" })),
+                &mut state
+            )
+            .is_none()
+        );
     }
 
     #[test]
@@ -364,7 +370,11 @@ mod tests {
         };
         assert!(edit("a", &mut state).is_none());
         let mut state = ReceiverState::default();
-        read(update("message", "private", json!({ "text": "a" })), &mut state).unwrap();
+        read(
+            update("message", "private", json!({ "text": "a" })),
+            &mut state,
+        )
+        .unwrap();
         assert!(edit("a", &mut state).is_none());
         assert_eq!(edit("b", &mut state).unwrap().text.as_deref(), Some("b"));
         assert!(edit("b", &mut state).is_none());

@@ -3,9 +3,11 @@
 mod agents;
 mod approval_links;
 mod events;
+mod inbound;
 mod order;
 mod sessions;
 mod share;
+mod telegram;
 
 use axum::response::IntoResponse;
 use axum::routing::post;
