@@ -137,9 +137,10 @@ async fn a_group_must_name_the_bot_and_an_ended_pairing_gets_a_code() {
     let people = owner.rpc("pairing.people", json!({})).await.unwrap();
     let id = json!({ "id": people["people"][0]["id"] });
     owner.rpc("pairing.unpair", id).await.unwrap();
-    telegram.write(42, json!({ "text": "hello?" }));
+    let last = telegram.write(42, json!({ "text": "hello?" }));
     let told = telegram.wait_for(3).await;
     assert!(told["text"].as_str().unwrap().contains("pairing code"));
+    telegram.confirmed(last).await;
 
     let off = json!({ "id": "telegram", "fields": { "inbound": false } });
     owner.rpc("channels.update", off).await.unwrap();
