@@ -79,11 +79,11 @@ pub(crate) fn may_ask(row: Option<&ChannelPairingRow>, now: Timestamp) -> bool {
 
 fn new_code(random: &dyn Random) -> String {
     let bound = u32::try_from(ALPHABET.len()).unwrap_or(1);
-    let mut letter = || {
+    let letter = || {
         let place = usize::try_from(random.below(bound)).unwrap_or_default();
         char::from(ALPHABET.get(place).copied().unwrap_or(b'A'))
     };
-    let mut half = || (0..HALF).map(|_| letter()).collect::<String>();
+    let half = || (0..HALF).map(|_| letter()).collect::<String>();
     format!("{}-{}", half(), half())
 }
 

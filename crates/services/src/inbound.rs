@@ -81,8 +81,7 @@ impl Inbound {
             match self.services.channels.inbound_accounts().await {
                 Ok(accounts) => self.follow(&mut running, accounts).await,
                 Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "the channels could not be read");
+                    tracing::warn!(%error, "the channels could not be read");
                 }
             }
             let waited = tokio::time::timeout(POLL, changed(&mut changes));
@@ -138,8 +137,7 @@ impl Inbound {
         self.state().own.remove(account);
         let channels = &self.services.channels;
         if let Err(error) = channels.release_poll(account, &self.node).await {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, account, "a channel could not be released");
+            tracing::warn!(%error, account, "a channel could not be released");
         }
     }
 }

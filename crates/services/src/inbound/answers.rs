@@ -33,8 +33,7 @@ impl Inbound {
             let rest = match self.start_answers().await {
                 Ok(()) => None,
                 Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "received messages could not be read");
+                    tracing::warn!(%error, "received messages could not be read");
                     Some(RETRY)
                 }
             };
@@ -81,9 +80,8 @@ impl Inbound {
             Ok(Outcome::Ended) => {}
             Ok(Outcome::Later) => self.pause(RETRY).await,
             Err(error) => {
-                let error: &dyn std::error::Error = &error;
                 let account = &account.id;
-                tracing::warn!(error, account, "a message could not be answered");
+                tracing::warn!(%error, account, "a message could not be answered");
                 self.pause(RETRY).await;
             }
         }
@@ -181,8 +179,7 @@ impl Inbound {
                 | AgentsError::Store(_),
             ) => Turn::Later,
             Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, account = account.id, "a message got no turn");
+                tracing::warn!(%error, account = account.id, "a message got no turn");
                 Turn::Answer(FAILED.to_owned())
             }
         };

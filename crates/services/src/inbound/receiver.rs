@@ -53,9 +53,8 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
     };
     loop {
         if let Err(error) = receiver.step().await {
-            let error: &dyn std::error::Error = &error;
             let account = &receiver.account.id;
-            tracing::warn!(error, account, "messages could not be stored");
+            tracing::warn!(%error, account, "messages could not be stored");
             tokio::time::sleep(BACKOFF.0).await;
         }
     }
