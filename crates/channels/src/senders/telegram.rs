@@ -45,7 +45,7 @@ static ABOUT: About = About {
             INBOUND,
             "Receive messages",
             FieldKind::Switch,
-            "`true` lets people write to an agent. Each of them must be paired first.",
+            "Lets people write to an agent (`true`). Each of them must be paired first.",
         ),
         FieldSpec::new(
             AGENT,
