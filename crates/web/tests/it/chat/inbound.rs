@@ -1,15 +1,14 @@
 //! Conversations through Telegram: pairing, answers, trust, and what a restart keeps.
 
 use super::{blamed, with_model};
-use crate::chat::telegram::Telegram;
-use gatehouse_testkit::Actor;
+use crate::chat::telegram::{TOKEN, Telegram};
+use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 
-async fn receiving() -> (gatehouse_testkit::TestServer, Actor, Telegram) {
+async fn receiving() -> (TestServer, Actor, Telegram) {
     let telegram = Telegram::start().await;
     let (server, owner) = with_model().await;
-    let fields =
-        json!({ "bot_token": telegram.token(), "base_url": telegram.url(), "inbound": true });
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
     let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
     owner.rpc("channels.create", account).await.unwrap();
     (server, owner, telegram)
@@ -46,7 +45,7 @@ async fn session_of(owner: &Actor, key: &str) -> Value {
 }
 
 /// Waits until every answer is marked as sent, so that a restart sends none again.
-async fn settled(server: &gatehouse_testkit::TestServer) {
+async fn settled(server: &TestServer) {
     let channels = &server.app().services().channels;
     while !channels
         .list_waiting_messages("telegram")
@@ -169,10 +168,7 @@ async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
         |token: &str| json!({ "bot_token": token, "base_url": telegram.url(), "inbound": true });
     let account =
         |token: &str| json!({ "type": "telegram", "label": "Bot", "fields": fields(token) });
-    owner
-        .rpc("channels.create", account(telegram.token()))
-        .await
-        .unwrap();
+    owner.rpc("channels.create", account(TOKEN)).await.unwrap();
     inbound_error(&owner, "deleteWebhook").await;
     let gone = json!({ "id": "telegram" });
     owner.rpc("channels.delete", gone).await.unwrap();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-const TOKEN: &str = "123456:ABC-DEF_ghi";
+pub const TOKEN: &str = "123456:ABC-DEF_ghi";
 
 #[derive(Default)]
 struct Bot {
@@ -51,10 +51,6 @@ impl Telegram {
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
         tokio::spawn(async move { axum::serve(listener, app).await });
         Self { shared, url }
-    }
-
-    pub const fn token(&self) -> &'static str {
-        TOKEN
     }
 
     pub fn url(&self) -> &str {
