@@ -307,7 +307,10 @@ mod tests {
             "chat": { "id": -100, "type": chat },
         });
         let fields = message.as_object_mut().unwrap();
-        fields.extend(more.as_object().unwrap().clone());
+        let Value::Object(more) = more else {
+            panic!("the fields of a message");
+        };
+        fields.extend(more);
         json!({ "update_id": 1, kind: message })
     }
 
