@@ -13,6 +13,8 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_secs(10);
 /// Telegram shows for 5 seconds that someone is typing.
 const TYPING: Duration = Duration::from_secs(4);
+/// Nobody expects an answer to an older message. Telegram keeps messages as long.
+const MAX_AGE: Duration = Duration::from_hours(24);
 /// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
 const FAILED: &str = "This cannot be answered right now.";
 /// The sender's name in messages.
@@ -121,7 +123,8 @@ impl Inbound {
         }
         let channels = &self.services.channels;
         let pairing = channels.find_pairing(&account.id, &message.person).await?;
-        let Some(pairing) = pairing else {
+        let is_old = message.received_at.until(self.services.clock.now()) > MAX_AGE;
+        let Some(pairing) = pairing.filter(|_| !is_old) else {
             return Ok(Outcome::Ended);
         };
         let answer = match &message.answer {
