@@ -20,7 +20,7 @@ impl Inner {
         let (id, wanted) = (session.clone(), request.agent.clone());
         let delivery = match &request.origin {
             Origin::Webhook { delivery, .. } => Some(delivery.clone()),
-            Origin::Chat | Origin::Api => None,
+            Origin::Chat | Origin::Api | Origin::Channel { .. } => None,
         };
         let api_key = Cause::api_key_of(&request.actor.name);
         let now = self.clock.now();

@@ -63,6 +63,7 @@ impl Inner {
             delivery_id: match &request.origin {
                 Origin::Chat | Origin::Api => None,
                 Origin::Webhook { delivery, .. } => Some(delivery.clone()),
+                Origin::Channel { message, .. } => Some(message.clone()),
             },
             ..row
         }

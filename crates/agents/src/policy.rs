@@ -1,6 +1,7 @@
 //! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again
 //! when the model makes a call. Knows tools only by name and audience.
 
+use crate::origin::MessageOrigin;
 use crate::registry::ToolRegistry;
 use crate::send::Origin;
 use crate::tool::{Audience, Tool};
@@ -60,17 +61,25 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The permit of a turn, from its origin, whether its session contains a webhook's text that no person has
-    /// cleared, and the agent's `tools`.
+    /// The permit of a turn, from its origin, whether its session contains text of a webhook or of a guest that
+    /// no person has cleared, and the agent's `tools`.
     ///
     /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
     /// may use nothing. Neither it nor a chat in such a session can use a trusted tool, except that a webhook's
     /// turn can use one for the targets of the webhook ([`Tool::serves_named_targets`]) if its policy contains the
-    /// exact name.
-    pub fn of(origin: &Origin, has_webhook_text: bool, agent: &ToolPolicy) -> Self {
+    /// exact name. A person on a channel may use what the agent allows, but only a trusted one may use trusted
+    /// tools or those that the agent names.
+    pub fn of(origin: &Origin, has_sender_text: bool, agent: &ToolPolicy) -> Self {
         match origin {
-            Origin::Chat | Origin::Api => Self {
-                ceiling: if has_webhook_text {
+            Origin::Channel { written_by, .. } if *written_by != MessageOrigin::Owner => Self {
+                ceiling: Audience::Public,
+                policies: vec![agent.clone()],
+                nothing: false,
+                named: Vec::new(),
+                targets: Vec::new(),
+            },
+            Origin::Chat | Origin::Api | Origin::Channel { .. } => Self {
+                ceiling: if has_sender_text {
                     Audience::Public
                 } else {
                     Audience::Trusted

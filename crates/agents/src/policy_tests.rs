@@ -272,3 +272,21 @@ fn a_former_name_restrains_and_never_allows() {
     let asked = ["mcp__x__a_b-0011223344556677".to_owned()];
     assert!(!restrains(&asked, &plain) && restrains(&asked, &renamed));
 }
+
+#[test]
+fn a_person_on_a_channel_has_the_owner_s_tools_only_if_trusted_and_untainted() {
+    let by = |written_by| Origin::Channel {
+        message: DeliveryId::from_text("inbound:telegram:1"),
+        written_by,
+    };
+    let (owner, guest) = (by(MessageOrigin::Owner), by(MessageOrigin::Stranger));
+    let all = policy(&[], &[]);
+    assert_eq!(offered(&owner, false, &all).len(), 8);
+    assert_eq!(offered(&owner, true, &all), PUBLIC);
+    assert_eq!(offered(&guest, false, &all), PUBLIC);
+    let named = policy(&["calc", "speak"], &[]);
+    assert_eq!(offered(&guest, true, &named), ["calc"]);
+    let calc = Fake("calc", Audience::Public);
+    assert!(Permit::of(&owner, true, &named).names(&calc));
+    assert!(!Permit::of(&guest, true, &named).names(&calc));
+}

@@ -24,6 +24,12 @@ pub enum Target {
         /// The label of a newly created session.
         label: String,
     },
+    /// The session of a person on a channel, which is created if the key is unknown.
+    Person {
+        key: String,
+        /// The label of a newly created session.
+        label: String,
+    },
     /// A new session with these messages before the text. It is deleted when the turn has ended.
     OneOff(Vec<EarlierMessage>),
 }
@@ -46,21 +52,31 @@ pub enum Origin {
         /// settings and times.
         written_by: MessageOrigin,
     },
+    /// A person who is paired with a channel.
+    Channel {
+        /// Identifies the message. One that is sent again continues its turn.
+        message: DeliveryId,
+        /// The owner, if the pairing is trusted; otherwise a stranger.
+        written_by: MessageOrigin,
+    },
 }
 
 impl Origin {
     pub(crate) const fn written_by(&self) -> MessageOrigin {
         match self {
             Self::Chat | Self::Api => MessageOrigin::Owner,
-            Self::Webhook { written_by, .. } => *written_by,
+            Self::Webhook { written_by, .. } | Self::Channel { written_by, .. } => *written_by,
         }
     }
 
-    /// Whether the text is from the sender of a webhook.
+    /// Whether the text is from the sender of a webhook, or from a person on a channel who is not trusted.
     pub(crate) const fn is_from_sender(&self) -> bool {
         matches!(
             self,
             Self::Webhook {
+                written_by: MessageOrigin::Stranger,
+                ..
+            } | Self::Channel {
                 written_by: MessageOrigin::Stranger,
                 ..
             }

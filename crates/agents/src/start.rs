@@ -103,7 +103,7 @@ fn check(request: &SendRequest) -> Result<(), AgentsError> {
     {
         return refuse("model", "one line of 1 to 200 characters");
     }
-    if let Target::Keyed { key, .. } = &request.session
+    if let Target::Keyed { key, .. } | Target::Person { key, .. } = &request.session
         && !is_line(key, MAX_KEY_CHARACTERS)
     {
         return refuse("session_key", "one line of 1 to 1000 characters");
@@ -175,7 +175,7 @@ pub(crate) struct LocatedSession {
 }
 
 impl Inner {
-    /// Finds the session, or creates a webhook's.
+    /// Finds the session, or creates that of a webhook or of a person on a channel.
     async fn locate(&self, request: &SendRequest) -> Result<LocatedSession, AgentsError> {
         match &request.session {
             Target::New | Target::OneOff(_) => {
@@ -195,10 +195,14 @@ impl Inner {
                 id: self.session_row(name).await?.id,
                 new: None,
             }),
-            Target::Keyed { key, label } => {
+            Target::Keyed { key, label } | Target::Person { key, label } => {
+                let source = match request.session {
+                    Target::Person { .. } => Source::Channel,
+                    _ => Source::Webhook,
+                };
                 let id = SessionId::generate(&*self.clock, &*self.random);
                 let label = label_of(label, MAX_LABEL_CHARACTERS);
-                let row = self.new_session(id, Some(key.clone()), label, Source::Webhook);
+                let row = self.new_session(id, Some(key.clone()), label, source);
                 let agent = request.agent.clone();
                 let write = self.store.write(move |conn| {
                     Box::pin(async move { find_or_make(conn, row, agent).await })
@@ -211,15 +215,18 @@ impl Inner {
         }
     }
 
-    /// A webhook delivery that waits for the vault is retried once it is open, and its text must not be
-    /// stored twice. So a model whose key is sealed is detected before storing. The turn itself reports other
+    /// A webhook delivery or a channel's message that waits for the vault is retried once it is open, and its
+    /// text must not be stored twice. So a model whose key is sealed is detected before storing. The turn itself reports other
     /// reasons why no model can be chosen.
     async fn check_vault(
         &self,
         request: &SendRequest,
         session: &SessionId,
     ) -> Result<(), AgentsError> {
-        if !matches!(request.origin, Origin::Webhook { .. }) {
+        if !matches!(
+            request.origin,
+            Origin::Webhook { .. } | Origin::Channel { .. }
+        ) {
             return Ok(());
         }
         let (id, wanted) = (session.clone(), request.agent.clone());
@@ -277,17 +284,18 @@ impl Inner {
     }
 }
 
-/// The webhook session with this key, or a new one. Webhooks cannot use sessions of other sources.
+/// The session with this key and the source of `row`, or a new one. Neither webhooks nor channels can use
+/// sessions of other sources.
 async fn find_or_make(
     conn: &mut Conn,
     mut row: ChatSessionRow,
     agent: Option<String>,
 ) -> Result<SessionId, AgentsError> {
     if let Some(found) = conn.find_chat_session_by_key(&row.key).await? {
-        return if Source::of(&found.source) == Source::Webhook {
+        return if Source::of(&found.source) == Source::of(&row.source) {
             Ok(found.id)
         } else {
-            let reason = "names a session that was not created by a webhook";
+            let reason = format!("names a session that was not created by a {}", row.source);
             Err(AgentsError::invalid("session_key", reason))
         };
     }

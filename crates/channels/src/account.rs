@@ -30,6 +30,9 @@ pub struct Account {
     /// entered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enter_again: Vec<String>,
+    /// Why no messages are received, although `inbound` is on. Only in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inbound_error: Option<String>,
 }
 
 /// An account to create.
@@ -141,6 +144,7 @@ impl Account {
             fields,
             enabled: row.enabled,
             enter_again,
+            inbound_error: None,
         }
     }
 }

@@ -12,6 +12,10 @@ use url::{Host, Url};
 
 /// Shown instead of a secret.
 pub(crate) const MASK: &str = "••••";
+/// The field that turns on receiving, for the types that can.
+pub(crate) const INBOUND: &str = "inbound";
+/// The field that says which agent answers received messages.
+pub(crate) const AGENT: &str = "agent_id";
 const MAX_CHARACTERS: usize = 4096;
 const MAX_HEADERS: usize = 32;
 
@@ -50,6 +54,8 @@ pub(crate) enum FieldKind {
     Headers,
     /// A signing secret of Standard Webhooks.
     SigningSecret,
+    /// `true`; anything else removes the value.
+    Switch,
 }
 
 impl FieldKind {
@@ -123,7 +129,7 @@ pub(crate) fn read(
         let spec = specs
             .iter()
             .find(|spec| spec.name == name)
-            .ok_or_else(|| ChannelsError::invalid(name, "unknown field"))?;
+            .ok_or_else(|| ChannelsError::invalid(name, unknown(name)))?;
         if spec.secret && value.as_str().is_some_and(is_masked) {
             continue;
         }
@@ -143,6 +149,15 @@ pub(crate) fn read(
     Ok(changes)
 }
 
+/// The reason to refuse a field that the type does not have.
+fn unknown(name: &str) -> &'static str {
+    if name == INBOUND {
+        "this type of channel cannot receive messages"
+    } else {
+        "unknown field"
+    }
+}
+
 fn is_masked(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c == '•')
 }
@@ -150,6 +165,9 @@ fn is_masked(text: &str) -> bool {
 fn read_one(spec: &FieldSpec, value: &Value, outbound: &Outbound) -> Result<Option<Value>, String> {
     let text = match value {
         Value::Null => return Ok(None),
+        Value::Bool(on) if spec.kind == FieldKind::Switch => {
+            return Ok(on.then_some(Value::Bool(true)));
+        }
         Value::Object(headers) if spec.kind == FieldKind::Headers => return header_object(headers),
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
@@ -171,6 +189,13 @@ fn read_one(spec: &FieldSpec, value: &Value, outbound: &Outbound) -> Result<Opti
     if spec.kind == FieldKind::Headers {
         return header_lines(text);
     }
+    if spec.kind == FieldKind::Switch {
+        return match text {
+            "true" => Ok(Some(Value::Bool(true))),
+            "false" => Ok(None),
+            _ => Err("expected `true` or `false`".to_owned()),
+        };
+    }
     if text.chars().any(char::is_control) {
         return Err("control characters are not allowed".to_owned());
     }
@@ -189,7 +214,7 @@ fn joined(list: &[Value]) -> Result<String, String> {
 fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String> {
     let require = |good: bool, reason: &str| good.then_some(()).ok_or_else(|| reason.to_owned());
     match kind {
-        FieldKind::Text | FieldKind::Headers => Ok(()),
+        FieldKind::Text | FieldKind::Headers | FieldKind::Switch => Ok(()),
         FieldKind::Port => require(
             text.parse::<u16>().is_ok_and(|port| port > 0),
             "expected a number from 1 to 65535",

@@ -1,5 +1,6 @@
-//! Outgoing messages: accounts, the senders (one file per channel type), and the inbox, which stores messages
-//! in the gateway. The caller decides what a message says and when it is sent.
+//! Messages: accounts, the senders and receivers (one file per channel type), the people that accounts are paired
+//! with, and the inbox, which stores messages in the gateway. The caller decides what a message says, when it is
+//! sent, and what happens with a received one.
 //!
 //! A target is `type` (the type's default account) or `type:account_id`. [`Channels::send`] finds the
 //! account, opens its secrets, splits the text at the vendor's limit and passes each part to the account's
@@ -26,7 +27,11 @@ mod manage_accounts;
 mod markup;
 mod outgoing;
 mod own_host;
+mod pairings;
+mod polls;
 mod progress;
+mod receive;
+mod receivers;
 mod send;
 mod senders;
 mod service;
@@ -42,3 +47,7 @@ pub use inbox::{InboxFilter, InboxMessage, InboxPage, PreparedInbox};
 pub use lookup::TargetAccount;
 pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};
+pub use pairings::{Pairing, PairingRequest};
+pub use polls::{Poll, PollHolder};
+pub use receive::{InboundAccount, ReceiveError, Received, ReceivedMessage, StoredMessages};
+pub use receivers::ReceiverState;

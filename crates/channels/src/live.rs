@@ -61,6 +61,11 @@ impl LiveAccounts {
         self.defaults.get(about.kind)
     }
 
+    /// Returns all accounts, in no order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<LiveAccount>> {
+        self.by_id.values()
+    }
+
     /// Adds an account. Accounts must be added oldest first.
     fn put(&mut self, account: &Arc<LiveAccount>) {
         let (kind, row) = (account.found.sender.about().kind, &account.found.row);

@@ -6,7 +6,7 @@ use crate::account::{
 use crate::account_rules::{Caller, check_whole, secret_owners, secret_rows};
 use crate::account_update::Update;
 use crate::error::ChannelsError;
-use crate::fields::{self, FieldChanges};
+use crate::fields::{self, FieldChanges, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
 use crate::service::service_of;
@@ -27,10 +27,11 @@ impl Channels {
         let read = self.0.store.read(|conn| {
             Box::pin(async move {
                 let accounts = conn.list_channel_accounts().await?;
-                Ok::<_, StoreError>((accounts, conn.list_channel_secrets().await?))
+                let secrets = conn.list_channel_secrets().await?;
+                Ok::<_, StoreError>((accounts, secrets, conn.list_channel_polls().await?))
             })
         });
-        let (accounts, secrets) = read.await?;
+        let (accounts, secrets, polls) = read.await?;
         let mut all: Vec<_> = senders::ALL
             .iter()
             .filter_map(|sender| built_in(sender.about()))
@@ -38,6 +39,10 @@ impl Channels {
             .map(|row| Account::of(row, &secrets))
             .collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
+        for account in all.iter_mut().filter(|it| it.fields.contains_key(INBOUND)) {
+            let poll = polls.iter().find(|poll| poll.account_id == account.id);
+            account.inbound_error = poll.and_then(|poll| poll.error.clone());
+        }
         Ok(all)
     }
 

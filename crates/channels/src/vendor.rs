@@ -30,8 +30,30 @@ pub(crate) async fn call(
     vendor: &str,
     request: RequestBuilder,
 ) -> Result<Answer, Failure> {
+    let limits = Limits {
+        timeout: TIMEOUT,
+        bytes: MAX_ANSWER_BYTES,
+    };
+    call_within(outbound, clock, vendor, request, limits).await
+}
+
+/// How long to wait for a response, and how much of it to read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) timeout: Duration,
+    pub(crate) bytes: usize,
+}
+
+/// Like [`call`], with other limits.
+pub(crate) async fn call_within(
+    outbound: &Outbound,
+    clock: &dyn Clock,
+    vendor: &str,
+    request: RequestBuilder,
+    limits: Limits,
+) -> Result<Answer, Failure> {
     let request = request
-        .timeout(TIMEOUT)
+        .timeout(limits.timeout)
         .build()
         .map_err(|_| Failure::refused(format!("The request to {vendor} could not be made.")))?;
     let failed = |error| of_outbound(vendor, error);
@@ -40,7 +62,7 @@ pub(crate) async fn call(
         .await
         .map_err(failed)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = match read_capped(response, MAX_ANSWER_BYTES).await {
+    let body = match read_capped(response, limits.bytes).await {
         Ok((body, _)) => body,
         // The vendor accepted the message; the response body is not needed.
         Err(_) if status.is_success() => Vec::new(),
@@ -80,6 +102,11 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 }
 
 impl Answer {
+    /// Parses the body into a type; `None` if it has another form.
+    pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
     /// Parses the body as JSON; without JSON all values are absent.
     pub(crate) fn response_json(&self) -> ResponseJson {
         ResponseJson(serde_json::from_slice(&self.body).unwrap_or_default())

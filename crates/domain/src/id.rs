@@ -80,6 +80,8 @@ ids! {
     InboxMessageId = "in_";
     /// A paired device.
     DeviceId = "dev_";
+    /// A person who is paired with a channel, or asks to be.
+    PairingId = "pair_";
     /// One request, in logs and in `x-request-id`.
     RequestId = "req_";
 }

@@ -163,4 +163,8 @@ pub static METHODS: &[Method] = &[
     pairing::CREATE,
     pairing::LIST,
     pairing::REVOKE,
+    pairing::PEOPLE,
+    pairing::APPROVE,
+    pairing::TRUST,
+    pairing::UNPAIR,
 ];

@@ -6,6 +6,7 @@ mod approvals;
 pub mod backup;
 pub mod bootstrap;
 pub mod doctor;
+mod inbound;
 pub mod live_config;
 mod problem;
 mod services;

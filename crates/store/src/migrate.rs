@@ -7,22 +7,26 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 26] = [
+const MIGRATIONS: [(i64, &str, &str); 34] = [
     (
         1,
         "settings",
         include_str!("../migrations/0001_settings.sql"),
     ),
+    (2, "auth", include_str!("../migrations/0002_auth.sql")),
+    (3, "vault", include_str!("../migrations/0003_vault.sql")),
     (
         4,
         "channels",
         include_str!("../migrations/0004_channels.sql"),
     ),
+    (5, "agents", include_str!("../migrations/0005_agents.sql")),
     (
         6,
         "webhooks",
         include_str!("../migrations/0006_webhooks.sql"),
     ),
+    (7, "devices", include_str!("../migrations/0007_devices.sql")),
     (
         8,
         "voice_personas",
@@ -43,6 +47,7 @@ const MIGRATIONS: [(i64, &str, &str); 26] = [
         "credential_limits",
         include_str!("../migrations/0011_credential_limits.sql"),
     ),
+    (12, "bounds", include_str!("../migrations/0012_bounds.sql")),
     (
         13,
         "webhook_intake",
@@ -68,6 +73,7 @@ const MIGRATIONS: [(i64, &str, &str); 26] = [
         "slim_deliveries",
         include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
+    (18, "turns", include_str!("../migrations/0018_turns.sql")),
     (
         19,
         "running_turns",
@@ -127,6 +133,16 @@ const MIGRATIONS: [(i64, &str, &str); 26] = [
         52,
         "vault_shares",
         include_str!("../migrations/0052_vault_shares.sql"),
+    ),
+    (
+        55,
+        "channel_pairings",
+        include_str!("../migrations/0055_channel_pairings.sql"),
+    ),
+    (
+        56,
+        "inbound_messages",
+        include_str!("../migrations/0056_inbound_messages.sql"),
     ),
     (
         58,

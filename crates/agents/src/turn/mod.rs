@@ -85,8 +85,11 @@ struct Setup {
     permit: Permit,
     /// What the session contains, including this turn so far.
     read: HasRead,
-    /// Whether the session contains a webhook's text that no person has cleared.
-    has_webhook_text: bool,
+    /// Whether the session contains text of a webhook or of a person who is not trusted, and no person has
+    /// cleared it.
+    has_sender_text: bool,
+    /// Whether the session belongs to a person on a channel.
+    is_of_channel: bool,
     conversation: Conversation,
 }
 
@@ -248,19 +251,22 @@ impl Running<'_> {
             .run_until_cancelled(learning)
             .await
             .ok_or(TurnFailure::Stopped)?;
-        let has_webhook_text = session.tainted && Source::of(&session.source) == Source::Webhook;
+        let source = Source::of(&session.source);
+        let has_sender_text =
+            session.tainted && matches!(source, Source::Webhook | Source::Channel);
         let summary = session.summary.map(|text| Summary {
             text,
             origin: MessageOrigin::of(&session.summary_origin),
         });
         Ok(Setup {
             fallback,
-            permit: Permit::of(&turn.origin, has_webhook_text, &config.tools),
+            permit: Permit::of(&turn.origin, has_sender_text, &config.tools),
             read: HasRead {
                 strangers: session.tainted,
                 private: session.private,
             },
-            has_webhook_text,
+            has_sender_text,
+            is_of_channel: source == Source::Channel,
             conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap),
             agent,
             model,
@@ -308,7 +314,12 @@ impl Running<'_> {
 
     /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
-        let from_webhook = self.turn.origin.is_from_sender();
+        let has_sender_text = self.turn.origin.is_from_sender() || setup.has_sender_text;
+        let rule = has_sender_text.then_some(if setup.is_of_channel {
+            prompt::GUEST_DATA
+        } else {
+            prompt::WEBHOOK_DATA
+        });
         let hint = self.speaker().and_then(|speaker| speaker.hint());
         let frame = self.frame(&setup.agent);
         let added = [
@@ -319,7 +330,7 @@ impl Running<'_> {
         ];
         prompt::system(
             added,
-            from_webhook || setup.has_webhook_text,
+            rule,
             has_tools || setup.conversation.has_tool_output(),
             setup.conversation.summary().is_some(),
         )
@@ -335,6 +346,10 @@ impl Running<'_> {
             match self.turn.origin {
                 Origin::Chat | Origin::Api => Partner::Caller(&self.turn.actor.name),
                 Origin::Webhook { .. } => Partner::Webhook(&self.turn.actor.name),
+                Origin::Channel { written_by, .. } => Partner::Person {
+                    channel: &self.turn.actor.name,
+                    is_owner: written_by == MessageOrigin::Owner,
+                },
             },
         )
     }

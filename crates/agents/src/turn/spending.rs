@@ -70,7 +70,7 @@ impl Running<'_> {
 
     async fn read_cause(&self) -> Result<Cause, TurnFailure> {
         let webhook = match &self.turn.origin {
-            Origin::Chat | Origin::Api => String::new(),
+            Origin::Chat | Origin::Api | Origin::Channel { .. } => String::new(),
             Origin::Webhook { delivery, .. } => {
                 let delivery = delivery.clone();
                 let read = self.inner.store.read(move |conn| {

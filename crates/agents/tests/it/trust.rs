@@ -3,8 +3,10 @@
 
 use crate::fake_model::{call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, webhook};
-use gatehouse_agents::{AgentChanges, Audience, Source, ToolPolicy};
-use gatehouse_domain::Actor;
+use gatehouse_agents::{
+    AgentChanges, Audience, MessageOrigin, Origin, SendRequest, Source, Target, ToolPolicy,
+};
+use gatehouse_domain::{Actor, DeliveryId};
 use serde_json::json;
 
 async fn with_tools() -> Vec<Harness> {
@@ -263,5 +265,50 @@ async fn many_texts_at_once_make_one_session() {
             .send_sync(chat(Some("one"), "thanks"))
             .await
             .unwrap();
+    }
+}
+
+/// A text of a person on a channel.
+fn person(text: &str, number: u32, written_by: MessageOrigin) -> SendRequest {
+    SendRequest {
+        session: Target::Person {
+            key: "channel:telegram:42".to_owned(),
+            label: "Ada".to_owned(),
+        },
+        origin: Origin::Channel {
+            message: DeliveryId::from_text(format!("inbound:telegram:{number}")),
+            written_by,
+        },
+        ..SendRequest::new(text, Actor::system())
+    }
+}
+
+#[tokio::test]
+async fn a_person_on_a_channel_has_a_session_that_no_webhook_can_use() {
+    for harness in with_tools().await {
+        let agents = &harness.agents;
+        let first = person("one", 1, MessageOrigin::Owner);
+        let first = agents.send_sync(first).await.unwrap();
+        let session = agents.get_session(first.session.as_str()).await.unwrap();
+        assert_eq!(session.source, Source::Channel);
+        assert!(!session.tainted);
+        let refused = agents.send_sync(webhook("channel:telegram:42", "two", None));
+        assert_eq!(problem_of(refused.await.unwrap_err()).1, "session_key");
+        // The message is sent again after a crash, and continues its turn.
+        let again = person("one", 1, MessageOrigin::Owner);
+        let again = agents.send_sync(again).await.unwrap();
+        assert_eq!(again.turn_id, first.turn_id);
+        let guest = person("three", 2, MessageOrigin::Stranger);
+        agents.send_sync(guest).await.unwrap();
+        let session = agents.get_session(first.session.as_str()).await.unwrap();
+        assert!(session.tainted);
+        let messages = harness.model.messages(2);
+        let system = messages[0]["content"].as_str().unwrap();
+        assert!(
+            system.contains("a person who is not the owner")
+                && system.contains("not your operator"),
+            "{system}"
+        );
+        assert!(!system.contains("untrusted data"), "{system}");
     }
 }

@@ -9,13 +9,14 @@ mod log;
 mod matrix;
 mod ntfy;
 mod slack;
-mod telegram;
+pub(crate) mod telegram;
 
 use crate::error::Failure;
 use crate::fields::FieldSpec;
 use crate::handle::Inner;
 use crate::markup::Markup;
 use crate::outgoing::Outgoing;
+use crate::receivers::Receiver;
 use crate::split::Limit;
 use crate::target::OpenAccount;
 use crate::vendor::{self, Answer};
@@ -69,6 +70,11 @@ pub(crate) trait Sender: fmt::Debug + Send + Sync {
     /// Checks requirements beyond the required fields. An error names the field and the reason.
     fn check(&self, _has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
         Ok(())
+    }
+
+    /// Receives the type's messages, if it can.
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        None
     }
 
     /// Sends one part of a message.

@@ -3,14 +3,15 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec};
+use crate::fields::{AGENT, FieldKind, FieldSpec, INBOUND};
+use crate::receivers::{Receiver, telegram::TelegramReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 
-const BASE_URL: &str = "https://api.telegram.org";
+pub(crate) const BASE_URL: &str = "https://api.telegram.org";
 
 #[derive(Debug)]
 pub(crate) struct Telegram;
@@ -39,6 +40,18 @@ static ABOUT: About = About {
             "Server",
             FieldKind::Url,
             "Only for a Bot API server of your own.",
+        ),
+        FieldSpec::new(
+            INBOUND,
+            "Receive messages",
+            FieldKind::Switch,
+            "Lets people write to an agent (`true`). Each of them must be paired first.",
+        ),
+        FieldSpec::new(
+            AGENT,
+            "Agent",
+            FieldKind::Text,
+            "The agent that answers received messages, if not the default one.",
         ),
     ],
     extra: &[
@@ -70,7 +83,7 @@ struct SendMessage<'a> {
 }
 
 /// Returns a JSON number if the value is one; otherwise a string, such as a channel's `@name`.
-fn number_or_text(value: String) -> Value {
+pub(crate) fn number_or_text(value: String) -> Value {
     value
         .parse::<i64>()
         .map_or_else(|_| Value::from(value), Value::from)
@@ -79,6 +92,10 @@ fn number_or_text(value: String) -> Value {
 impl Sender for Telegram {
     fn about(&self) -> &'static About {
         &ABOUT
+    }
+
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        Some(&TelegramReceiver)
     }
 
     /// The limit is 4,096 characters, counted as UTF-16 code units.

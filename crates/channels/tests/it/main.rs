@@ -16,6 +16,7 @@ mod inbox;
 mod live;
 mod matrix;
 mod ntfy;
+mod pairings;
 mod parts;
 mod slack;
 mod smtp;

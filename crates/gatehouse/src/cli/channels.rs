@@ -1,4 +1,4 @@
-//! `channels`: outgoing messages and the inbox.
+//! `channels`: outgoing messages, the inbox, and people who write to agents.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -59,6 +59,21 @@ pub enum Command {
         /// The text to send
         #[arg(long)]
         text: Option<String>,
+    },
+    /// List the people who are paired with channels or wait for approval
+    Pairings,
+    /// Pair the person who got this code from a channel
+    Approve {
+        /// The code
+        code: String,
+        /// Treat the person's messages as the owner's; needs operator.admin
+        #[arg(long)]
+        trusted: bool,
+    },
+    /// End a person's pairing, or refuse one that waits for approval
+    Unpair {
+        /// The id in `channels pairings`
+        id: String,
     },
     /// Show the inbox, newest first
     Inbox {
@@ -131,6 +146,25 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             }
             let answer = client.rpc("channels.test", params).await?;
             out.record(&answer, || line("Sent."))?;
+        }
+        Command::Pairings => {
+            let list = client.list("pairing.people", "people").await?;
+            let fields = ["id", "account", "name", "trusted", "code"];
+            let rows = rows(&list, "people", &fields);
+            out.table(&list, &fields, rows, "Nobody is paired with a channel.")?;
+        }
+        Command::Approve { code, trusted } => {
+            let params = json!({ "code": code, "trusted": trusted });
+            let person = client.rpc("pairing.approve", params).await?;
+            out.record(&person, || {
+                let (name, account) = (field(&person, "name"), field(&person, "account"));
+                line(format!("Paired {name} with {account}."));
+            })?;
+        }
+        Command::Unpair { id } => {
+            let params = json!({ "id": id });
+            let answer = client.rpc("pairing.unpair", params).await?;
+            out.record(&answer, || line(format!("Unpaired {id}.")))?;
         }
         Command::Inbox { limit } => inbox(&client, out, limit).await?,
     }

@@ -2,6 +2,7 @@
 
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
+use gatehouse_agents::AgentsError;
 use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
@@ -189,6 +190,22 @@ fn refused(call: &Call, error: ChannelsError) -> Problem {
     }
 }
 
+/// Refuses an agent that does not exist in the field of the accounts that receive messages.
+async fn check_agent(call: &Call, fields: &Map<String, Value>) -> Result<(), Problem> {
+    let named = fields.get("agent_id").and_then(Value::as_str);
+    let Some(id) = named.map(str::trim).filter(|id| !id.is_empty()) else {
+        return Ok(());
+    };
+    match call.services.agents.get_agent(id).await {
+        Ok(_) => Ok(()),
+        Err(AgentsError::NotFound(_)) => {
+            let reason = "the agent does not exist";
+            Err(Problem::invalid_params("agent_id", reason))
+        }
+        Err(error) => Err(to_problem(error)),
+    }
+}
+
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
     let all = call.services.channels.list().await.map_err(to_problem)?;
     let (channels, next_cursor) = by_name(all, &params, |account| &account.id)?;
@@ -204,6 +221,7 @@ async fn types(call: Call, _: NoParams) -> Result<TypesResult, Problem> {
 }
 
 async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
+    check_agent(&call, &params.fields).await?;
     let new = NewAccount {
         kind: params.kind,
         label: params.label,
@@ -219,6 +237,9 @@ async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
+    if let Some(fields) = &params.fields {
+        check_agent(&call, fields).await?;
+    }
     let change = AccountChange {
         label: params.label,
         fields: params.fields.unwrap_or_default(),

@@ -1,8 +1,9 @@
-//! `pairing.*`: devices that connect to `/ws` with their own token.
+//! `pairing.*`: devices that connect to `/ws` with their own token, and people who write to agents through channels.
 
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
+use gatehouse_channels::Pairing;
 use gatehouse_domain::{DeviceId, Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
@@ -32,6 +33,81 @@ pub const REVOKE: Method = method!(
     errors: [NotFound],
     audit: Audit::Transaction("device.revoked")
 );
+
+pub const PEOPLE: Method = method!(
+    "pairing.people",
+    "Lists the people who are paired with channels, and those who wait for approval.",
+    Some(Scope::Pairing),
+    people(PageParams) -> PeopleResult
+);
+
+pub const APPROVE: Method = method!(
+    "pairing.approve",
+    "Pairs the person who got this code from a channel. `trusted` requires operator.admin and a recent \
+     confirmation.",
+    Some(Scope::Pairing),
+    approve(ApproveParams) -> Pairing,
+    errors: [NotFound, Forbidden, ConfirmationRequired],
+    audit: Audit::Transaction("channel.paired")
+);
+
+pub const TRUST: Method = method!(
+    "pairing.trust",
+    "Sets whether a paired person's messages count as the owner's. `trusted` requires operator.admin and a \
+     recent confirmation.",
+    Some(Scope::Pairing),
+    trust(TrustParams) -> Pairing,
+    errors: [NotFound, Forbidden, ConfirmationRequired],
+    audit: Audit::Transaction("channel.trusted")
+);
+
+pub const UNPAIR: Method = method!(
+    "pairing.unpair",
+    "Ends a person's pairing with a channel, or refuses one that waits for approval.",
+    Some(Scope::Pairing),
+    unpair(UnpairParams) -> Done,
+    errors: [NotFound],
+    audit: Audit::Transaction("channel.unpaired")
+);
+
+/// Result of `pairing.people`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PeopleResult {
+    /// The people, oldest first.
+    pub people: Vec<Pairing>,
+    /// The cursor of the next page; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params of `pairing.approve`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveParams {
+    /// The code that the person got.
+    code: String,
+    /// Whether the person's messages count as the owner's.
+    #[serde(default)]
+    trusted: bool,
+}
+
+/// Params of `pairing.trust`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrustParams {
+    /// The id in `pairing.people`.
+    id: String,
+    /// Whether the person's messages count as the owner's.
+    trusted: bool,
+}
+
+/// Params of `pairing.unpair`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnpairParams {
+    /// The id in `pairing.people`.
+    id: String,
+}
 
 /// Result of `pairing.list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -78,5 +154,49 @@ async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
     let auth = &call.services.auth;
     let revoked = auth.revoke_device(&call.context, params.id).await;
     revoked.map_err(to_problem)?;
+    Ok(DONE)
+}
+
+async fn people(call: Call, params: PageParams) -> Result<PeopleResult, Problem> {
+    let all = call.services.channels.list_pairings().await;
+    let (people, next_cursor) = by_name(all.map_err(to_problem)?, &params, |it| &it.id)?;
+    Ok(PeopleResult {
+        people,
+        next_cursor,
+    })
+}
+
+/// A trusted person can do what the owner can do in a conversation.
+fn may_trust(call: &Call, trusted: bool) -> Result<(), Problem> {
+    if !trusted {
+        return Ok(());
+    }
+    let auth = &call.services.auth;
+    auth.require_scope(&call.identity, Scope::Admin)?;
+    auth.require_step_up(&call.identity)
+}
+
+async fn approve(call: Call, params: ApproveParams) -> Result<Pairing, Problem> {
+    may_trust(&call, params.trusted)?;
+    let channels = &call.services.channels;
+    channels
+        .approve_pairing(&call.actor(), &params.code, params.trusted)
+        .await
+        .map_err(to_problem)
+}
+
+async fn trust(call: Call, params: TrustParams) -> Result<Pairing, Problem> {
+    may_trust(&call, params.trusted)?;
+    let channels = &call.services.channels;
+    channels
+        .trust_pairing(&call.actor(), &params.id, params.trusted)
+        .await
+        .map_err(to_problem)
+}
+
+async fn unpair(call: Call, params: UnpairParams) -> Result<Done, Problem> {
+    let channels = &call.services.channels;
+    let ended = channels.unpair(&call.actor(), &params.id).await;
+    ended.map_err(to_problem)?;
     Ok(DONE)
 }

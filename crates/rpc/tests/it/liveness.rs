@@ -22,13 +22,14 @@ fn only_reads(scope: Option<Scope>) -> bool {
 }
 
 /// Methods that only read, although other methods with their scope write.
-const READS: [&str; 6] = [
+const READS: [&str; 7] = [
     "audit.list",
     "backup.list",
     "approval.find",
     "approval.list",
     "approval.remembered",
     "pairing.list",
+    "pairing.people",
 ];
 
 type Calls = Vec<(&'static str, Value)>;
@@ -73,6 +74,12 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ("pairing.create", json!({ "label": "second" })),
         ("backup.create", json!({})),
         ("pairing.revoke", json!({ "id": device })),
+        ("pairing.approve", json!({ "code": "ABCD-EFGH" })),
+        (
+            "pairing.trust",
+            json!({ "id": "pair_none", "trusted": false }),
+        ),
+        ("pairing.unpair", json!({ "id": "pair_none" })),
     ]
 }
 

@@ -418,13 +418,14 @@ async fn the_page_learns_what_it_needs() {
 }
 
 /// Methods that require more than the read scope but change nothing.
-const READS: [&str; 6] = [
+const READS: [&str; 7] = [
     "approval.find",
     "approval.list",
     "approval.remembered",
     "audit.list",
     "backup.list",
     "pairing.list",
+    "pairing.people",
 ];
 
 #[test]

@@ -175,10 +175,16 @@ impl Import {
             }
             held += sealed;
         }
+        if self.has("inbound_messages") {
+            // People do not expect answers to what they wrote before the backup.
+            let delete = query("DELETE FROM inbound_messages");
+            self.conn.run(delete).await?;
+        }
         Ok(held)
     }
 
-    /// Deletes sign-in sessions, API keys, devices, and the links of shared conversations. Returns their number.
+    /// Deletes sign-in sessions, API keys, devices, people paired with channels, and the links of shared
+    /// conversations. Returns their number.
     /// The password and passkeys stay.
     pub async fn delete_credentials(&mut self) -> Result<u64, StoreError> {
         let mut deleted = 0;
@@ -186,6 +192,7 @@ impl Import {
             "auth_sessions",
             "auth_api_keys",
             "auth_devices",
+            "channel_pairings",
             "chat_shares",
         ] {
             if self.has(table) {

@@ -4,9 +4,11 @@ mod agents;
 mod approval_links;
 mod budgets;
 mod events;
+mod inbound;
 mod order;
 mod sessions;
 mod share;
+mod telegram;
 
 use axum::response::IntoResponse;
 use axum::routing::post;

@@ -377,4 +377,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("pairing.create", PAIRING),
     ("pairing.list", PAIRING),
     ("pairing.revoke", PAIRING),
+    ("pairing.people", PAIRING),
+    ("pairing.approve", PAIRING),
+    ("pairing.trust", PAIRING),
+    ("pairing.unpair", PAIRING),
 ];

@@ -1,0 +1,279 @@
+//! People who may write to an agent through a channel. A person who writes first gets a code, at most once an hour;
+//! the owner approves the code.
+
+use crate::error::ChannelsError;
+use crate::handle::{Channels, Inner};
+use crate::receive::ReceivedMessage;
+use gatehouse_domain::id::PairingId;
+use gatehouse_domain::{Actor, Random, Timestamp};
+use gatehouse_store::{AuditEntry, ChannelPairingRow, Conn, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a code is valid, and after how long a person may get another one.
+const VALID: Duration = Duration::from_hours(1);
+/// How many people may wait for approval per account. Others get no code until one expires.
+const MAX_WAITING: i64 = 100;
+/// Letters and digits that nobody confuses.
+const ALPHABET: &[u8; 31] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
+const HALF: usize = 4;
+
+/// A person who is paired with a channel, or waits for approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ChannelPairing")]
+pub struct Pairing {
+    pub id: String,
+    /// The channel account that the person writes to.
+    pub account: String,
+    /// The vendor's ID of the person.
+    pub person: String,
+    /// The person's name at the vendor, which the person chose.
+    pub name: String,
+    /// Whether the person's messages count as the owner's.
+    pub trusted: bool,
+    /// The code that waits for approval; absent when the person is paired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// When the code expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// When the pairing was approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_at: Option<Timestamp>,
+}
+
+impl From<ChannelPairingRow> for Pairing {
+    fn from(row: ChannelPairingRow) -> Self {
+        Self {
+            id: row.id,
+            account: row.account_id,
+            person: row.person,
+            name: row.name,
+            trusted: row.trusted,
+            expires_at: row.code.is_some().then(|| row.asked_at.after(VALID)),
+            code: row.code,
+            approved_at: row.approved_at,
+        }
+    }
+}
+
+/// A code to send to the person who gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairingRequest {
+    pub chat: String,
+    pub thread: Option<String>,
+    pub code: String,
+}
+
+fn is_expired(row: &ChannelPairingRow, now: Timestamp) -> bool {
+    row.approved_at.is_none() && row.asked_at.after(VALID) <= now
+}
+
+/// Whether a person who is not paired may get a code now.
+pub(crate) fn may_ask(row: Option<&ChannelPairingRow>, now: Timestamp) -> bool {
+    row.is_none_or(|row| is_expired(row, now))
+}
+
+fn new_code(random: &dyn Random) -> String {
+    let bound = u32::try_from(ALPHABET.len()).unwrap_or(1);
+    let letter = || {
+        let place = usize::try_from(random.below(bound)).unwrap_or_default();
+        char::from(ALPHABET.get(place).copied().unwrap_or(b'A'))
+    };
+    let half = || (0..HALF).map(|_| letter()).collect::<String>();
+    format!("{}-{}", half(), half())
+}
+
+/// Returns a code as it is stored, however it was typed.
+fn normalize(code: &str) -> String {
+    let letters = code.chars().filter(char::is_ascii_alphanumeric);
+    let mut code: String = letters.map(|c| c.to_ascii_uppercase()).collect();
+    if code.len() > HALF {
+        code.insert(HALF, '-');
+    }
+    code
+}
+
+impl Inner {
+    /// Stores that a person asks to be paired. Returns the code to send, if the person may get one.
+    pub(crate) async fn ask_to_pair(
+        &self,
+        conn: &mut Conn,
+        account_id: &str,
+        before: Option<ChannelPairingRow>,
+        message: ReceivedMessage,
+    ) -> Result<Option<PairingRequest>, StoreError> {
+        let now = self.clock.now();
+        if message.is_group || !may_ask(before.as_ref(), now) {
+            return Ok(None);
+        }
+        let last = i64::try_from(VALID.as_millis()).unwrap_or(i64::MAX);
+        let last = Timestamp::from_millis(now.as_millis().saturating_sub(last));
+        conn.delete_expired_pairings(account_id, last).await?;
+        if conn.count_waiting_pairings(account_id).await? >= MAX_WAITING {
+            return Ok(None);
+        }
+        let code = new_code(&*self.random);
+        let row = ChannelPairingRow {
+            id: PairingId::generate(&*self.clock, &*self.random).to_string(),
+            account_id: account_id.to_owned(),
+            person: message.person,
+            name: message.name,
+            code: Some(code.clone()),
+            trusted: false,
+            asked_at: now,
+            approved_at: None,
+        };
+        conn.update_channel_pairing(&row).await?;
+        Ok(Some(PairingRequest {
+            chat: message.chat,
+            thread: message.thread,
+            code,
+        }))
+    }
+
+    /// Records a change of a pairing.
+    async fn note_pairing(
+        &self,
+        conn: &mut Conn,
+        kind: &str,
+        actor: &Actor,
+        row: &ChannelPairingRow,
+    ) -> Result<(), ChannelsError> {
+        let detail = json!({
+            "id": row.id,
+            "account": row.account_id,
+            "person": row.person,
+            "name": row.name,
+            "trusted": row.trusted,
+        });
+        let entry = AuditEntry {
+            kind,
+            actor,
+            detail,
+        };
+        let now = self.clock.now();
+        conn.append_audit(&entry, now, &*self.random).await?;
+        conn.insert_change("channels", now).await?;
+        Ok(())
+    }
+}
+
+impl Channels {
+    /// Returns the paired people and those who wait for approval, ordered by ID.
+    pub async fn list_pairings(&self) -> Result<Vec<Pairing>, ChannelsError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.list_channel_pairings().await }));
+        let mut rows: Vec<ChannelPairingRow> = read.await?;
+        let now = self.0.clock.now();
+        rows.retain(|row| !is_expired(row, now));
+        Ok(rows.into_iter().map(Pairing::from).collect())
+    }
+
+    /// Finds the pairing of a person whose messages are answered.
+    pub async fn find_pairing(
+        &self,
+        account_id: &str,
+        person: &str,
+    ) -> Result<Option<Pairing>, StoreError> {
+        let (account, person) = (account_id.to_owned(), person.to_owned());
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { conn.find_channel_pairing_of(&account, &person).await })
+        });
+        let row = read.await?.filter(|row| row.approved_at.is_some());
+        Ok(row.map(Pairing::from))
+    }
+
+    /// Pairs the person who got this code. Only a caller with `operator.admin` may set `trusted`.
+    pub async fn approve_pairing(
+        &self,
+        actor: &Actor,
+        code: &str,
+        trusted: bool,
+    ) -> Result<Pairing, ChannelsError> {
+        let (inner, actor, code) = (Arc::clone(&self.0), actor.clone(), normalize(code));
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let now = inner.clock.now();
+                let found = conn.find_channel_pairing_by_code(&code).await?;
+                let mut row = found
+                    .filter(|row| !is_expired(row, now))
+                    .ok_or(ChannelsError::NotFound("pairing code"))?;
+                row.code = None;
+                row.trusted = trusted;
+                row.approved_at = Some(now);
+                conn.update_channel_pairing(&row).await?;
+                inner
+                    .note_pairing(conn, "channel.paired", &actor, &row)
+                    .await?;
+                Ok::<_, ChannelsError>(Pairing::from(row))
+            })
+        });
+        write.await
+    }
+
+    /// Sets whether a paired person's messages count as the owner's. Only a caller with `operator.admin` may set
+    /// it.
+    pub async fn trust_pairing(
+        &self,
+        actor: &Actor,
+        id: &str,
+        trusted: bool,
+    ) -> Result<Pairing, ChannelsError> {
+        let (inner, actor, id) = (Arc::clone(&self.0), actor.clone(), id.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = conn.find_channel_pairing(&id).await?;
+                let mut row = found
+                    .filter(|row| row.approved_at.is_some())
+                    .ok_or(ChannelsError::NotFound("pairing"))?;
+                row.trusted = trusted;
+                conn.update_channel_pairing(&row).await?;
+                inner
+                    .note_pairing(conn, "channel.trusted", &actor, &row)
+                    .await?;
+                Ok::<_, ChannelsError>(Pairing::from(row))
+            })
+        });
+        write.await
+    }
+
+    /// Ends a pairing, or refuses a request for one. Messages of the person that wait are not answered.
+    pub async fn unpair(&self, actor: &Actor, id: &str) -> Result<(), ChannelsError> {
+        let (inner, actor, id) = (Arc::clone(&self.0), actor.clone(), id.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = conn.find_channel_pairing(&id).await?;
+                let row = found.ok_or(ChannelsError::NotFound("pairing"))?;
+                conn.delete_channel_pairing(&id).await?;
+                inner
+                    .note_pairing(conn, "channel.unpaired", &actor, &row)
+                    .await
+            })
+        });
+        write.await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::SeededRandom;
+
+    #[test]
+    fn a_code_is_found_however_it_is_typed() {
+        let random: &dyn Random = &SeededRandom::new(3);
+        let code = new_code(random);
+        assert_eq!(code.len(), 9);
+        assert_ne!(code, new_code(random));
+        assert_eq!(normalize(&code), code);
+        assert_eq!(normalize(&code.to_lowercase().replace('-', " ")), code);
+        assert_eq!(normalize("ab"), "AB");
+        assert_eq!(normalize("ä-\0"), "");
+    }
+}

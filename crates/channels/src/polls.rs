@@ -1,0 +1,146 @@
+//! Which node receives the messages of an account, and the received messages until their answers are sent.
+//!
+//! Of several nodes on one database, one receives. It changes the lease before each request. Another node takes over
+//! when it has seen the same lease for longer than a request can take, on its own monotonic clock.
+
+use crate::handle::Channels;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::{InboundMessageRow, StoreError};
+
+/// The node that receives the messages of an account, and its lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollHolder {
+    pub node: String,
+    pub lease: i64,
+}
+
+/// The state of receiving for one account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// This node receives.
+    Own {
+        /// The first update that has not been stored.
+        next: Option<i64>,
+        /// When `next` was stored.
+        received_at: Timestamp,
+        /// Why receiving fails.
+        error: Option<String>,
+    },
+    /// Another node receives.
+    Other(PollHolder),
+}
+
+impl Channels {
+    /// Makes this node the receiver of an account, or renews its lease. `stale` is another node whose lease has not
+    /// changed for too long. Writes nothing if only one process can use the database.
+    pub async fn claim_poll(
+        &self,
+        account_id: &str,
+        node: &str,
+        stale: Option<PollHolder>,
+    ) -> Result<Poll, StoreError> {
+        let (id, node) = (account_id.to_owned(), node.to_owned());
+        let store = &self.0.store;
+        if !store.engine().is_shared() {
+            let account = id.clone();
+            let read = store
+                .read(move |conn| Box::pin(async move { conn.find_channel_poll(&account).await }));
+            if let Some(row) = read.await? {
+                return Ok(Poll::Own {
+                    next: row.next_update,
+                    received_at: row.received_at,
+                    error: row.error,
+                });
+            }
+        }
+        let write = store.write(move |conn| {
+            Box::pin(async move {
+                conn.insert_channel_poll(&id).await?;
+                let found = conn.find_channel_poll(&id).await?;
+                let row = found.ok_or(StoreError::Damaged {
+                    what: "state of receiving",
+                })?;
+                let holder = PollHolder {
+                    node: row.node,
+                    lease: row.lease,
+                };
+                let is_free = holder.node.is_empty() || holder.node == node;
+                if !is_free && Some(&holder) != stale.as_ref() {
+                    return Ok(Poll::Other(holder));
+                }
+                conn.update_channel_poll_lease(&id, &node).await?;
+                Ok::<_, StoreError>(Poll::Own {
+                    next: row.next_update,
+                    received_at: row.received_at,
+                    error: row.error,
+                })
+            })
+        });
+        write.await
+    }
+
+    /// Lets another node receive the messages of an account.
+    pub async fn release_poll(&self, account_id: &str, node: &str) -> Result<(), StoreError> {
+        if !self.0.store.engine().is_shared() {
+            return Ok(());
+        }
+        let (id, node) = (account_id.to_owned(), node.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = conn.find_channel_poll(&id).await?;
+                if found.is_some_and(|row| row.node == node) {
+                    conn.update_channel_poll_lease(&id, "").await?;
+                }
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// Stores why receiving fails; `None` if it works.
+    pub async fn set_poll_error(
+        &self,
+        account_id: &str,
+        error: Option<String>,
+    ) -> Result<(), StoreError> {
+        let id = account_id.to_owned();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move { conn.update_channel_poll_error(&id, error.as_deref()).await })
+        });
+        write.await
+    }
+
+    /// Returns the messages of an account that wait for an answer, oldest first.
+    pub async fn list_waiting_messages(
+        &self,
+        account_id: &str,
+    ) -> Result<Vec<InboundMessageRow>, StoreError> {
+        let id = account_id.to_owned();
+        self.0
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_inbound_messages(&id).await }))
+            .await
+    }
+
+    /// Stores what is to be sent as the answer to a message.
+    pub async fn set_message_answer(
+        &self,
+        message: &InboundMessageRow,
+        answer: String,
+    ) -> Result<(), StoreError> {
+        let (id, update) = (message.account_id.clone(), message.update_id);
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move { conn.update_inbound_answer(&id, update, &answer).await })
+        });
+        write.await
+    }
+
+    /// Deletes a message whose answer is sent or not wanted.
+    pub async fn end_message(&self, message: &InboundMessageRow) -> Result<(), StoreError> {
+        let (id, update) = (message.account_id.clone(), message.update_id);
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move { conn.delete_inbound_message(&id, update).await })
+        });
+        write.await
+    }
+}

@@ -1,0 +1,155 @@
+//! Conversations of paired people with agents through channels.
+//!
+//! A receiver per account stores messages ([`receiver`]). Each stored message becomes an agent's turn, whose answer is
+//! sent to the conversation that the message came from ([`answers`]). A message is stored until its answer is sent, so
+//! a restart neither loses nor repeats it.
+
+mod answers;
+mod receiver;
+
+use crate::Services;
+use gatehouse_channels::InboundAccount;
+use gatehouse_domain::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How often the accounts are read at least, because another node may have changed them.
+const POLL: Duration = Duration::from_secs(15);
+
+/// What receivers and answers share.
+struct Inbound {
+    services: Arc<Services>,
+    /// This process among those on the same database.
+    node: String,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+    /// Notified when messages may wait for an answer.
+    arrived: Notify,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The accounts whose messages this node answers.
+    own: HashSet<String>,
+    /// The keys of the sessions that are being answered.
+    busy: HashSet<String>,
+}
+
+/// A running receiver.
+struct Running {
+    updated_at: Timestamp,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Services {
+    /// Receives messages for the accounts with `inbound`, and answers them, until `shutdown`. An answer that is being
+    /// written then is still sent.
+    pub fn receive_messages(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
+        let node: [u8; 8] = self.random.bytes();
+        let inbound = Arc::new(Inbound {
+            services: Arc::clone(self),
+            node: format!("{:016x}", u64::from_be_bytes(node)),
+            shutdown,
+            tasks: tasks.clone(),
+            arrived: Notify::new(),
+            state: Mutex::default(),
+        });
+        tasks.spawn(Arc::clone(&inbound).answer_messages());
+        tasks.spawn(inbound.keep_receivers());
+    }
+}
+
+impl Inbound {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs one receiver per account, and another one after each change of the account.
+    async fn keep_receivers(self: Arc<Self>) {
+        let mut changes = self.services.store.changes();
+        let mut running: HashMap<String, Running> = HashMap::new();
+        loop {
+            match self.services.channels.inbound_accounts().await {
+                Ok(accounts) => self.follow(&mut running, accounts).await,
+                Err(error) => {
+                    tracing::warn!(%error, "the channels could not be read");
+                }
+            }
+            let waited = tokio::time::timeout(POLL, changed(&mut changes));
+            if self.shutdown.run_until_cancelled(waited).await.is_none() {
+                break;
+            }
+        }
+        self.follow(&mut running, Vec::new()).await;
+    }
+
+    async fn follow(
+        self: &Arc<Self>,
+        running: &mut HashMap<String, Running>,
+        accounts: Vec<InboundAccount>,
+    ) {
+        let is_current = |id: &String, receiver: &Running| {
+            let same = |it: &InboundAccount| it.id == *id && it.updated_at == receiver.updated_at;
+            accounts.iter().any(same) && !receiver.task.is_finished()
+        };
+        let outdated: Vec<String> = running
+            .iter()
+            .filter(|(id, receiver)| !is_current(id, receiver))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in outdated {
+            if let Some(receiver) = running.remove(&id) {
+                receiver.stop.cancel();
+                // Two requests for the same updates at once would disturb each other.
+                drop(receiver.task.await);
+                self.release(&id).await;
+            }
+        }
+        for account in accounts {
+            let stop = self.shutdown.child_token();
+            let updated_at = account.updated_at;
+            running.entry(account.id.clone()).or_insert_with(|| {
+                let work = receiver::receive(Arc::clone(self), account);
+                let work = stop.clone().run_until_cancelled_owned(work);
+                let task = self.tasks.spawn(async move {
+                    work.await;
+                });
+                Running {
+                    updated_at,
+                    stop,
+                    task,
+                }
+            });
+        }
+    }
+
+    /// Leaves the account to other nodes.
+    async fn release(&self, account: &str) {
+        self.state().own.remove(account);
+        let channels = &self.services.channels;
+        if let Err(error) = channels.release_poll(account, &self.node).await {
+            tracing::warn!(%error, account, "a channel could not be released");
+        }
+    }
+}
+
+/// Waits until a channel may have changed.
+async fn changed(changes: &mut Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) if matches!(&*subject, "channels" | "*") => return,
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => return std::future::pending().await,
+        }
+    }
+}

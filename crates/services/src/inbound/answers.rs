@@ -1,0 +1,294 @@
+//! Answers stored messages: one turn per message, one message of a session at a time.
+
+use super::Inbound;
+use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
+use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError};
+use gatehouse_domain::{Actor, DeliveryId};
+use gatehouse_store::{InboundMessageRow, StoreError};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Wait before a message is tried again.
+const RETRY: Duration = Duration::from_secs(10);
+/// Telegram shows for 5 seconds that someone is typing.
+const TYPING: Duration = Duration::from_secs(4);
+/// Nobody expects an answer to an older message. Telegram keeps messages as long.
+const MAX_AGE: Duration = Duration::from_hours(24);
+/// The answer of a turn that failed. The reason is for the owner, who finds it in the conversation.
+const FAILED: &str = "This cannot be answered right now.";
+/// The sender's name in messages.
+const SOURCE: &str = "Gatehouse";
+
+/// What became of a message.
+enum Outcome {
+    /// It is answered, or needs no answer.
+    Ended,
+    /// It stays stored and is tried again.
+    Later,
+}
+
+impl Inbound {
+    /// Answers messages as they arrive, until shutdown.
+    pub(super) async fn answer_messages(self: Arc<Self>) {
+        loop {
+            let rest = match self.start_answers().await {
+                Ok(()) => None,
+                Err(error) => {
+                    tracing::warn!(%error, "received messages could not be read");
+                    Some(RETRY)
+                }
+            };
+            let arrived = self.arrived.notified();
+            let waited = async {
+                match rest {
+                    Some(rest) => drop(tokio::time::timeout(rest, arrived).await),
+                    None => arrived.await,
+                }
+            };
+            if self.shutdown.run_until_cancelled(waited).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Starts a task for each session with a message and without a task.
+    async fn start_answers(self: &Arc<Self>) -> Result<(), StoreError> {
+        let channels = &self.services.channels;
+        for account in channels.inbound_accounts().await? {
+            if !self.state().own.contains(&account.id) {
+                continue;
+            }
+            let messages = channels.list_waiting_messages(&account.id).await?;
+            let keys: HashSet<String> = messages.iter().map(session_key).collect();
+            for key in keys {
+                if !self.state().busy.insert(key.clone()) {
+                    continue;
+                }
+                let (inbound, account) = (Arc::clone(self), account.clone());
+                self.tasks.spawn(async move {
+                    inbound.answer_next(&account, &key).await;
+                    inbound.state().busy.remove(&key);
+                    inbound.arrived.notify_one();
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers the oldest message of a session.
+    async fn answer_next(&self, account: &InboundAccount, key: &str) {
+        match self.try_answer_next(account, key).await {
+            Ok(Outcome::Ended) => {}
+            Ok(Outcome::Later) => self.pause(RETRY).await,
+            Err(error) => {
+                let account = &account.id;
+                tracing::warn!(%error, account, "a message could not be answered");
+                self.pause(RETRY).await;
+            }
+        }
+    }
+
+    async fn try_answer_next(
+        &self,
+        account: &InboundAccount,
+        key: &str,
+    ) -> Result<Outcome, StoreError> {
+        let channels = &self.services.channels;
+        // The list that the key is from may contain a message that has been answered since.
+        let messages = channels.list_waiting_messages(&account.id).await?;
+        let Some(message) = messages.iter().find(|it| session_key(it) == key) else {
+            return Ok(Outcome::Ended);
+        };
+        let outcome = self.answer(account, message).await?;
+        if matches!(outcome, Outcome::Ended) {
+            channels.end_message(message).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Waits, but not while shutting down.
+    async fn pause(&self, wait: Duration) {
+        let sleep = tokio::time::sleep(wait);
+        self.shutdown.run_until_cancelled(sleep).await;
+    }
+
+    async fn answer(
+        &self,
+        account: &InboundAccount,
+        message: &InboundMessageRow,
+    ) -> Result<Outcome, StoreError> {
+        if self.shutdown.is_cancelled() {
+            return Ok(Outcome::Later);
+        }
+        let channels = &self.services.channels;
+        let pairing = channels.find_pairing(&account.id, &message.person).await?;
+        let is_old = message.received_at.until(self.services.clock.now()) > MAX_AGE;
+        let Some(pairing) = pairing.filter(|_| !is_old) else {
+            return Ok(Outcome::Ended);
+        };
+        let answer = match &message.answer {
+            Some(answer) => answer.clone(),
+            None => match self.ask(account, &pairing, message).await? {
+                Turn::Answer(answer) => answer,
+                Turn::Ended => return Ok(Outcome::Ended),
+                Turn::Later => return Ok(Outcome::Later),
+            },
+        };
+        Ok(self.send(account, message, &answer).await)
+    }
+
+    /// Runs the turn and stores its answer.
+    async fn ask(
+        &self,
+        account: &InboundAccount,
+        pairing: &Pairing,
+        message: &InboundMessageRow,
+    ) -> Result<Turn, StoreError> {
+        let is_owner = pairing.trusted && message.is_own;
+        let actor = Actor {
+            name: format!("channel {}", account.id),
+            ..Actor::system()
+        };
+        let request = SendRequest {
+            session: Target::Person {
+                key: session_key(message),
+                label: pairing.name.clone(),
+            },
+            agent: account.agent.clone(),
+            origin: Origin::Channel {
+                message: DeliveryId::from_text(format!(
+                    "inbound:{}:{}",
+                    message.account_id, message.update_id
+                )),
+                written_by: if is_owner {
+                    MessageOrigin::Owner
+                } else {
+                    MessageOrigin::Stranger
+                },
+            },
+            ..SendRequest::new(&message.text, actor)
+        };
+        let ended = match self.services.agents.send_reported(request).await {
+            Ok(ended) => self.while_typing(message, ended).await,
+            Err(error) => Err(error),
+        };
+        let turn = match ended {
+            Ok(report) => self.answer_of(report),
+            Err(
+                AgentsError::Sealed
+                | AgentsError::TooManyWaiting
+                | AgentsError::ShuttingDown
+                | AgentsError::Store(_),
+            ) => Turn::Later,
+            Err(error) => {
+                tracing::warn!(%error, account = account.id, "a message got no turn");
+                Turn::Answer(FAILED.to_owned())
+            }
+        };
+        if let Turn::Answer(answer) = &turn {
+            let channels = &self.services.channels;
+            channels.set_message_answer(message, answer.clone()).await?;
+        }
+        Ok(turn)
+    }
+
+    fn answer_of(&self, report: TurnReport) -> Turn {
+        if report.cancelled {
+            // The owner stopped the turn, or the process ends and the next one continues it.
+            return if self.shutdown.is_cancelled() {
+                Turn::Later
+            } else {
+                Turn::Ended
+            };
+        }
+        if report.error.is_some() {
+            return Turn::Answer(FAILED.to_owned());
+        }
+        if report.text.trim().is_empty() {
+            return Turn::Ended;
+        }
+        Turn::Answer(report.text)
+    }
+
+    /// Shows that an answer is being written until `work` ends.
+    async fn while_typing<T>(
+        &self,
+        message: &InboundMessageRow,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let channels = &self.services.channels;
+        let (id, thread) = (&message.account_id, message.thread.as_deref());
+        let mut work = std::pin::pin!(work);
+        loop {
+            let typing = async {
+                let shown = channels.show_typing(id, &message.chat, thread).await;
+                if let Err(error) = shown {
+                    tracing::debug!(%error, "typing could not be shown");
+                }
+                tokio::time::sleep(TYPING).await;
+            };
+            tokio::select! {
+                done = &mut work => return done,
+                () = typing => {}
+            }
+        }
+    }
+
+    /// Sends the answer until the channel accepts or refuses it.
+    async fn send(
+        &self,
+        account: &InboundAccount,
+        message: &InboundMessageRow,
+        text: &str,
+    ) -> Outcome {
+        let mut extra = BTreeMap::from([("chat_id".to_owned(), message.chat.clone())]);
+        if let Some(thread) = &message.thread {
+            extra.insert("message_thread_id".to_owned(), thread.clone());
+        }
+        let target = format!("{}:{}", account.kind, account.id);
+        let outgoing = Outgoing {
+            target: &target,
+            text,
+            extra: &extra,
+            source: SOURCE,
+            at: message.received_at,
+            delivery: None,
+        };
+        loop {
+            let Err(error) = self.services.channels.send(outgoing).await else {
+                return Outcome::Ended;
+            };
+            tracing::warn!(account = account.id, %error, "an answer was not sent");
+            let wait = match error {
+                SendError::Retry { after, .. } => after.unwrap_or(RETRY),
+                SendError::Unreachable { .. } => RETRY,
+                SendError::Sealed => return Outcome::Later,
+                SendError::Disabled { .. } | SendError::GiveUp { .. } => return Outcome::Ended,
+            };
+            self.pause(wait).await;
+            if self.shutdown.is_cancelled() {
+                return Outcome::Later;
+            }
+        }
+    }
+}
+
+/// What a turn produced.
+enum Turn {
+    Answer(String),
+    /// Nothing is to be sent.
+    Ended,
+    Later,
+}
+
+/// The key of the session of a message: one per person and channel. A group has its own, because others read the
+/// answers there.
+fn session_key(message: &InboundMessageRow) -> String {
+    let (account, person) = (&message.account_id, &message.person);
+    if message.is_group {
+        format!("channel:{account}:{person}:{}", message.chat)
+    } else {
+        format!("channel:{account}:{person}")
+    }
+}

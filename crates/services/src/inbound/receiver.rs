@@ -1,0 +1,191 @@
+//! Receives the messages of one account until it is stopped.
+
+use super::Inbound;
+use gatehouse_channels::{
+    InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
+    ReceiverState,
+};
+use gatehouse_secrets::Status;
+use gatehouse_store::StoreError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// A lease that has not changed for this long is lost. A request takes 45 seconds at most.
+const LEASE_MS: u64 = 90_000;
+/// How often the lease of another node is looked at.
+const OTHER: Duration = Duration::from_secs(15);
+/// Wait after the first failure in a row, and the longest one.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
+/// A vendor that has sent nothing for this long may begin to count again: Telegram after a week without updates.
+const FORGET: Duration = Duration::from_hours(6 * 24);
+
+/// The sender's name in messages.
+const SOURCE: &str = "Gatehouse";
+
+/// The receiver of an account.
+struct Receiver {
+    inbound: Arc<Inbound>,
+    account: InboundAccount,
+    state: ReceiverState,
+    status: watch::Receiver<Status>,
+    /// The first update that is wanted.
+    next: Option<i64>,
+    /// The stored reason why receiving fails.
+    error: Option<String>,
+    /// Failures in a row.
+    failures: u32,
+    /// Another node's lease, and since when it has not changed.
+    other: Option<(PollHolder, u64)>,
+}
+
+pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
+    let mut receiver = Receiver {
+        status: inbound.services.secrets.subscribe_status(),
+        inbound,
+        account,
+        state: ReceiverState::default(),
+        next: None,
+        error: None,
+        failures: 0,
+        other: None,
+    };
+    loop {
+        if let Err(error) = receiver.step().await {
+            let account = &receiver.account.id;
+            tracing::warn!(%error, account, "messages could not be stored");
+            tokio::time::sleep(BACKOFF.0).await;
+        }
+    }
+}
+
+impl Receiver {
+    /// Makes one request and stores what it returns.
+    async fn step(&mut self) -> Result<(), StoreError> {
+        // A sealed node must not keep the account from others.
+        while *self.status.borrow_and_update() == Status::Sealed {
+            self.inbound.release(&self.account.id).await;
+            if self.status.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+        if !self.claim().await? {
+            tokio::time::sleep(OTHER).await;
+            return Ok(());
+        }
+        let channels = &self.inbound.services.channels;
+        let request = channels.receive(&self.account.id, &mut self.state, self.next);
+        let received = tokio::select! {
+            received = request => received,
+            // The token must not be used after the vault was sealed.
+            _ = self.status.changed() => return Ok(()),
+        };
+        match received {
+            Ok(received) => self.store(received).await,
+            Err(ReceiveError::Sealed) => {
+                drop(tokio::time::timeout(OTHER, self.status.changed()).await);
+                Ok(())
+            }
+            Err(ReceiveError::Stopped { why }) => {
+                tracing::warn!(account = self.account.id, why, "receiving has stopped");
+                self.note(Some(why)).await?;
+                // The account's next change starts another receiver.
+                std::future::pending().await
+            }
+            Err(ReceiveError::Later { after, why }) => {
+                tracing::warn!(account = self.account.id, why, "nothing was received");
+                self.note(Some(why)).await?;
+                let wait = BACKOFF.0.saturating_mul(1 << self.failures.min(8));
+                self.failures = self.failures.saturating_add(1);
+                tokio::time::sleep(after.unwrap_or(wait.min(BACKOFF.1))).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether this node receives the account's messages.
+    async fn claim(&mut self) -> Result<bool, StoreError> {
+        let services = &self.inbound.services;
+        let now = services.clock.monotonic_ms();
+        let stale = match &self.other {
+            Some((holder, since)) if now.saturating_sub(*since) >= LEASE_MS => Some(holder.clone()),
+            _ => None,
+        };
+        let (id, node) = (&self.account.id, &self.inbound.node);
+        match services.channels.claim_poll(id, node, stale).await? {
+            Poll::Own {
+                next,
+                received_at,
+                error,
+            } => {
+                self.other = None;
+                self.error = error;
+                if self.inbound.state().own.insert(id.clone()) {
+                    let is_old = received_at.until(services.clock.now()) > FORGET;
+                    self.next = next.filter(|_| !is_old);
+                    self.inbound.arrived.notify_one();
+                }
+                Ok(true)
+            }
+            Poll::Other(holder) => {
+                self.inbound.state().own.remove(id);
+                let is_same = matches!(&self.other, Some((known, _)) if *known == holder);
+                if !is_same {
+                    self.other = Some((holder, now));
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    async fn store(&mut self, received: Received) -> Result<(), StoreError> {
+        let next = received.next;
+        let channels = &self.inbound.services.channels;
+        let stored = channels.store_received(&self.account.id, received).await?;
+        self.next = next;
+        self.failures = 0;
+        if stored.has_messages {
+            self.inbound.arrived.notify_one();
+        }
+        for request in stored.requests {
+            self.send_code(request).await;
+        }
+        self.note(None).await
+    }
+
+    /// Sends a code once. A person who does not get it can ask again after an hour.
+    async fn send_code(&self, request: PairingRequest) {
+        let services = &self.inbound.services;
+        let text = format!(
+            "Your pairing code is {}. The owner can approve it within one hour.",
+            request.code
+        );
+        let mut extra = BTreeMap::from([("chat_id".to_owned(), request.chat)]);
+        if let Some(thread) = request.thread {
+            extra.insert("message_thread_id".to_owned(), thread);
+        }
+        let message = Outgoing {
+            target: &format!("{}:{}", self.account.kind, self.account.id),
+            text: &text,
+            extra: &extra,
+            source: SOURCE,
+            at: services.clock.now(),
+            delivery: None,
+        };
+        if let Err(error) = services.channels.send(message).await {
+            tracing::warn!(account = self.account.id, %error, "a pairing code was not sent");
+        }
+    }
+
+    /// Stores why receiving fails, if that has changed.
+    async fn note(&mut self, error: Option<String>) -> Result<(), StoreError> {
+        if self.error != error {
+            let channels = &self.inbound.services.channels;
+            let id = &self.account.id;
+            channels.set_poll_error(id, error.clone()).await?;
+            self.error = error;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Conversations through Telegram: pairing, answers, trust, and what a restart keeps.
+
+use super::{blamed, with_model};
+use crate::chat::telegram::{TOKEN, Telegram};
+use gatehouse_testkit::{Actor, TestServer};
+use serde_json::{Value, json};
+
+async fn receiving() -> (TestServer, Actor, Telegram) {
+    let telegram = Telegram::start().await;
+    let (server, owner) = with_model().await;
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
+    let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
+    owner.rpc("channels.create", account).await.unwrap();
+    (server, owner, telegram)
+}
+
+/// Pairs a person who writes for the first time.
+async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
+    let sent = telegram.sent().len();
+    telegram.write(person, json!({ "text": "/start" }));
+    let told = telegram.wait_for(sent + 1).await;
+    assert_eq!(told["chat_id"], person);
+    let text = told["text"].as_str().unwrap();
+    let code = text
+        .strip_prefix("Your pairing code is ")
+        .unwrap()
+        .split('.')
+        .next();
+    let params = json!({ "code": code, "trusted": trusted });
+    let paired = owner.rpc("pairing.approve", params).await.unwrap();
+    assert_eq!(paired["person"], person.to_string());
+    assert_eq!(paired["trusted"], trusted);
+}
+
+async fn sessions(owner: &Actor) -> Vec<Value> {
+    let listed = owner.rpc("sessions.list", json!({})).await.unwrap();
+    listed["sessions"].as_array().unwrap().clone()
+}
+
+async fn session_of(owner: &Actor, key: &str) -> Value {
+    let all = sessions(owner).await;
+    all.into_iter()
+        .find(|session| session["key"] == key)
+        .unwrap()
+}
+
+/// Waits until every answer is marked as sent, so that a restart sends none again.
+async fn settled(server: &TestServer) {
+    let channels = &server.app().services().channels;
+    while !channels
+        .list_waiting_messages("telegram")
+        .await
+        .unwrap()
+        .is_empty()
+    {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
+    let (server, owner, telegram) = receiving().await;
+    telegram.write(42, json!({ "text": "/start" }));
+    telegram.wait_for(1).await;
+    let second = telegram.write(42, json!({ "text": "let me in" }));
+    telegram.confirmed(second).await;
+    assert_eq!(telegram.sent().len(), 1, "one code per hour");
+    assert!(sessions(&owner).await.is_empty());
+    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
+    assert_eq!(people["people"].as_array().unwrap().len(), 1);
+    let code = json!({ "code": people["people"][0]["code"] });
+    owner.rpc("pairing.approve", code).await.unwrap();
+
+    telegram.write(42, json!({ "text": "hello" }));
+    let answer = telegram.wait_for(2).await;
+    assert_eq!(answer, json!({ "chat_id": 42, "text": "pong" }));
+    assert!(telegram.has_typed());
+    let session = session_of(&owner, "channel:telegram:42").await;
+    assert_eq!(session["label"], "Person 42");
+    assert_eq!(session["source"], "channel");
+    assert_eq!(session["tainted"], true);
+
+    // What was answered before the restart is not answered again.
+    settled(&server).await;
+    let server = server.restart().await;
+    telegram.write(42, json!({ "text": "again" }));
+    telegram.wait_for(3).await;
+    let last = telegram.write(7, json!({ "sticker": {} }));
+    telegram.confirmed(last).await;
+    settled(&server).await;
+    let texts: Vec<_> = telegram
+        .sent()
+        .iter()
+        .map(|it| it["text"].clone())
+        .collect();
+    assert_eq!(texts[1..3], [json!("pong"), json!("pong")]);
+    assert_eq!(texts.len(), 4, "the other stranger got a code: {texts:?}");
+}
+
+#[tokio::test]
+async fn a_trusted_person_is_the_owner_but_not_what_they_forward() {
+    let (server, owner, telegram) = receiving().await;
+    let narrow = server.api_key(&owner, &["operator.pairing"]).await;
+    let wide = json!({ "code": "ABCD-EFGH", "trusted": true });
+    let refused = blamed(&narrow, "pairing.approve", wide).await;
+    assert_eq!(refused.0, "FORBIDDEN");
+    pair(&owner, &telegram, 42, true).await;
+    telegram.write(42, json!({ "text": "hello" }));
+    telegram.wait_for(2).await;
+    let key = "channel:telegram:42";
+    assert_eq!(session_of(&owner, key).await["tainted"], false);
+    let origin = json!({ "type": "user", "date": 1 });
+    telegram.write(42, json!({ "text": "obey me", "forward_origin": origin }));
+    telegram.wait_for(3).await;
+    assert_eq!(session_of(&owner, key).await["tainted"], true);
+}
+
+#[tokio::test]
+async fn a_group_must_name_the_bot_and_an_ended_pairing_gets_a_code() {
+    let (_server, owner, telegram) = receiving().await;
+    pair(&owner, &telegram, 42, false).await;
+    let group = json!({ "id": -100, "type": "supergroup" });
+    let silent = telegram.write(42, json!({ "text": "hello all", "chat": group }));
+    telegram.confirmed(silent).await;
+    assert_eq!(telegram.sent().len(), 1);
+    let named = json!([{ "type": "mention", "offset": 0, "length": 9 }]);
+    let call = json!({ "text": "@gate_bot hello", "chat": group, "entities": named });
+    telegram.write(42, call.clone());
+    let answer = telegram.wait_for(2).await;
+    assert_eq!(answer["chat_id"], -100);
+    session_of(&owner, "channel:telegram:42:-100").await;
+    let stranger = telegram.write(43, call);
+    telegram.confirmed(stranger).await;
+    assert_eq!(telegram.sent().len(), 2, "no code in a group");
+
+    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
+    let id = json!({ "id": people["people"][0]["id"] });
+    owner.rpc("pairing.unpair", id).await.unwrap();
+    let last = telegram.write(42, json!({ "text": "hello?" }));
+    let told = telegram.wait_for(3).await;
+    assert!(told["text"].as_str().unwrap().contains("pairing code"));
+    telegram.confirmed(last).await;
+
+    let off = json!({ "id": "telegram", "fields": { "inbound": false } });
+    owner.rpc("channels.update", off).await.unwrap();
+    telegram.closed().await;
+}
+
+async fn inbound_error(owner: &Actor, word: &str) {
+    loop {
+        let listed = owner.rpc("channels.list", json!({})).await.unwrap();
+        let all = listed["channels"].as_array().unwrap().iter();
+        let account = all.clone().find(|it| it["id"] == "telegram").unwrap();
+        if let Some(error) = account["inbound_error"].as_str() {
+            assert!(error.contains(word), "{error}");
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
+    let telegram = Telegram::start().await;
+    telegram.set_webhook();
+    let (_server, owner) = with_model().await;
+    let fields =
+        |token: &str| json!({ "bot_token": token, "base_url": telegram.url(), "inbound": true });
+    let account =
+        |token: &str| json!({ "type": "telegram", "label": "Bot", "fields": fields(token) });
+    owner.rpc("channels.create", account(TOKEN)).await.unwrap();
+    inbound_error(&owner, "deleteWebhook").await;
+    let gone = json!({ "id": "telegram" });
+    owner.rpc("channels.delete", gone).await.unwrap();
+    owner
+        .rpc("channels.create", account("1:wrong"))
+        .await
+        .unwrap();
+    inbound_error(&owner, "token").await;
+    let nobody = json!({ "id": "telegram", "fields": { "agent_id": "nobody" } });
+    let refused = blamed(&owner, "channels.update", nobody).await;
+    assert_eq!(refused, (json!("INVALID_PARAMS"), json!("agent_id")));
+}

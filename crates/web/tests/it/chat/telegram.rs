@@ -1,0 +1,216 @@
+//! A fake of Telegram's Bot API (<https://core.telegram.org/bots/api>) that refuses what Telegram refuses. It keeps
+//! all updates, so a server that asks from the wrong offset gets them again.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub const TOKEN: &str = "123456:ABC-DEF_ghi";
+
+#[derive(Default)]
+struct Bot {
+    updates: Vec<Value>,
+    sent: Vec<Value>,
+    /// The offset of the last `getUpdates`.
+    offset: i64,
+    has_typed: bool,
+    has_webhook: bool,
+    /// Requests that wait for updates.
+    open: usize,
+}
+
+#[derive(Clone)]
+struct Shared {
+    bot: Arc<Mutex<Bot>>,
+    changed: Arc<watch::Sender<()>>,
+}
+
+pub struct Telegram {
+    shared: Shared,
+    url: String,
+}
+
+impl Telegram {
+    pub async fn start() -> Self {
+        let shared = Shared {
+            bot: Arc::default(),
+            changed: Arc::new(watch::Sender::new(())),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let app = Router::new()
+            .route("/{bot}/{method}", post(call))
+            .with_state(shared.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { shared, url }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Telegram refuses `getUpdates` from now on.
+    pub fn set_webhook(&self) {
+        self.shared.bot.lock().unwrap().has_webhook = true;
+    }
+
+    /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
+    pub fn write(&self, person: i64, more: Value) -> i64 {
+        let mut bot = self.shared.bot.lock().unwrap();
+        let id = 100 + i64::try_from(bot.updates.len()).unwrap();
+        let mut message = json!({
+            "message_id": id, "date": 1,
+            "from": { "id": person, "is_bot": false, "first_name": "Person", "last_name": person.to_string() },
+            "chat": { "id": person, "type": "private" },
+        });
+        let fields: &mut Map<_, _> = message.as_object_mut().unwrap();
+        let Value::Object(more) = more else {
+            panic!("the fields of a message");
+        };
+        fields.extend(more);
+        bot.updates
+            .push(json!({ "update_id": id, "message": message }));
+        drop(bot);
+        self.shared.changed.send_replace(());
+        id
+    }
+
+    /// The messages that the bot sent.
+    pub fn sent(&self) -> Vec<Value> {
+        self.shared.bot.lock().unwrap().sent.clone()
+    }
+
+    pub fn has_typed(&self) -> bool {
+        self.shared.bot.lock().unwrap().has_typed
+    }
+
+    async fn until<T>(&self, found: impl Fn(&Bot) -> Option<T>) -> T {
+        let mut changed = self.shared.changed.subscribe();
+        loop {
+            if let Some(found) = found(&self.shared.bot.lock().unwrap()) {
+                return found;
+            }
+            let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());
+            waited.await.expect("within 30 seconds").unwrap();
+        }
+    }
+
+    /// Waits for the bot's message with this number, from 1.
+    pub async fn wait_for(&self, number: usize) -> Value {
+        self.until(|bot| bot.sent.get(number - 1).cloned()).await
+    }
+
+    /// Waits until the bot has processed an update.
+    pub async fn confirmed(&self, update: i64) {
+        self.until(|bot| (bot.offset > update).then_some(())).await;
+    }
+
+    /// Waits until the bot no longer asks for updates.
+    pub async fn closed(&self) {
+        self.until(|bot| (bot.open == 0).then_some(())).await;
+    }
+}
+
+fn refuse(status: u16, description: &str) -> Response {
+    let body = json!({ "ok": false, "error_code": status, "description": description });
+    (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+fn result(result: &Value) -> Response {
+    Json(json!({ "ok": true, "result": result })).into_response()
+}
+
+fn has_only(body: &Value, known: &[&str]) -> bool {
+    let mut keys = body.as_object().unwrap().keys();
+    keys.all(|key| known.contains(&key.as_str()))
+}
+
+async fn call(
+    State(shared): State<Shared>,
+    Path((bot, method)): Path<(String, String)>,
+    Json(body): Json<Value>,
+) -> Response {
+    if bot != format!("bot{TOKEN}") {
+        return refuse(401, "Unauthorized");
+    }
+    match method.as_str() {
+        "getMe" => result(&json!({ "id": 9, "is_bot": true, "username": "gate_bot" })),
+        "getUpdates" => get_updates(&shared, &body).await,
+        "sendChatAction" => {
+            assert!(has_only(&body, &["chat_id", "action", "message_thread_id"]));
+            assert_eq!(body["action"], "typing");
+            shared.bot.lock().unwrap().has_typed = true;
+            result(&json!(true))
+        }
+        "sendMessage" => {
+            let known = ["chat_id", "text", "message_thread_id"];
+            if !has_only(&body, &known) || !body["chat_id"].is_i64() {
+                return refuse(400, "Bad Request: wrong parameters");
+            }
+            shared.bot.lock().unwrap().sent.push(body);
+            shared.changed.send_replace(());
+            result(&json!({ "message_id": 1 }))
+        }
+        _ => refuse(404, "Not Found"),
+    }
+}
+
+/// Counts a request that waits, until it is answered or its connection is closed.
+struct Waiting(Shared);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.bot.lock().unwrap().open -= 1;
+        self.0.changed.send_replace(());
+    }
+}
+
+async fn get_updates(shared: &Shared, body: &Value) -> Response {
+    let known = ["offset", "timeout", "limit", "allowed_updates"];
+    assert!(has_only(body, &known), "{body}");
+    assert_eq!(body["timeout"], 30);
+    assert_eq!(
+        body["allowed_updates"],
+        json!(["message", "edited_message"])
+    );
+    let offset = body["offset"].as_i64().unwrap_or_default();
+    let mut changed = shared.changed.subscribe();
+    {
+        let mut bot = shared.bot.lock().unwrap();
+        if bot.has_webhook {
+            return refuse(
+                409,
+                "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+            );
+        }
+        bot.offset = offset;
+        bot.open += 1;
+    }
+    let _waiting = Waiting(shared.clone());
+    shared.changed.send_replace(());
+    loop {
+        let ready: Vec<Value> = {
+            let bot = shared.bot.lock().unwrap();
+            let wanted = bot.updates.iter();
+            wanted
+                .filter(|update| update["update_id"].as_i64().unwrap() >= offset)
+                .cloned()
+                .collect()
+        };
+        if !ready.is_empty() {
+            return result(&Value::Array(ready));
+        }
+        let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());
+        if waited.await.is_err() {
+            return result(&json!([]));
+        }
+    }
+}
