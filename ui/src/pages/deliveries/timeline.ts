@@ -85,7 +85,8 @@ export function ticksOf(from_ms: number, to_ms: number): Tick[] {
   for (; at.getTime() < to_ms; at.setHours(at.getHours() + 1)) {
     const left = ((at.getTime() - from_ms) / (to_ms - from_ms)) * 100;
     // A label at the edge would be cut off.
-    if (at.getHours() % hours === 0 && left >= 0 && left <= 88) ticks.push({ at_ms: at.getTime(), left });
+    if (at.getHours() % hours === 0 && left >= 0 && left <= (hours === 24 ? 90 : 84))
+      ticks.push({ at_ms: at.getTime(), left });
   }
   return ticks;
 }
