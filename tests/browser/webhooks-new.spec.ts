@@ -120,6 +120,7 @@ test('a captured delivery is recognized by its content where its ID is not signe
 
   // The weaker option: the page explains the risk.
   await page.getByLabel('I’ve saved it').check();
+  await page.getByRole('tab', { name: 'Settings' }).click();
   await page.getByText('More options').click();
   await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
   await page.getByRole('button', { name: 'Save changes' }).click();

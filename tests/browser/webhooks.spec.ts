@@ -12,7 +12,7 @@ test('editing sends only the changed fields, and a click does not lose unsaved c
   });
   const frames: string[] = [];
   page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => frames.push(String(payload))));
-  await page.goto(`/webhooks/${id}`);
+  await page.goto(`/webhooks/${id}?tab=settings`);
   const save = page.getByRole('button', { name: 'Save changes' });
   await expect(save).toBeDisabled();
   await page.getByLabel('Name', { exact: true }).fill('After');
@@ -216,4 +216,37 @@ test('the public URL can be set on the webhook page', async ({ home, page }) => 
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(shownUrl(page)).toHaveText(/^https:\/\/gatehouse\.example\.com\/api\/webhooks\/ingest\/wh_/);
   await expect(page.getByText('This URL works only on this computer and network')).toHaveCount(0);
+});
+
+test('a webhook’s page in tabs: its deliveries and their latency, and settings that keep unsaved input', async ({ home, page }) => {
+  const { id, url, secret } = await make(home, { name: 'Tabs', source_profile: 'github', deliver_only: true });
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  await page.goto(`/webhooks/${id}`);
+  const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+  await expect(tab('Setup')).toHaveAttribute('aria-selected', 'true');
+  await tab('Settings').click();
+  await page.getByLabel('Name', { exact: true }).fill('Half typed');
+  await tab('Deliveries').click();
+  const latest = page.getByRole('list', { name: 'Latest deliveries' });
+  await expect(latest.getByRole('listitem')).toHaveCount(1);
+  await expect(latest).toContainText('Completed');
+  await expect(page.getByText(/^Median/)).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await tab('Deliveries').press('ArrowRight');
+  await expect(tab('Settings')).toBeFocused();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Half typed');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await tab('Deliveries').click();
+  await latest.getByRole('link').click();
+  await expect(page).toHaveURL(/\/deliveries\/del_/);
+});
+
+test('a URL that the internet cannot reach comes with commands that make it reachable', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'Reach', source_profile: 'github' });
+  await page.goto(`/webhooks/${id}`);
+  await page.getByText('Set a public URL').click();
+  const ways = page.getByRole('list', { name: 'Commands that make the gateway reachable' });
+  await expect(ways).toContainText(`cloudflared tunnel --url http://localhost:${home.port}`);
+  await expect(ways).toContainText(`tailscale funnel ${home.port}`);
+  await expect(ways.getByRole('button', { name: 'Copy the command for Caddy' })).toBeVisible();
 });

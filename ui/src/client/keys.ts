@@ -10,6 +10,7 @@ export const keys = {
   backups: ['backups'],
   env: ['env'],
   sshKeys: ['ssh_keys'],
+  stored: ['stored'],
   providers: ['providers'],
   models: ['models'],
   agents: ['agents'],

@@ -49,6 +49,8 @@ const HOSTILE = [
   '- [ ] <input autofocus onfocus=alert(1)>',
   '> <script>alert(1)</script>',
   '<!--><img src=x onerror=alert(1)>-->',
+  '<p class="visually-hidden"><code class="button danger">x</code></p>',
+  '``` visually-hidden\nx\n```',
   '<xmp><p title="</xmp><img src onerror=alert(1)>">',
   'https://a.example/"onmouseover="alert(1)',
 ];
@@ -58,7 +60,8 @@ describe('a hostile text', () => {
     for (const element of shown(text).querySelectorAll('*')) {
       expect(element.tagName).toMatch(ALLOWED);
       for (const { name, value } of element.attributes) {
-        expect(name).toMatch(/^(href|target|rel|title|align|start)$/);
+        expect(name).toMatch(/^(href|target|rel|title|align|start|class)$/);
+        if (name === 'class') expect(value).toMatch(/^language-[\w+#.-]+$/);
         if (name === 'href') expect(value).toMatch(/^(https?:\/\/|mailto:)/i);
       }
     }
@@ -97,7 +100,7 @@ describe('what is kept', () => {
     expect(html('3. a\n4. b')).toContain('<ol start="3">');
     expect(html('- [x] a')).toContain('☑ a');
     expect(html('| a | b |\n|---|:-:|\n| c<br>d | e |')).toContain('<td>c<br>d</td>');
-    expect(html('```sh\nls <x>\n```')).toBe('<pre><code>ls &lt;x&gt;\n</code></pre>');
+    expect(html('```sh\nls <x>\n```')).toBe('<pre><code class="language-sh">ls &lt;x&gt;\n</code></pre>');
     expect(html('[a][1]\n\n[1]: https://a.example')).toContain('href="https://a.example"');
   });
 

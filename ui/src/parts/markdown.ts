@@ -44,7 +44,14 @@ const marked = new Marked({
   },
 });
 
+/** The class of a code element names its language; texts bring no other class into the page. */
+const LANGUAGE = /^language-[\w+#.-]{1,24}$/;
+
 const purify = DOMPurify(window);
+purify.addHook('uponSanitizeAttribute', (node, attribute) => {
+  if (attribute.attrName !== 'class') return;
+  attribute.keepAttr = node.nodeName === 'CODE' && LANGUAGE.test(attribute.attrValue);
+});
 purify.addHook('afterSanitizeAttributes', (node) => {
   if (node.nodeName !== 'A') return;
   const href = node.getAttribute('href') ?? '';
@@ -58,7 +65,7 @@ const ALLOWED = {
   ALLOWED_TAGS: (
     'a p br strong em del code pre blockquote ul ol li h3 h4 h5 h6 hr ' + 'table thead tbody tr th td'
   ).split(' '),
-  ALLOWED_ATTR: ['href', 'align', 'start'],
+  ALLOWED_ATTR: ['href', 'align', 'start', 'class'],
   ADD_URI_SAFE_ATTR: ['align', 'start'],
   ALLOWED_URI_REGEXP: SAFE_ADDRESS,
   ALLOW_DATA_ATTR: false,

@@ -24,6 +24,7 @@ const ROUTES: Route[] = [
   route('/agents/:id?', () => import('../pages/agents/Agents.svelte')),
   route('/channels/:id?', () => import('../pages/channels/Channels.svelte')),
   route('/vault', () => import('../pages/vault/Vault.svelte')),
+  route('/vault/stored', () => import('../pages/vault/stored/Stored.svelte')),
   route('/vault/environment', () => import('../pages/vault/environment/Environment.svelte')),
   route('/vault/ssh-keys', () => import('../pages/vault/ssh-keys/SshKeys.svelte')),
   route('/settings/:section?/:id?', () => import('../pages/settings/Settings.svelte')),

@@ -134,6 +134,8 @@ async function forget(): Promise<void> {
   await tick();
   try {
     sessionStorage.clear();
+    localStorage.removeItem('prompts');
+    localStorage.removeItem('delivery filters');
   } catch {
     // Storage is disabled, so there is nothing to clear.
   }

@@ -47,11 +47,8 @@ async fn found<Id: ProviderId>(
     };
     let others = settings.fallback.iter().filter_map(|id| Id::find(id));
     for id in Id::find(chosen).into_iter().chain(others) {
-        let About {
-            id: name, label, ..
-        } = id.about();
-        let name = format!("{name} ({label})");
-        found.ask(name, services.voice.lacks(id).await);
+        let About { label, .. } = id.about();
+        found.ask(label.to_owned(), services.voice.lacks(id).await);
     }
     found
 }

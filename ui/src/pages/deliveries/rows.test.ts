@@ -47,6 +47,10 @@ describe('what comes live', () => {
     const filters = { ...NO_FILTERS, q: 'PUS', statuses: ['queued' as const] };
     expect(matches(delivery(1), filters)).toBe(true);
     expect(matches(delivery(1, 'failed'), filters)).toBe(false);
+    expect(matches(delivery(1, 'queued', { event_type: 'issues.opened' }), { ...NO_FILTERS, event: 'issues.*' })).toBe(
+      true,
+    );
+    expect(matches(delivery(1), { ...NO_FILTERS, event: 'issues.*' })).toBe(false);
     // Events do not include the start of the body.
     expect(matches(delivery(1), { ...NO_FILTERS, q: 'ada' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, webhook: 'hook_b' })).toBe(false);

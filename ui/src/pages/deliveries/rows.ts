@@ -67,13 +67,17 @@ export const rowOf = (delivery: Change): Row => ({
   target: delivery.target ?? null,
 });
 
+/** Compares an event type with a filter as the gateway does: a `*` at the end stands for any text. */
+const isEvent = (filter: string, event: string): boolean =>
+  filter.endsWith('*') ? event.startsWith(filter.slice(0, -1)) : event === filter;
+
 /** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
 export function matches(delivery: Change, { webhook, statuses, event, q, between }: Filters): boolean {
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (statuses.length > 0 && !statuses.includes(delivery.status)) return false;
   const at = Date.parse(delivery.received_at);
   if (between && (at < between[0] || at >= between[1])) return false;
-  if (event && delivery.event_type !== event) return false;
+  if (event && !isEvent(event, delivery.event_type ?? '')) return false;
   if (!q) return true;
   const wanted = q.toLowerCase();
   const searched = [delivery.event_type, delivery.entity_key, delivery.error, delivery.summary, delivery.outcome];

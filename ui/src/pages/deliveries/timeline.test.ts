@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { barsOf, scaleTop } from './timeline';
+import { barsOf, piecesOf, scaleTop, ticksOf } from './timeline';
 
 const HOUR = 3_600_000;
 const bucket = (hour: number, counts: Record<string, number> = {}) => ({
@@ -22,4 +22,21 @@ it('puts hours together from the newest back', () => {
 
 it('has round tops', () => {
   expect([0, 1, 2, 3, 7, 11, 99, 2001].map(scaleTop)).toEqual([1, 1, 2, 5, 10, 20, 100, 5000]);
+});
+
+it('shows failures beside thousands, without a bar that is higher than the chart', () => {
+  const counts = { done: 9999, waiting: 0, failed: 1, refused: 0, skipped: 0 };
+  const pieces = piecesOf({ from_ms: 0, to_ms: HOUR, counts, total: 10_000 }, 10_000);
+  expect(pieces.map(({ id }) => id)).toEqual(['done', 'failed']);
+  expect(pieces[1]?.height).toBeGreaterThanOrEqual(4);
+  expect(pieces[1]?.y).toBeCloseTo(0);
+});
+
+it('labels the hours of a day and the days of a week', () => {
+  const begin = new Date(2026, 10, 21, 17).getTime();
+  const hours = ticksOf(begin, begin + 24 * HOUR).map(({ at_ms }) => new Date(at_ms).getHours());
+  expect(hours).toEqual([18, 0, 6, 12]);
+  const days = ticksOf(begin, begin + 168 * HOUR).map(({ at_ms }) => new Date(at_ms).getDate());
+  expect(days).toEqual([22, 23, 24, 25, 26, 27, 28]);
+  expect(ticksOf(0, 0)).toEqual([]);
 });

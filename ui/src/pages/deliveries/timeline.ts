@@ -43,3 +43,50 @@ export function scaleTop(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(highest));
   return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= highest) ?? highest;
 }
+
+export interface Piece {
+  id: OutcomeId;
+  /** From the top, in a box of height 100. */
+  y: number;
+  height: number;
+}
+
+/** The least height of failures and refusals: they must be seen beside thousands of others. */
+const LEAST = 4;
+
+/** The segments of a bar from the bottom up, in a box of height 100 whose top is `top`. */
+export function piecesOf(bar: Bar, top: number): Piece[] {
+  const parts = OUTCOMES.filter(({ id }) => bar.counts[id] > 0).map(({ id }) => {
+    const height = (bar.counts[id] / top) * 100;
+    return { id, height: id === 'failed' || id === 'refused' ? Math.max(height, LEAST) : height };
+  });
+  const over = parts.reduce((sum, { height }) => sum + height, 0) - 100;
+  const tallest = parts.toSorted((a, b) => b.height - a.height)[0];
+  if (tallest && over > 0) tallest.height -= over;
+  let y = 100;
+  return parts.map(({ id, height }) => {
+    y -= height;
+    return { id, y, height };
+  });
+}
+
+export interface Tick {
+  at_ms: number;
+  /** From the left, in percent. */
+  left: number;
+}
+
+/** The labels of the time axis: every six hours, or every day in a period of more than two days. In local time. */
+export function ticksOf(from_ms: number, to_ms: number): Tick[] {
+  const hours = to_ms - from_ms > 48 * HOUR_MS ? 24 : 6;
+  const ticks: Tick[] = [];
+  const at = new Date(from_ms);
+  at.setMinutes(0, 0, 0);
+  for (; at.getTime() < to_ms; at.setHours(at.getHours() + 1)) {
+    const left = ((at.getTime() - from_ms) / (to_ms - from_ms)) * 100;
+    // A label at the edge would be cut off.
+    if (at.getHours() % hours === 0 && left >= 0 && left <= (hours === 24 ? 90 : 84))
+      ticks.push({ at_ms: at.getTime(), left });
+  }
+  return ticks;
+}

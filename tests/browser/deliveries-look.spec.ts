@@ -1,0 +1,82 @@
+// Looking closer at deliveries: compared payloads, saved filters, a period chosen in the chart, live rows under a pattern.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { isLive } from './fixtures/entering';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect, test, type Gateway } from './fixtures/test';
+
+const rows = (page: Page) => page.locator('[data-id]');
+const inbox = (gateway: Gateway) =>
+  makeWebhook(gateway, { name: 'House', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' });
+
+test('a payload is compared with the previous one of its kind', async ({ home, page }) => {
+  const hook = await inbox(home);
+  const first = await deliver(home, hook, pullRequest(7, 'Paint the door'), { event: 'pull_request' });
+  await deliver(home, hook, { zen: 'Keep it simple.' }, { event: 'push' });
+  const second = await deliver(home, hook, pullRequest(8, 'Paint the gate'), { event: 'pull_request' });
+  await page.goto(`/deliveries/${second.body.delivery_id}?tab=payload`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const changes = page.getByRole('region', { name: 'Compare' });
+  await expect(changes.locator('del').filter({ hasText: 'Paint the door' })).toHaveCount(1);
+  await expect(changes.locator('ins').filter({ hasText: 'Paint the gate' })).toHaveCount(1);
+  await expect(page.getByText('Compared with the previous one of its kind')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.goto(`/deliveries/${first.body.delivery_id}?tab=payload`);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await expect(page.getByText('There is no earlier delivery of this kind.')).toBeVisible();
+});
+
+test('filters are saved under a name, and show the same list again', async ({ home, page }) => {
+  const hook = await inbox(home);
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  await deliver(home, hook, { zen: 'x' }, { event: 'push' });
+  await page.goto('/deliveries');
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByLabel('Event type', { exact: true }).fill('push');
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('button', { name: 'Save filters' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save filters' });
+  await dialog.getByRole('button', { name: 'Save filters' }).click();
+  await expect(dialog.getByText('Enter a name.')).toBeVisible();
+  await dialog.getByLabel('Name').fill('Only pushes');
+  await dialog.getByRole('button', { name: 'Save filters' }).click();
+  const saved = page.getByRole('group', { name: 'Saved filters' }).getByRole('link', { name: 'Only pushes' });
+  await expect(saved).toHaveAttribute('aria-current', 'true');
+  expect(await violations(page)).toEqual([]);
+  await page.goto('/deliveries');
+  await expect(rows(page)).toHaveCount(2);
+  await saved.click();
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('button', { name: 'Delete saved filters Only pushes' }).click();
+  await expect(saved).toHaveCount(0);
+});
+
+test('dragging over the chart shows the deliveries of that period, also from the overview', async ({ home, page }) => {
+  const hook = await inbox(home);
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  await page.goto('/overview');
+  const chart = page.getByRole('slider', { name: 'Chart position' });
+  await expect(chart).toBeVisible();
+  const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(x + width * 0.8, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.9, y + height / 2);
+  await page.mouse.move(x + width - 2, y + height / 2);
+  await page.mouse.up();
+  await expect(page).toHaveURL(/\/deliveries\?from=[^&]+&until=/);
+  const asked = new URL(page.url()).searchParams;
+  const hours = (Date.parse(asked.get('until') ?? '') - Date.parse(asked.get('from') ?? '')) / 3_600_000;
+  expect(hours).toBe(5);
+  await expect(rows(page)).toHaveCount(1);
+});
+
+test('a delivery that arrives while the list is filtered by a pattern appears in it', async ({ home, page }) => {
+  const hook = await inbox(home);
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  await page.goto('/deliveries?event=pull_request.*');
+  await isLive(page);
+  await expect(rows(page)).toHaveCount(1);
+  await deliver(home, hook, { zen: 'x' }, { event: 'push' });
+  await deliver(home, hook, pullRequest(8), { event: 'pull_request' });
+  await expect(rows(page)).toHaveCount(2);
+});

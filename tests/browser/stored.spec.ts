@@ -1,0 +1,36 @@
+// Vault → All secrets: one list of everything stored, what uses it and when that was last.
+import { violations } from './fixtures/axe';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect, test } from './fixtures/test';
+
+test('all secrets are in one list, with what uses them', async ({ home, page }) => {
+  await page.goto('/vault/stored');
+  await expect(page.getByText('Nothing stored yet')).toBeVisible();
+  await home.rpc('env.set', { key: 'GITHUB_TOKEN', value: 'ghp_secret' });
+  await home.rpc('ssh_keys.generate', { name: 'deploy' });
+  await home.rpc('channels.create', { type: 'http', id: 'team', label: 'Team', fields: { url: 'http://127.0.0.1:9/', secret: 'whsec_0123456789abcdef0123456789abcdef' } });
+  const hook = await makeWebhook(home, { name: 'Code', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' });
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  await page.reload();
+  const list = page.getByRole('list', { name: 'All secrets' });
+  await expect(list.getByRole('listitem')).toHaveCount(4);
+  const row = (name: string) => list.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
+  await expect(row('GITHUB_TOKEN')).toContainText('Environment variable');
+  await expect(row('deploy')).toContainText('SHA256:');
+  await expect(row('Team')).toContainText('No use is known.');
+  await expect(row('Code')).toContainText('Last used');
+  await expect(row('Code').getByRole('link', { name: 'its deliveries' })).toBeVisible();
+  expect(await page.content()).not.toContain('ghp_secret');
+  await page.getByLabel('Search secrets').fill('ssh');
+  await expect(list.getByRole('listitem')).toHaveCount(1);
+  await page.getByLabel('Search secrets').fill('');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), colorScheme).toEqual([]);
+  }
+  await page.setViewportSize({ width: 320, height: 700 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await row('Code').getByRole('link', { name: 'Code', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Code' })).toBeVisible();
+});

@@ -1,0 +1,34 @@
+// What the text before the cursor asks for: `/` at the start for prompts and commands, `@` for an agent.
+
+export interface Wanted {
+  sign: '/' | '@';
+  /** The text after the sign. */
+  q: string;
+  /** Where the sign is in the text. */
+  from: number;
+  to: number;
+}
+
+/** What is asked for at the cursor; null if nothing. */
+export function wantedAt(text: string, caret: number): Wanted | null {
+  const before = text.slice(0, caret);
+  const command = /^\/(\S*)$/.exec(before);
+  if (command) return { sign: '/', q: command[1] ?? '', from: 0, to: before.length };
+  const mention = /(?:^|\s)@([^\s@]*)$/.exec(before);
+  const q = mention?.[1];
+  return q === undefined ? null : { sign: '@', q, from: before.length - q.length - 1, to: before.length };
+}
+
+export interface Suggestion {
+  key: string;
+  label: string;
+  hint?: string;
+  run: () => void;
+}
+
+/** The suggestions whose label contains the text, those that begin with it first. */
+export function matching(all: readonly Suggestion[], q: string): Suggestion[] {
+  const wanted = q.toLowerCase();
+  const starts = ({ label }: Suggestion) => Number(!label.toLowerCase().startsWith(wanted));
+  return all.filter(({ label }) => label.toLowerCase().includes(wanted)).toSorted((a, b) => starts(a) - starts(b));
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { storedOf, type Lists } from './stored';
+
+const lists = (more: Partial<Record<keyof Lists, unknown>>): Lists =>
+  ({
+    variables: [],
+    sshKeys: [],
+    providers: [],
+    channels: [],
+    types: { types: [] },
+    webhooks: [],
+    agents: [],
+    servers: [],
+    ...more,
+  }) as Lists;
+
+it('names what uses a secret, and leaves out what holds none', () => {
+  const found = storedOf(
+    lists({
+      types: { types: [{ type: 'slack', fields: [{ name: 'token', secret: true }] }] },
+      channels: [
+        { id: 'team', type: 'slack', label: 'Team', fields: { token: '••••' } },
+        { id: 'inbox', type: 'inbox', label: 'Inbox', fields: {} },
+      ],
+      webhooks: [
+        {
+          id: 'h1',
+          name: 'Shop',
+          deliver_to: 'slack:team',
+          auth: { configured: false },
+          last_delivery_at: '2026-11-02',
+        },
+        { id: 'h2', name: 'Code', deliver_to: 'slack', auth: { configured: true }, last_delivery_at: '2026-11-01' },
+      ],
+      providers: [
+        { id: 'openai', kind: 'openai', key_hint: '…abcd' },
+        { id: 'local', kind: 'openai' },
+      ],
+      agents: [{ id: 'reviewer', name: 'Reviewer', model: 'openai/gpt' }],
+    }),
+  );
+  expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['provider openai', 'channel Team', 'webhook Code']);
+  expect(found[0]?.uses.map(({ label }) => label)).toEqual(['Reviewer']);
+  expect(found[1]?.uses.map(({ label }) => label)).toEqual(['Shop', 'Code']);
+  expect(found[1]?.last_used_at).toBe('2026-11-02');
+});

@@ -1,0 +1,110 @@
+// Everything secret that the gateway stores, from the lists of its owners, with what uses it. Pure functions.
+import type { Result } from '../../../client/rpc';
+import { m } from '../../../paraglide/messages.js';
+
+export interface Stored {
+  key: string;
+  kind: 'variable' | 'ssh' | 'provider' | 'channel' | 'webhook';
+  name: string;
+  href: string;
+  /** What can be shown of the secret: its last characters or a fingerprint. */
+  hint: string | null;
+  uses: { key: string; label: string; href: string }[];
+  last_used_at: string | null;
+  changed_at: string | null;
+}
+
+export interface Lists {
+  variables: Result<'env.list'>['env_variables'];
+  sshKeys: Result<'ssh_keys.list'>['ssh_keys'];
+  providers: Result<'providers.list'>['providers'];
+  channels: Result<'channels.list'>['channels'];
+  types: Result<'channels.types'>;
+  webhooks: Result<'webhooks.list'>['webhooks'];
+  agents: Result<'agents.list'>['agents'];
+  servers: Result<'mcp.list'>['servers'];
+}
+
+const NONE = { hint: null, uses: [], last_used_at: null, changed_at: null };
+const newest = (times: (string | null | undefined)[]): string | null =>
+  times
+    .filter((at): at is string => Boolean(at))
+    .toSorted()
+    .at(-1) ?? null;
+
+export function storedOf(lists: Lists): Stored[] {
+  return [...variables(lists), ...sshKeys(lists), ...providers(lists), ...channels(lists), ...webhooks(lists)];
+}
+
+const variables = ({ variables, servers }: Lists): Stored[] =>
+  variables.map(({ key, updated_at }) => ({
+    ...NONE,
+    key: `variable ${key}`,
+    kind: 'variable',
+    name: key,
+    href: '/vault/environment',
+    // The values of a server's variables are secret, so only their names can be compared.
+    uses: servers
+      .filter(({ env }) => env?.includes(key))
+      .map(({ name }) => ({ key: name, label: m.stored_use_server({ name }), href: '/settings/mcp' })),
+    changed_at: updated_at,
+  }));
+
+const sshKeys = ({ sshKeys }: Lists): Stored[] =>
+  sshKeys.map(({ name, fingerprint, updated_at }) => ({
+    ...NONE,
+    key: `ssh ${name}`,
+    kind: 'ssh',
+    name,
+    href: '/vault/ssh-keys',
+    hint: fingerprint,
+    changed_at: updated_at,
+  }));
+
+const providers = ({ providers, agents }: Lists): Stored[] =>
+  providers
+    .filter(({ key_hint }) => key_hint)
+    .map(({ id, kind, key_hint }) => ({
+      ...NONE,
+      key: `provider ${kind} ${id}`,
+      kind: 'provider',
+      name: id,
+      href: /^(tts|stt)$/.test(kind) ? '/settings/voice' : '/settings/providers',
+      hint: key_hint ?? null,
+      uses: agents
+        .filter(({ provider, model }) => provider === id || model?.startsWith(`${id}/`))
+        .map((agent) => ({ key: agent.id, label: agent.name, href: `/agents/${agent.id}` })),
+    }));
+
+function channels({ channels, types, webhooks }: Lists): Stored[] {
+  const holdsSecret = ({ type, fields }: Lists['channels'][number]) => {
+    const known = types.types.find((one) => one.type === type)?.fields ?? [];
+    return known.some(({ name, secret }) => secret && fields[name]);
+  };
+  return channels.filter(holdsSecret).map(({ id, type, label }) => {
+    const users = webhooks.filter(({ deliver_to: to }) => to === type || to === `${type}:${id}`);
+    return {
+      ...NONE,
+      key: `channel ${id}`,
+      kind: 'channel',
+      name: label,
+      href: `/channels/${id}`,
+      uses: users.map((one) => ({ key: one.id, label: one.name, href: `/webhooks/${one.id}` })),
+      last_used_at: newest(users.map(({ last_delivery_at }) => last_delivery_at)),
+    };
+  });
+}
+
+const webhooks = ({ webhooks }: Lists): Stored[] =>
+  webhooks
+    .filter(({ auth }) => auth.configured)
+    .map(({ id, name, auth, last_delivery_at }) => ({
+      ...NONE,
+      key: `webhook ${id}`,
+      kind: 'webhook',
+      name,
+      href: `/webhooks/${id}`,
+      hint: auth.secret_hint ?? null,
+      uses: [{ key: id, label: m.stored_use_verifies(), href: `/deliveries?webhook=${id}` }],
+      last_used_at: last_delivery_at ?? null,
+    }));
