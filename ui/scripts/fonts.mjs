@@ -49,13 +49,16 @@ export async function cut() {
 export function fonts() {
   return {
     name: 'fonts',
+    apply: 'build',
     config: () => ({ resolve: { alias: { $fonts: CACHE } } }),
     async buildStart() {
       const total = Object.values(await cut()).reduce((sum, size) => sum + size, 0);
       if (total > MOST_BYTES) this.error(`the fonts have ${total} bytes, more than ${MOST_BYTES}`);
     },
     generateBundle() {
-      const source = PACKAGES.map((name) => `${name}\n\n${readFileSync(`${MODULES}${name}/LICENSE`, 'utf8')}`).join('\n\n');
+      const source = PACKAGES.map((name) => `${name}\n\n${readFileSync(`${MODULES}${name}/LICENSE`, 'utf8')}`).join(
+        '\n\n',
+      );
       this.emitFile({ type: 'asset', fileName: 'assets/font-licenses.txt', source });
     },
     transformIndexHtml: {

@@ -8,5 +8,7 @@ test('the path of a mark', () => {
 });
 
 test('a mark that is written otherwise ends the build', () => {
-  expect(() => pathOf('<svg viewBox="0 0 24 24"><circle r="3"/></svg>', 'github.svg')).toThrow('not written as expected');
+  expect(() => pathOf('<svg viewBox="0 0 24 24"><circle r="3"/></svg>', 'github.svg')).toThrow(
+    'not written as expected',
+  );
 });
