@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { fonts } from './scripts/fonts.mjs';
+import { marks } from './scripts/marks.mjs';
 
 /** Code that every view needs, in one chunk beside the entry. */
 const CORE = new RegExp(
@@ -36,7 +38,7 @@ const SETTINGS =
   /\/src\/pages\/(settings\/(Group|Switch|setting)|vault\/(RecoveryKeyDialog|VaultParts|environment\/(StoredHow|WhereSecretsGo)))\./;
 const FRAME = new RegExp(
   [
-    '/src/parts/',
+    '/src/(parts|design)/',
     '/src/shell/(?!Starting|Unreachable|routes|Overlay|Palette|palette)',
     '/src/client/(keys|pages|rpc|socket|generated)',
     '/src/state/(?!facts|place|session|theme)',
@@ -57,6 +59,8 @@ export default defineConfig({
       emitTsDeclarations: true,
     }),
     svelte(),
+    fonts(),
+    marks(),
   ],
   resolve: { alias: { $: fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
@@ -81,6 +85,7 @@ export default defineConfig({
             { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
             { name: 'settings', test: SETTINGS, priority: 2, minShareCount: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
+            { name: 'marks', test: /\/src\/design\/marks\/|node_modules\/simple-icons\//, priority: 2 },
             { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
           ],
         },

@@ -1,7 +1,7 @@
 // Caches one offline page for when the gateway does not respond. No response of the gateway is ever stored.
 // All requests other than navigations go to the network unchanged.
 const OFFLINE = ['/assets/offline.html', '/assets/offline.css', '/assets/offline.js'];
-const CACHE = 'gatehouse-offline-2';
+const CACHE = 'gatehouse-offline-3';
 
 self.addEventListener('install', (event) => {
   const keep = caches

@@ -1,7 +1,8 @@
 // Entry point: asks the gateway who the user is and loads the view they need.
 import { mount } from 'svelte';
-import './style/tokens.css';
-import './style/base.css';
+import './design/tokens.css';
+import './design/fonts.css';
+import './design/base.css';
 import './state/theme.svelte';
 import Root from './Root.svelte';
 import { begin, likelyInside } from './state/session.svelte';

@@ -28,6 +28,8 @@ const ROUTES: Route[] = [
   route('/vault/environment', () => import('../pages/vault/environment/Environment.svelte')),
   route('/vault/ssh-keys', () => import('../pages/vault/ssh-keys/SshKeys.svelte')),
   route('/settings/:section?/:id?', () => import('../pages/settings/Settings.svelte')),
+  // Only `npm run dev` builds this page: the condition is false, and the page left out, in every other build.
+  ...(import.meta.env.MODE === 'development' ? [route('/design', () => import('../design/page/Design.svelte'))] : []),
 ];
 
 /** Where pages are that were part of the settings. Bookmarks and links in old messages name the old paths. */

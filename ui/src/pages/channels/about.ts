@@ -1,4 +1,11 @@
-// One-line descriptions of the channel types; empty for unknown types.
+// One-line descriptions and icons of the channel types.
+import type { Component } from 'svelte';
+import Bell from '@lucide/svelte/icons/bell';
+import Globe from '@lucide/svelte/icons/globe';
+import Hash from '@lucide/svelte/icons/hash';
+import Mail from '@lucide/svelte/icons/mail';
+import ScrollText from '@lucide/svelte/icons/scroll-text';
+import Send from '@lucide/svelte/icons/send';
 import { m } from '../../paraglide/messages.js';
 
 const LINES: Record<string, () => string> = {
@@ -13,4 +20,12 @@ const LINES: Record<string, () => string> = {
   telegram: m.channels_about_telegram,
 };
 
+/** Empty for unknown types. */
 export const about = (type: string): string => LINES[type]?.() ?? '';
+
+type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
+
+const ICONS: Record<string, Icon> = { email: Mail, http: Globe, inbox: Bell, log: ScrollText, slack: Hash };
+
+/** For types without a vendor's mark. */
+export const iconOf = (type: string): Icon => ICONS[type] ?? Send;

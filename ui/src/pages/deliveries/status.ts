@@ -16,14 +16,14 @@ export type Status = Delivery['status'];
 
 interface Looks {
   label: () => string;
-  kind: 'neutral' | 'good' | 'warning' | 'danger' | 'info';
+  kind: 'neutral' | 'good' | 'warning' | 'danger' | 'info' | 'machine';
   icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
 }
 
 export const STATUS: Record<Status, Looks> = {
   received: { label: m.deliveries_status_received, kind: 'info', icon: Hourglass },
   queued: { label: m.deliveries_status_queued, kind: 'info', icon: Hourglass },
-  processing: { label: m.deliveries_status_processing, kind: 'info', icon: LoaderCircle },
+  processing: { label: m.deliveries_status_processing, kind: 'machine', icon: LoaderCircle },
   completed: { label: m.deliveries_status_completed, kind: 'good', icon: CircleCheck },
   failed: { label: m.deliveries_status_failed, kind: 'danger', icon: CircleX },
   rejected: { label: m.deliveries_status_rejected, kind: 'warning', icon: ShieldX },
