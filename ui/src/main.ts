@@ -2,6 +2,7 @@
 import { mount } from 'svelte';
 import './style/tokens.css';
 import './style/base.css';
+import './state/language';
 import './state/theme.svelte';
 import Root from './Root.svelte';
 import { begin, likelyInside } from './state/session.svelte';
