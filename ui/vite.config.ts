@@ -12,7 +12,7 @@ const CORE = new RegExp(
     'rolldown/runtime',
     'vite/preload-helper',
     '/src/client/(failure|hooks|http)\\.',
-    '/src/state/(facts|place|session|theme)\\.',
+    '/src/state/(facts|language|place|session|theme)\\.',
     '/paraglide/(runtime|messages/(client_|shell_(skip|starting|unreachable)))',
   ].join('|'),
 );
@@ -41,7 +41,7 @@ const FRAME = new RegExp(
     '/src/(parts|design)/',
     '/src/shell/(?!Starting|Unreachable|routes|Overlay|Palette|palette)',
     '/src/client/(keys|pages|rpc|socket|generated)',
-    '/src/state/(?!facts|place|session|theme)',
+    '/src/state/(?!facts|language|place|session|theme)',
     '/src/pages/deliveries/(status|subject|StatusBadge)\\.',
     'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide/svelte/dist/icons)',
     '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
@@ -53,7 +53,8 @@ export default defineConfig({
     paraglideVitePlugin({
       project: './project.inlang',
       outdir: './src/paraglide',
-      strategy: ['localStorage', 'preferredLanguage', 'baseLocale'],
+      // `src/state/language.ts` chooses the language.
+      strategy: ['baseLocale'],
       // One module per message, so that each chunk contains only the messages it shows.
       outputStructure: 'message-modules',
       emitTsDeclarations: true,

@@ -1,5 +1,6 @@
-// Fails if the catalog contains an unused text, if its keys are not sorted, if a language has missing or
-// extra texts, or if a component contains a text that is not in the catalog.
+// Fails if the catalog contains an unused text, if its keys are not sorted, if another language has missing,
+// extra or empty texts, other placeholders or other plural variants, if a component contains a text that is not
+// in the catalog, or if a source formats dates or numbers without the user's region (`src/parts/region.ts`).
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,7 +20,14 @@ const SPOKEN = new Set([
   'title',
 ]);
 
-const keysOf = (text) => Object.keys(JSON.parse(text)).filter((key) => key !== '$schema');
+const keysOf = (texts) => Object.keys(texts).filter((key) => key !== '$schema');
+
+/** The variants of a text by their condition; a text without plural has one. */
+const variantsOf = (text) => (typeof text === 'string' ? { '': text } : text[0].match);
+const placeholdersOf = (text) => {
+  const all = Object.values(variantsOf(text)).flatMap((one) => one.match(/\{\w+\}/g) ?? []);
+  return [...new Set(all)].sort().join(' ');
+};
 
 /** Faults of a catalog, given the sources that use it. */
 export function faultsOfCatalog(keys, sources) {
@@ -32,13 +40,29 @@ export function faultsOfCatalog(keys, sources) {
   ];
 }
 
-/** Keys that a language lacks or has in excess. */
-export function faultsOfLanguage(keys, base) {
+/** What a language's texts lack or have in excess, and texts that do not match those of the first language. */
+export function faultsOfLanguage(texts, baseTexts) {
+  const [keys, base] = [keysOf(texts), keysOf(baseTexts)];
   return [
     ...base.filter((key) => !keys.includes(key)).map((key) => `lacks \`${key}\``),
     ...keys.filter((key) => !base.includes(key)).map((key) => `has \`${key}\`, which the first language has not`),
+    ...keys.filter((key) => base.includes(key)).flatMap((key) => faultsOfText(key, texts[key], baseTexts[key])),
   ];
 }
+
+function faultsOfText(key, text, base) {
+  const faults = [];
+  if (Object.values(variantsOf(text)).some((one) => one.trim() === '')) faults.push(`\`${key}\` is empty`);
+  const [variants, wanted] = [text, base].map((one) => Object.keys(variantsOf(one)).join(' '));
+  if (variants !== wanted) faults.push(`\`${key}\` has the variants “${variants}” instead of “${wanted}”`);
+  const [found, expected] = [text, base].map(placeholdersOf);
+  if (found !== expected) faults.push(`\`${key}\` has the placeholders “${found}” instead of “${expected}”`);
+  return faults;
+}
+
+/** Formats that ignore the user's region. */
+export const unregional = (source) =>
+  [...source.matchAll(/\.toLocale\w*String\(|\bnew Intl\.\w+Format\((?:\)|undefined)/g)].map(([call]) => call);
 
 /** False for addresses, header names and the like, which are the same in every language. */
 const isWords = (text) => /\p{L}{2,}/u.test(text) && !/^\S*[\d./:_@-]\S*$/.test(text.trim());
@@ -70,13 +94,14 @@ function check() {
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !NOT_OURS.test(path));
   const sources = files.map((path) => readFileSync(path, 'utf8'));
-  const catalog = (locale) => keysOf(readFileSync(join(ROOT, `messages/${locale}.json`), 'utf8'));
+  const catalog = (locale) => JSON.parse(readFileSync(join(ROOT, `messages/${locale}.json`), 'utf8'));
   const base = catalog(baseLocale);
-  const faults = faultsOfCatalog(base, sources).map((fault) => `messages/${baseLocale}.json: ${fault}`);
+  const faults = faultsOfCatalog(keysOf(base), sources).map((fault) => `messages/${baseLocale}.json: ${fault}`);
   for (const locale of locales) {
     faults.push(...faultsOfLanguage(catalog(locale), base).map((fault) => `messages/${locale}.json: ${fault}`));
   }
   files.forEach((path, at) => {
+    faults.push(...unregional(sources[at]).map((call) => `${relative(ROOT, path)}: ${call} ignores the region`));
     if (!path.endsWith('.svelte')) return;
     faults.push(...spoken(sources[at]).map((text) => `${relative(ROOT, path)}: says ${text} itself`));
   });

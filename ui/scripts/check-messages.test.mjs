@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultsOfCatalog, faultsOfLanguage, spoken } from './check-messages.mjs';
+import { faultsOfCatalog, faultsOfLanguage, spoken, unregional } from './check-messages.mjs';
 
 describe('the check of the catalog', () => {
   test('a text that nothing says', () => {
@@ -15,10 +15,27 @@ describe('the check of the catalog', () => {
   });
 
   test('a language that lacks a text, and one that has too many', () => {
-    expect(faultsOfLanguage(['a', 'c'], ['a', 'b'])).toEqual([
+    expect(faultsOfLanguage({ a: 'A', c: 'C' }, { $schema: 'x', a: 'A', b: 'B' })).toEqual([
       'lacks `b`',
       'has `c`, which the first language has not',
     ]);
+  });
+
+  test('a text with other placeholders, another without words, and one without its plural', () => {
+    const plural = [{ match: { 'many=one': '1 key', 'many=other': '{count} keys' } }];
+    const base = { a: '{name} saved', b: 'Save', c: plural, d: plural };
+    const texts = { a: '{nam} gespeichert', b: ' ', c: '{count} Schlüssel', d: plural };
+    expect(faultsOfLanguage(texts, base)).toEqual([
+      '`a` has the placeholders “{nam}” instead of “{name}”',
+      '`b` is empty',
+      '`c` has the variants “” instead of “many=one many=other”',
+    ]);
+  });
+
+  test('formats without the region', () => {
+    expect(
+      unregional('a.toLocaleString(undefined); new Intl.DateTimeFormat(); new Intl.DateTimeFormat(regional())'),
+    ).toEqual(['.toLocaleString(', 'new Intl.DateTimeFormat()']);
   });
 
   test('words, styles and raw HTML in a component', () => {

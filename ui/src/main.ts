@@ -3,6 +3,7 @@ import { mount } from 'svelte';
 import './design/tokens.css';
 import './design/fonts.css';
 import './design/base.css';
+import './state/language';
 import './state/theme.svelte';
 import Root from './Root.svelte';
 import { begin, likelyInside } from './state/session.svelte';

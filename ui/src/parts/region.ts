@@ -1,9 +1,35 @@
-// The region of the user, for dates and numbers.
+// The region of the user. Everything that formats a date, a number or a list takes its locale from here.
 import { getLocale } from '../paraglide/runtime.js';
 
-/** The language of the texts with the region that the browser prefers for it, such as `en-GB`. */
-export function regional(): string {
-  const language = getLocale();
-  const preferred = globalThis.navigator?.languages ?? [];
-  return preferred.find((one) => one === language || one.startsWith(`${language}-`)) ?? language;
+/**
+ * The language of the texts in the user's region, such as `en-GB`. It is the browser's own entry for that
+ * language. If the browser has none, the region comes from the browser's first language that names one: English
+ * texts in a browser set to `de-AT` show dates and numbers as in `en-AT`.
+ */
+export const regional = (): string => regionalOf(getLocale(), globalThis.navigator?.languages ?? []);
+
+export function regionalOf(language: string, preferred: readonly string[]): string {
+  const own = preferred.find((one) => one === language || one.startsWith(`${language}-`));
+  if (own) return own;
+  const region = preferred.map(regionIn).find(Boolean);
+  return region ? `${language}-${region}` : language;
+}
+
+function regionIn(tag: string): string | undefined {
+  try {
+    return new Intl.Locale(tag).region;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Caches a format by locale: creating one is slow, and a list needs hundreds. */
+export function kept<Format>(make: (locale: string) => Format): () => Format {
+  const known = new Map<string, Format>();
+  return () => {
+    const locale = regional();
+    const format = known.get(locale) ?? make(locale);
+    known.set(locale, format);
+    return format;
+  };
 }

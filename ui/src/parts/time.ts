@@ -1,5 +1,5 @@
-// Formats times, durations, sizes and numbers in the rules of the current language.
-import { regional } from './region';
+// Formats times, durations, sizes and numbers in the rules of the user's language and region.
+import { kept, regional } from './region';
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000_000],
@@ -9,22 +9,14 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-/** Caches a format by language: creating one is slow, and a list needs hundreds. */
-export function kept<Format>(make: (locale: string) => Format): () => Format {
-  const known = new Map<string, Format>();
-  return () => {
-    const locale = regional();
-    const format = known.get(locale) ?? make(locale);
-    known.set(locale, format);
-    return format;
-  };
-}
-
 const inWords = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 const inFull = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }));
 const inShort = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }));
 const asDay = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
 const asNumber = kept((locale) => new Intl.NumberFormat(locale));
+const asTenths = kept(
+  (locale) => new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+);
 
 /** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
@@ -47,7 +39,7 @@ export const day = (at: string): string => asDay().format(new Date(at));
 /** A duration, such as "340 ms", "2.1 s" or "3 min 5 s". */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 60_000) return `${tenths(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
@@ -71,3 +63,6 @@ export function number(value: number): string {
   const isPlain = Number.isInteger(value) && Math.abs(value) < 1000 && regional().startsWith('en');
   return isPlain ? String(value) : asNumber().format(value);
 }
+
+/** A number with one decimal. */
+export const tenths = (value: number): string => asTenths().format(value);

@@ -1,5 +1,6 @@
 // Validates the form before it is sent. Errors use the gateway's field names.
 import { m } from '../../paraglide/messages.js';
+import { number } from '../../parts/time';
 import { entries, isNetwork } from './cidr';
 import { inputOf, type Draft } from './draft';
 import { PROFILE, scheduleError } from './schedule';
@@ -35,10 +36,10 @@ export function check(draft: Draft): Errors {
   const wrong = entries(draft.cidrs).find((entry) => !isNetwork(entry));
   if (wrong !== undefined) errors.allowed_cidrs = m.webhooks_error_cidr({ entry: wrong });
 
-  if (!whole(draft.rate, MAX_RATE)) errors.rate_limit_per_minute = m.webhooks_error_number({ most: MAX_RATE });
+  if (!whole(draft.rate, MAX_RATE)) errors.rate_limit_per_minute = m.webhooks_error_number({ most: number(MAX_RATE) });
   const kib = Number(draft.maxKib);
   if (draft.maxKib.trim() === '' || !(kib > 0) || kib > MAX_BODY_KIB) {
-    errors.max_body_bytes = m.webhooks_error_number({ most: MAX_BODY_KIB });
+    errors.max_body_bytes = m.webhooks_error_number({ most: number(MAX_BODY_KIB) });
   }
   if (draft.mode === 'static_header' && draft.header.trim() !== '' && !TOKEN.test(draft.header.trim())) {
     errors.header = m.webhooks_error_header();

@@ -3,6 +3,7 @@ import type { Schedule } from '../../client/generated/rpc';
 import type { Params } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 import { regional } from '../../parts/region';
+import { number } from '../../parts/time';
 
 export const PROFILE = 'schedule';
 
@@ -74,7 +75,7 @@ export function scheduleError(draft: ScheduleDraft): string | null {
   const seconds = Number(draft.every) * SECONDS[draft.unit];
   const most = Math.floor(MAX_SECONDS / SECONDS[draft.unit]);
   const isValid = Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS;
-  return isValid ? null : m.webhooks_error_number({ most });
+  return isValid ? null : m.webhooks_error_number({ most: number(most) });
 }
 
 /** The date and time of a run in the zone of its schedule. */

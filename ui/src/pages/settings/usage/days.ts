@@ -1,4 +1,5 @@
 // UTC days of the usage chart.
+import { regional } from '../../../parts/region';
 
 /** How many days the page shows. */
 export const DAYS = 30;
@@ -10,4 +11,7 @@ export const daysUntil = (now_ms: number): string[] =>
 
 /** An amount in the unit of the prices, without a currency. */
 export const money = (value: number): string =>
-  value.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: value < 1 ? 4 : 2 });
+  new Intl.NumberFormat(regional(), {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: value < 1 ? 4 : 2,
+  }).format(value);
