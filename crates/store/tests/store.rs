@@ -337,12 +337,11 @@ fn intent() -> AuditIntent {
     AuditIntent::new("agent.created", &actor, &detail, at(5), &random)
 }
 
-async fn intents(store: &Store) -> Vec<AuditIntentRow> {
+async fn intents(store: &Store) -> Result<Vec<AuditIntentRow>, StoreError> {
     let before = at(6);
     let read =
         store.read(move |conn| Box::pin(async move { conn.list_audit_intents(before, 10).await }));
-    let rows: Result<_, StoreError> = read.await;
-    rows.unwrap()
+    read.await
 }
 
 #[tokio::test]
@@ -358,7 +357,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
         assert!(twice.is_err(), "the row exists");
         let outside = intending(intent.clone(), unguarded(insert(&store, 2)));
         outside.await.unwrap();
-        assert_eq!(intents(&store).await, []);
+        assert_eq!(intents(&store).await.unwrap(), []);
         // Several writes of one task, in both kinds of transactions.
         let work = async {
             insert(&store, 3).await?;
@@ -368,7 +367,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
             queued.await
         };
         intending(intent.clone(), work).await.unwrap();
-        assert_eq!(intents(&store).await, [intent.row().clone()]);
+        assert_eq!(intents(&store).await.unwrap(), [intent.row().clone()]);
         assert!(intent.close());
         intending(intent.clone(), insert(&store, 5)).await.unwrap();
         let id = intent.row().id.clone();
@@ -376,7 +375,7 @@ async fn an_intent_is_stored_with_the_writes_of_its_task_and_undone_with_them() 
             store.write(move |conn| Box::pin(async move { conn.delete_audit_intent(&id).await }));
         let was_there: Result<bool, StoreError> = delete.await;
         assert!(was_there.unwrap());
-        assert_eq!(intents(&store).await, []);
+        assert_eq!(intents(&store).await.unwrap(), []);
     }
 }
 

@@ -363,12 +363,12 @@ async fn a_row_that_follows_its_change_is_written_whatever_happens_in_between() 
                 json!({ "id": "done", "made": 1 }),
             ]
         );
-        let list = gate
+        let events = gate
             .auth
             .audit_list(None, None, of_kind("agent.created"))
             .await;
         assert!(
-            list.unwrap()
+            events.unwrap()
                 .events
                 .iter()
                 .all(|event| event.actor == actor.name)

@@ -34,6 +34,7 @@ struct Updates {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the Bot API")]
 struct Update {
     update_id: i64,
     message: Option<Message>,
@@ -41,6 +42,7 @@ struct Update {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the Bot API")]
 struct Message {
     message_id: i64,
     from: Option<User>,

@@ -1,0 +1,90 @@
+// The page in German: chosen by the browser or in the settings, with dates and numbers of the person's region, and on every page
+// complete, accessible, and without text that is cut off or sticks out.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { overflows } from './fixtures/overflow';
+import { places } from './fixtures/places';
+import { expect, test } from './fixtures/test';
+import { seed } from './pictures/seed';
+
+const WIDTHS = [390, 1440];
+const shots = process.env.GATEHOUSE_TEST_SHOTS;
+
+async function arrive(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await page.waitForLoadState('networkidle');
+  await expect(page.getByText('Wird geladen…')).toHaveCount(0);
+}
+
+/** The findings at each width, and of axe. */
+async function check(page: Page, name: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    expect.soft(await overflows(page), `${name} at ${width} px`).toEqual([]);
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${width}.png`, fullPage: true });
+    expect.soft(await violations(page), `${name} at ${width} px`).toEqual([]);
+  }
+}
+
+test.describe('a browser set to Austrian German', () => {
+  test.use({ locale: 'de-AT' });
+
+  test('shows the setup in German, without overflow', async ({ gateway, page }) => {
+    await page.goto(`${gateway.origin}/`);
+    await expect(page.getByRole('heading', { level: 1, name: 'Willkommen bei Gatehouse' })).toBeVisible();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+    await check(page, 'onboarding');
+  });
+
+  test('shows the login in German, without overflow', async ({ home, page, context }) => {
+    await context.clearCookies();
+    await page.goto(home.origin);
+    await expect(page.getByRole('heading', { level: 1, name: 'Bei Gatehouse anmelden' })).toBeVisible();
+    await check(page, 'login');
+  });
+
+  test('writes dates and numbers as in Austria', async ({ home, page }) => {
+    await home.rpc('channels.test', { id: 'inbox', text: 'Now' });
+    await page.goto('/inbox');
+    await expect(page.getByRole('heading', { level: 1, name: 'Posteingang' })).toBeVisible();
+    await expect(page.getByRole('listitem').getByRole('time')).toHaveAttribute('title', /^\d{1,2}\.\d{1,2}\.\d{4}, \d{2}:\d{2}:\d{2}$/);
+  });
+
+  test('keeps the language that the person chooses, until it is the browser’s again', async ({ home, page }) => {
+    void home;
+    await page.goto('/settings/system');
+    await page.getByLabel('Sprache').selectOption({ label: 'English' });
+    await expect(page.getByRole('heading', { level: 2, name: 'Appearance' })).toBeVisible();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'en');
+    await page.reload();
+    await page.getByLabel('Language').selectOption({ label: 'Browser default' });
+    await expect(page.getByRole('heading', { level: 2, name: 'Darstellung' })).toBeVisible();
+    expect(await page.evaluate(() => localStorage.getItem('gatehouse.language'))).toBeNull();
+  });
+});
+
+test.describe('every page in German', () => {
+  test.use({ locale: 'de-DE' });
+  let model: ModelServer;
+  test.use({ environment: async ({}, use) => {
+    model = await ModelServer.start();
+    await use(model.environment);
+    await model.close();
+  } });
+
+  test('has no text that is cut off or sticks out, and no axe violation', async ({ home, page }) => {
+    test.setTimeout(400_000);
+    const seeded = await seed(home, model);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    for (const [name, path] of Object.entries(places(seeded))) {
+      await test.step(name, async () => {
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await arrive(page, path);
+        await check(page, name);
+      });
+    }
+  });
+});
