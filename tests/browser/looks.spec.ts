@@ -28,6 +28,8 @@ test('the fonts come from the gateway, and a late one moves no text', async ({ h
   await page.reload({ waitUntil: 'commit' });
   await isLive(page);
   await expect(page.getByText('All checks passed.')).toBeVisible();
+  // Until then, a late font still replaces its fallback.
+  await page.waitForFunction(() => performance.now() > 4_000);
   const moved = page.evaluate(
     () =>
       new Promise<number>((resolve) => {

@@ -24,7 +24,15 @@ function show(): void {
   if (page) mount(Root, { target: page });
 }
 
-void load().then(show);
+/** How long the page waits for its typeface. Text that is drawn in another one first would move. */
+const TYPEFACE_MS = 400;
+
+function typeface(): Promise<unknown> {
+  const late = new Promise((resolve) => setTimeout(resolve, TYPEFACE_MS));
+  return Promise.race([document.fonts.load('1em "Gatehouse Sans"'), late]).catch(() => undefined);
+}
+
+void Promise.all([load(), typeface()]).then(show);
 void begin();
 
 if ('serviceWorker' in navigator && window.isSecureContext) {
