@@ -48,7 +48,7 @@ async fn found<Id: ProviderId>(
     let others = settings.fallback.iter().filter_map(|id| Id::find(id));
     for id in Id::find(chosen).into_iter().chain(others) {
         let About { label, .. } = id.about();
-        found.ask(label.to_owned(), services.voice.lacks(id).await);
+        found.ask((*label).to_owned(), services.voice.lacks(id).await);
     }
     found
 }
