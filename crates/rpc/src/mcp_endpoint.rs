@@ -57,8 +57,8 @@ impl Rpc {
         let incoming = parse(std::str::from_utf8(text).map_err(not_utf8)?)?;
         check_version(head.version, &incoming)?;
         let (messages, listed) = read_all(incoming)?;
-        let mut held = self.budget().share(Holder::of(context));
-        if !held.grow(weight(&messages)) {
+        let mut memory = self.budget().share(Holder::of(context));
+        if !memory.grow(weight(&messages)) {
             return Err(Problem::rate_limited(1000));
         }
         let call = Call {
@@ -69,7 +69,7 @@ impl Rpc {
         };
         let admitted = Admitted {
             calls: messages.len(),
-            held,
+            held: memory,
             request_id: head.request_id,
             ticket: None,
         };

@@ -368,7 +368,8 @@ async fn a_row_that_follows_its_change_is_written_whatever_happens_in_between() 
             .audit_list(None, None, of_kind("agent.created"))
             .await;
         assert!(
-            events.unwrap()
+            events
+                .unwrap()
                 .events
                 .iter()
                 .all(|event| event.actor == actor.name)

@@ -147,20 +147,8 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let answer = client.rpc("channels.test", params).await?;
             out.record(&answer, || line("Sent."))?;
         }
-        Command::Pairings => {
-            let list = client.list("pairing.people", "people").await?;
-            let fields = ["id", "account", "name", "trusted", "code"];
-            let rows = rows(&list, "people", &fields);
-            out.table(&list, &fields, rows, "Nobody is paired with a channel.")?;
-        }
-        Command::Approve { code, trusted } => {
-            let params = json!({ "code": code, "trusted": trusted });
-            let person = client.rpc("pairing.approve", params).await?;
-            out.record(&person, || {
-                let (name, account) = (field(&person, "name"), field(&person, "account"));
-                line(format!("Paired {name} with {account}."));
-            })?;
-        }
+        Command::Pairings => pairings(&client, out).await?,
+        Command::Approve { code, trusted } => approve(&client, out, &code, trusted).await?,
         Command::Unpair { id } => {
             let params = json!({ "id": id });
             let answer = client.rpc("pairing.unpair", params).await?;
@@ -185,6 +173,22 @@ async fn types(client: &Client, out: &Output) -> Result<()> {
     });
     let head = ["type", "label", "fields (* required)"];
     out.table(&list, &head, shown.collect(), "No channel types.")
+}
+
+async fn pairings(client: &Client, out: &Output) -> Result<()> {
+    let list = client.list("pairing.people", "people").await?;
+    let fields = ["id", "account", "name", "trusted", "code"];
+    let rows = rows(&list, "people", &fields);
+    out.table(&list, &fields, rows, "Nobody is paired with a channel.")
+}
+
+async fn approve(client: &Client, out: &Output, code: &str, trusted: bool) -> Result<()> {
+    let params = json!({ "code": code, "trusted": trusted });
+    let person = client.rpc("pairing.approve", params).await?;
+    out.record(&person, || {
+        let (name, account) = (field(&person, "name"), field(&person, "account"));
+        line(format!("Paired {name} with {account}."));
+    })
 }
 
 async fn inbox(client: &Client, out: &Output, limit: u32) -> Result<()> {
