@@ -1093,7 +1093,8 @@ export interface Interface {
          */
         text: string;
         /**
-         * The session's id or key; a new session by default.
+         * The session's id or key. Each text without it begins a new session: to send several texts to one new session
+         * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
         /**
@@ -1125,7 +1126,8 @@ export interface Interface {
          */
         text: string;
         /**
-         * The session's id or key; a new session by default.
+         * The session's id or key. Each text without it begins a new session: to send several texts to one new session
+         * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
         /**
@@ -1518,6 +1520,22 @@ export interface Interface {
          * The message to send; a standard sentence by default.
          */
         text?: string | null;
+      };
+      result: Done;
+    };
+    /**
+     * Sends a text to a channel, once; a failed message is not retried.
+     */
+    'channels.send': {
+      params: {
+        /**
+         * The type of a channel, or `type:id` of one channel: `inbox`, `slack:team`.
+         */
+        target: string;
+        /**
+         * The text, at most 64 KiB.
+         */
+        text: string;
       };
       result: Done;
     };
@@ -2429,6 +2447,66 @@ export interface Interface {
       };
       result: Done;
     };
+    /**
+     * Lists the people who are paired with channels, and those who wait for approval.
+     */
+    'pairing.people': {
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
+      result: PeopleResult;
+    };
+    /**
+     * Pairs the person who got this code from a channel. `trusted` requires operator.admin and a recent confirmation.
+     */
+    'pairing.approve': {
+      params: {
+        /**
+         * The code that the person got.
+         */
+        code: string;
+        /**
+         * Whether the person's messages count as the owner's.
+         */
+        trusted?: boolean;
+      };
+      result: ChannelPairing;
+    };
+    /**
+     * Sets whether a paired person's messages count as the owner's. `trusted` requires operator.admin and a recent confirmation.
+     */
+    'pairing.trust': {
+      params: {
+        /**
+         * The id in `pairing.people`.
+         */
+        id: string;
+        /**
+         * Whether the person's messages count as the owner's.
+         */
+        trusted: boolean;
+      };
+      result: ChannelPairing;
+    };
+    /**
+     * Ends a person's pairing with a channel, or refuses one that waits for approval.
+     */
+    'pairing.unpair': {
+      params: {
+        /**
+         * The id in `pairing.people`.
+         */
+        id: string;
+      };
+      result: Done;
+    };
   };
   events: {
     'vault.status': VaultStatusParams;
@@ -3086,6 +3164,11 @@ export interface Provider {
    * The last characters of a key that is stored here.
    */
   key_hint?: string | null;
+  /**
+   * The base URL that a stored key was entered for, if the provider's kind or origin changed since. The key is
+   * not sent until it is entered again.
+   */
+  key_for?: string | null;
 }
 /**
  * The result of a successful connection test.
@@ -3985,6 +4068,10 @@ export interface Account {
    * entered again.
    */
   enter_again?: string[];
+  /**
+   * Why no messages are received, although `inbound` is on. Only in lists.
+   */
+  inbound_error?: string | null;
 }
 /**
  * Result of `channels.types`.
@@ -5548,6 +5635,59 @@ export interface Device {
    * existed.
    */
   made_by?: string | null;
+}
+/**
+ * Result of `pairing.people`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PeopleResult".
+ */
+export interface PeopleResult {
+  /**
+   * The people, oldest first.
+   */
+  people: ChannelPairing[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * A person who is paired with a channel, or waits for approval.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ChannelPairing".
+ */
+export interface ChannelPairing {
+  id: string;
+  /**
+   * The channel account that the person writes to.
+   */
+  account: string;
+  /**
+   * The vendor's ID of the person.
+   */
+  person: string;
+  /**
+   * The person's name at the vendor, which the person chose.
+   */
+  name: string;
+  /**
+   * Whether the person's messages count as the owner's.
+   */
+  trusted: boolean;
+  /**
+   * The code that waits for approval; absent when the person is paired.
+   */
+  code?: string | null;
+  /**
+   * When the code expires.
+   */
+  expires_at?: Timestamp | null;
+  /**
+   * When the pairing was approved.
+   */
+  approved_at?: Timestamp | null;
 }
 /**
  * Params of `vault.status`.
