@@ -171,7 +171,8 @@ impl Channels {
             .read(|conn| Box::pin(async move { conn.list_channel_pairings().await }));
         let mut rows: Vec<ChannelPairingRow> = read.await?;
         let now = self.0.clock.now();
-        rows.retain(|row| !is_expired(row, now));
+        let is_refused = |row: &ChannelPairingRow| row.code.is_none() && row.approved_at.is_none();
+        rows.retain(|row| !is_expired(row, now) && !is_refused(row));
         Ok(rows.into_iter().map(Pairing::from).collect())
     }
 
@@ -250,7 +251,16 @@ impl Channels {
             Box::pin(async move {
                 let found = conn.find_channel_pairing(&id).await?;
                 let row = found.ok_or(ChannelsError::NotFound("pairing"))?;
-                conn.delete_channel_pairing(&id).await?;
+                if row.approved_at.is_some() {
+                    conn.delete_channel_pairing(&id).await?;
+                } else {
+                    // The row stays until it expires, so that the person gets no other code before.
+                    let refused = ChannelPairingRow {
+                        code: None,
+                        ..row.clone()
+                    };
+                    conn.update_channel_pairing(&refused).await?;
+                }
                 inner
                     .note_pairing(conn, "channel.unpaired", &actor, &row)
                     .await

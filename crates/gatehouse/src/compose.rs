@@ -221,7 +221,7 @@ pub(crate) struct Inner {
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("App")
-            .field("house", &self.0.gateway)
+            .field("gateway", &self.0.gateway)
             .finish_non_exhaustive()
     }
 }

@@ -46,16 +46,13 @@ impl Note {
         })
     }
 
-    /// Runs the call and writes the row, with the named members of the result. After an error of the
-    /// server, the row is written if the call had committed something. A refused call leaves no row.
+    /// Runs the call and writes the row, with the named members of the result. After an error, the row is
+    /// written if the call had committed something. A refused call leaves no row.
     pub(crate) async fn over(self, work: impl Future<Output = Outcome>) -> Outcome {
         let outcome = intending(self.intent.clone(), work).await;
         let ended = match &outcome {
             Ok(result) => Concluded::Done(self.made(result)),
-            Err(problem) if problem.code.http_status() >= 500 => {
-                Concluded::Failed(problem.code.name())
-            }
-            Err(_) => Concluded::Withdrawn,
+            Err(problem) => Concluded::Failed(problem.code.name()),
         };
         self.auth.conclude(self.intent, ended).await;
         outcome

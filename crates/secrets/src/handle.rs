@@ -108,11 +108,12 @@ impl Secrets {
     }
 
     /// Reads the database after another node changed the vault. Drops a key that is no longer the
-    /// record's, which seals the vault here, unless that node handed over the new one. On an error nothing has changed: retry.
+    /// record's, which seals the vault here, unless that node handed over the new one. On an error
+    /// nothing has changed: retry.
     pub async fn refresh(&self) -> Result<(), VaultError> {
         let _alone = self.0.gate.write().await;
         let (seen, record) = self.0.read_seen().await?;
-        self.0.follow_rotation(&seen, record.as_ref()).await;
+        self.0.follow_rotation(&seen, record.as_ref()).await?;
         self.0.observe(seen);
         Ok(())
     }

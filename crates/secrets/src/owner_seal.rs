@@ -2,10 +2,12 @@
 //! another one. Kept in the database, because the node may restart, and in memory, because the database may be
 //! away at the seal.
 
+use crate::VaultError;
 use crate::state::Inner;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{Conn, StoreError};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Counts unlocks by a person on any node. Not a setting: the table also holds state.
 const UNLOCKS: &str = "vault_unlocks";
@@ -49,6 +51,21 @@ impl Inner {
         conn.update_setting(SEALED_AFTER, &json!(unlocks), self.now())
             .await?;
         Ok(unlocks)
+    }
+
+    /// Records a seal of this node that happened while the database did not answer.
+    pub(crate) async fn record_owner_seal(self: &Arc<Self>) -> Result<(), VaultError> {
+        // No unlock may come in between.
+        let _alone = self.alone().await;
+        if self.sealed_after() != Some(UNKNOWN) {
+            return Ok(());
+        }
+        let job = Arc::clone(self);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { Ok::<_, VaultError>(job.note_owner_seal(conn).await?) })
+        });
+        self.note_sealed_after(write.await?);
+        Ok(())
     }
 
     /// Counts an unlock, in its transaction, and notifies nodes that waited for it. An automatic unseal does not

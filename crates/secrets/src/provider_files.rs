@@ -5,6 +5,7 @@
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::fault;
 use gatehouse_vault::{Aad, CryptoError, Dek};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -63,6 +64,16 @@ pub(crate) struct ProviderKey {
 }
 
 impl ProviderKey {
+    /// The text of a row. It contains the service, so that nobody who can write the row moves the key to another.
+    pub(crate) fn to_text(&self) -> Result<SecretString, FileError> {
+        // Allocate enough at once: growing would leave copies of the key behind.
+        let bytes = 256 + 2 * (self.key.len() + self.base_url.len());
+        let mut json = Zeroizing::new(Vec::with_capacity(bytes));
+        serde_json::to_writer(&mut *json, self).map_err(io::Error::from)?;
+        let text = str::from_utf8(&json).map_err(io::Error::other)?;
+        Ok(SecretString::from(text))
+    }
+
     /// The service that the key is bound to; `None` if the file was edited and contains no valid
     /// URL.
     pub(crate) fn belongs_to(&self) -> Option<KeyBinding> {

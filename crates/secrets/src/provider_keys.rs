@@ -171,7 +171,7 @@ impl Secrets {
         self.change_provider_keys(change, note).await
     }
 
-    /// Tells this node's subscribers that another node changed a key.
+    /// Notifies this node's subscribers that another node changed a key.
     pub fn provider_keys_changed(&self) {
         self.0.provider_keys.send_replace(());
     }
@@ -180,14 +180,26 @@ impl Secrets {
     async fn readable_provider_keys(&self) -> Result<ReadableKeys, SecretsError> {
         let _shared = self.0.gate.read().await;
         let rows = self.0.read_provider_rows().await?;
-        let files = self.0.read_provider_files().await?;
+        let files = match self.0.read_provider_files().await {
+            Ok(files) => files,
+            // The keys in the database still work.
+            Err(error) if self.0.has_provider_rows() => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the files of provider keys are not readable");
+                ReadableKeys::default()
+            }
+            Err(error) => return Err(error),
+        };
         let (mut own, mut other) = if self.0.has_provider_rows() {
             (rows, files)
         } else {
             (files, rows)
         };
         for (id, entry) in std::mem::take(&mut other.keys.0) {
-            own.keys.0.entry(id).or_insert(entry);
+            // An unreadable key is not replaced by one that may be older.
+            if !own.sealed.contains(&id) && !own.damaged.contains(&id) {
+                own.keys.0.entry(id).or_insert(entry);
+            }
         }
         own.some_are_sealed |= other.some_are_sealed;
         own.damaged.append(&mut other.damaged);
@@ -234,7 +246,7 @@ impl Inner {
             Ok(ReadableKeys {
                 keys: keys.unwrap_or_default(),
                 some_are_sealed,
-                damaged: Vec::new(),
+                ..ReadableKeys::default()
             })
         });
         Ok(load.await?)

@@ -8,7 +8,7 @@ use crate::write_secret::{FormedSecret, WhileSealed};
 use gatehouse_domain::Actor;
 use gatehouse_store::{Conn, ProviderKeyRow, StoreError};
 use gatehouse_vault::{Aad, Dek, Status};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub(crate) struct ReadableKeys {
     pub(crate) keys: ProviderKeys,
     /// Whether there are keys that only an unsealed vault can read.
     pub(crate) some_are_sealed: bool,
+    /// The providers whose row only an unsealed vault can read.
+    pub(crate) sealed: Vec<String>,
     /// Providers whose stored key does not decrypt.
     pub(crate) damaged: Vec<String>,
 }
@@ -48,15 +50,18 @@ impl Inner {
         for row in read.await? {
             let aad = Aad::provider_key(&row.id);
             match self.open_stored(&aad, row.key, row.encrypted) {
-                Ok(key) => {
-                    let entry = ProviderKey {
-                        key: key.expose_secret().to_owned(),
-                        base_url: row.base_url,
-                        kind: row.kind,
-                    };
-                    readable.keys.0.insert(row.id, entry);
+                Ok(text) => {
+                    if let Ok(entry) = serde_json::from_str(text.expose_secret()) {
+                        readable.keys.0.insert(row.id, entry);
+                    } else {
+                        tracing::error!(provider = row.id, "a stored provider key is not readable");
+                        readable.damaged.push(row.id);
+                    }
                 }
-                Err(SecretsError::Sealed) => readable.some_are_sealed = true,
+                Err(SecretsError::Sealed) => {
+                    readable.some_are_sealed = true;
+                    readable.sealed.push(row.id);
+                }
                 // The keys of other providers still work.
                 Err(SecretsError::Damaged(what)) => {
                     tracing::error!(what, "a stored provider key does not decrypt");
@@ -74,19 +79,13 @@ impl Inner {
         entry: &ProviderKey,
         note: Note,
     ) -> Result<(), SecretsError> {
-        let secret = (
-            Aad::provider_key(&id),
-            SecretString::from(entry.key.as_str()),
-        );
-        let (inner, base_url, kind) =
-            (Arc::clone(self), entry.base_url.clone(), entry.kind.clone());
-        let secrets = [secret];
+        let secrets = [(Aad::provider_key(&id), entry.to_text()?)];
+        let inner = Arc::clone(self);
         let write = self.write_secrets(&secrets, WhileSealed::Refuse, move |conn, formed| {
-            let (inner, note) = (Arc::clone(&inner), note.clone());
-            let (id, of) = (id.clone(), (base_url.clone(), kind.clone()));
+            let (inner, note, id) = (Arc::clone(&inner), note.clone(), id.clone());
             Box::pin(async move {
                 let formed = formed.first().ok_or(SecretsError::Sealed)?;
-                let row = inner.provider_row(id, formed, of);
+                let row = inner.provider_row(id, formed);
                 conn.update_provider_key(&row).await?;
                 inner.note_provider_keys(conn, &note).await?;
                 Ok::<_, SecretsError>(())
@@ -128,18 +127,11 @@ impl Inner {
         conn.insert_change(SUBJECT, now).await
     }
 
-    fn provider_row(
-        &self,
-        id: String,
-        formed: &FormedSecret,
-        (base_url, kind): (String, Option<String>),
-    ) -> ProviderKeyRow {
+    fn provider_row(&self, id: String, formed: &FormedSecret) -> ProviderKeyRow {
         ProviderKeyRow {
             id,
             key: (*formed.value).clone(),
             encrypted: formed.encrypted,
-            base_url,
-            kind,
             created_at: self.now(),
             updated_at: self.now(),
         }
@@ -174,31 +166,33 @@ impl Inner {
         let (known, status, _) = self.known();
         let mut rows = Vec::new();
         for (id, entry) in &keys.0 {
-            let secret = SecretString::from(entry.key.as_str());
             let aad = Aad::provider_key(id);
-            let formed = self.form(&aad, &secret, status, dek.map(AsRef::as_ref))?;
-            let of = (entry.base_url.clone(), entry.kind.clone());
-            rows.push(self.provider_row(id.clone(), &formed, of));
+            let formed = self.form(&aad, &entry.to_text()?, status, dek.map(AsRef::as_ref))?;
+            rows.push(self.provider_row(id.clone(), &formed));
         }
         let inner = Arc::clone(self);
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 inner.require_unchanged(conn, &known).await?;
+                let mut kept = Vec::new();
                 for row in &rows {
-                    if conn.find_provider_key(&row.id).await?.is_none() {
+                    if conn.find_provider_key(&row.id).await?.is_some() {
+                        kept.push(row.id.clone());
+                    } else {
                         conn.update_provider_key(row).await?;
                     }
                 }
                 conn.insert_change(SUBJECT, inner.now()).await?;
-                Ok::<_, SecretsError>(())
+                Ok::<_, SecretsError>(kept)
             })
         });
-        write.await?;
+        let kept = write.await?;
         self.on_files(ProviderFiles::remove_all).await?;
-        let count = keys.0.len();
+        let moved = keys.0.len().saturating_sub(kept.len());
         tracing::info!(
-            count,
-            "the provider keys are in the database now; their files were removed"
+            moved,
+            ?kept,
+            "the provider keys are in the database now, except those that it had already; their files were removed"
         );
         Ok(())
     }
@@ -212,6 +206,7 @@ impl Inner {
             return Ok(());
         }
         let (dek, random) = (dek.cloned(), Arc::clone(&self.random));
+        let keep = dek.is_none() || self.settings.load().keep_plaintext_provider_keys;
         let ids: Vec<String> = found.keys.0.keys().cloned().collect();
         let merge = self.on_files(move |files| {
             let _turn = files.turn();
@@ -222,7 +217,11 @@ impl Inner {
             if let Some(dek) = &dek {
                 files.write_copy(dek, &*random, &keys)?;
             }
-            files.write_plain(&keys)
+            if keep {
+                files.write_plain(&keys)
+            } else {
+                files.remove_plain()
+            }
         });
         merge.await?;
         let write = self.store.write(move |conn| {

@@ -7,7 +7,7 @@ mod answer;
 mod rotation;
 
 use crate::lifecycle::Means;
-use crate::owner_seal::OwnerSeal;
+use crate::owner_seal::{OwnerSeal, UNKNOWN};
 use crate::seen::{Seen, View};
 use crate::state::{Inner, RequestStart};
 use crate::{Secrets, SecretsError, VaultError};
@@ -57,7 +57,7 @@ impl Sharing {
         self.cluster.get()
     }
 
-    /// Logs once until a text was readable again.
+    /// Logs once until a text can be read again.
     fn warn(&self, reason: &'static str) {
         if !self.has_warned.swap(true, Ordering::SeqCst) {
             tracing::warn!(
@@ -133,6 +133,9 @@ impl Inner {
         let view = self.view().await?;
         match (view.status, &view.record) {
             (Status::Sealed, Some(record)) => {
+                if self.sealed_after() == Some(UNKNOWN) {
+                    self.record_owner_seal().await?;
+                }
                 let asked = pending.take().filter(|asked| asked.seen == view.seen);
                 *pending = self.request_key(cluster, &view, record, asked).await?;
                 Ok(())

@@ -3,8 +3,6 @@ CREATE TABLE provider_keys (
     id TEXT NOT NULL PRIMARY KEY,
     key TEXT NOT NULL,
     encrypted BIGINT NOT NULL DEFAULT 0 CHECK (encrypted IN (0, 1)),
-    base_url TEXT NOT NULL,
-    kind TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
 );

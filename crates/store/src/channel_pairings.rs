@@ -96,7 +96,7 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    /// Deletes the pairings of an account whose code was created before `before` and not approved.
+    /// Deletes the pairings of an account that were asked for before `before` and not approved.
     pub async fn delete_expired_pairings(
         &mut self,
         account_id: &str,
@@ -104,7 +104,7 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let query = query(
             "DELETE FROM channel_pairings
-             WHERE account_id = $1 AND code IS NOT NULL AND asked_at <= $2",
+             WHERE account_id = $1 AND approved_at IS NULL AND asked_at <= $2",
         );
         let query = query.bind(account_id).bind(before.as_millis());
         self.run(query).await.map(drop)

@@ -9,19 +9,15 @@ use gatehouse_domain::Timestamp;
 pub struct ProviderKeyRow {
     /// The provider's id.
     pub id: String,
-    /// Plaintext or ciphertext; see `encrypted`.
+    /// The key and its service as JSON, in plaintext or as ciphertext; see `encrypted`.
     pub key: String,
     /// Whether `key` is ciphertext.
     pub encrypted: bool,
-    /// The base URL that the key was entered for.
-    pub base_url: String,
-    /// The kind of service that the key was entered for; `None` for a key of an older version.
-    pub kind: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-columns! { ProviderKeyRow: id, key, encrypted, base_url, kind, created_at, updated_at }
+columns! { ProviderKeyRow: id, key, encrypted, created_at, updated_at }
 
 impl Conn {
     /// Returns all keys, ordered by provider.
@@ -41,10 +37,9 @@ impl Conn {
     /// Inserts or replaces a key. An existing `created_at` is kept.
     pub async fn update_provider_key(&mut self, row: &ProviderKeyRow) -> Result<(), StoreError> {
         let query = query(
-            "INSERT INTO provider_keys (id, key, encrypted, base_url, kind, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)
+            "INSERT INTO provider_keys (id, key, encrypted, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (id) DO UPDATE SET key = excluded.key, encrypted = excluded.encrypted,
-                 base_url = excluded.base_url, kind = excluded.kind,
                  updated_at = excluded.updated_at",
         );
         self.run(
@@ -52,8 +47,6 @@ impl Conn {
                 .bind(&row.id)
                 .bind(&row.key)
                 .bind(i64::from(row.encrypted))
-                .bind(&row.base_url)
-                .bind(&row.kind)
                 .bind(row.created_at.as_millis())
                 .bind(row.updated_at.as_millis()),
         )

@@ -58,6 +58,8 @@ struct Message {
     reply_to_message: Option<Box<Replied>>,
     /// Set if someone else wrote the text.
     forward_origin: Option<Value>,
+    /// The same before version 7.0 of the Bot API, on a server of the owner's.
+    forward_date: Option<Value>,
     /// Set if a bot wrote the text.
     via_bot: Option<Value>,
     message_thread_id: Option<i64>,
@@ -124,22 +126,22 @@ impl Receiver for TelegramReceiver {
             let answer = call(source, "getUpdates", &body).await?;
             check(&answer)?;
             let updates: Updates = answer.parse().ok_or_else(not_the_api)?;
-            let mut received = Received {
-                next,
-                messages: Vec::new(),
-            };
+            let mut newest = None;
+            let mut messages = Vec::new();
             for update in updates.result {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else {
                     return Err(not_the_api().into());
                 };
-                received.next = received.next.max(Some(id.saturating_add(1)));
+                // Not the maximum of all time: after a week without updates, Telegram counts from another number.
+                newest = newest.max(Some(id.saturating_add(1)));
                 // An update of an unknown form is skipped. Otherwise it would be received forever.
                 let read = serde_json::from_value(update).ok();
-                received
-                    .messages
-                    .extend(read.and_then(|update| message_of(update, &bot, state)));
+                messages.extend(read.and_then(|update| message_of(update, &bot, state)));
             }
-            Ok(received)
+            Ok(Received {
+                next: newest.or(next),
+                messages,
+            })
         })
     }
 
@@ -230,7 +232,7 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
     let key = (message.chat.id, message.message_id);
     let before = state.remember(key, text.as_deref().unwrap_or_default());
     // Telegram also reports edits that do not change the text, such as the preview of a link.
-    if is_edit && before.is_none_or(|before| Some(before) == text) {
+    if is_edit && before.is_none_or(|before| before == text.as_deref().unwrap_or_default()) {
         return None;
     }
     let thread = message
@@ -243,7 +245,9 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
         chat: message.chat.id.to_string(),
         thread: thread.map(|thread| thread.to_string()),
         is_group,
-        is_own: message.forward_origin.is_none() && message.via_bot.is_none(),
+        is_own: message.forward_origin.is_none()
+            && message.forward_date.is_none()
+            && message.via_bot.is_none(),
         text: text.filter(|text| !text.trim().is_empty()),
     })
 }

@@ -152,7 +152,7 @@ async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
     }
 }
 
-/// Tells this node's voice that another node changed a provider's key.
+/// Notifies this node's voice that another node changed a provider's key.
 async fn follow_provider_keys(services: Arc<Services>, mut feed: Receiver<Arc<str>>) {
     loop {
         match feed.recv().await {

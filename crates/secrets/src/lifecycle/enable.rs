@@ -128,7 +128,8 @@ impl Inner {
         };
         let detail = json!({ "migrated": migrated });
         self.note(conn, "vault.enabled", actor, detail).await?;
-        if !matches!(plan, Plan::Flag) {
+        // Enabling at an unlocked node is not an unlock.
+        if !matches!(plan, Plan::Flag) && self.dek().is_none() {
             self.note_unlock(conn, actor).await?;
         }
         self.store_flag(conn, true).await

@@ -47,7 +47,8 @@ impl Secrets {
                     let error: &dyn std::error::Error = &error;
                     tracing::error!(
                         error,
-                        "the vault was sealed, but this was not written to the audit log"
+                        "the vault was sealed, but this was not written to the audit log; other nodes may unseal it \
+                         after a restart"
                     );
                 }
             }

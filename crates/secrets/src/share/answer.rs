@@ -8,6 +8,7 @@ use crate::state::Inner;
 use gatehouse_store::{StoreError, VaultShareRow};
 use gatehouse_vault::{ClusterKey, Dek, SharePlace};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Inner {
     /// Answers the requests of other nodes. `own` is a request of this node that it does not need any more.
@@ -76,7 +77,10 @@ impl Inner {
                 request: row.id.clone(),
             };
             match cluster.answer(&*self.random, &place, request, dek) {
-                Ok(answer) => answers.push((row.id.clone(), answer)),
+                Ok(answer) => {
+                    self.sharing.has_warned.store(false, Ordering::SeqCst);
+                    answers.push((row.id.clone(), answer));
+                }
                 Err(_) => self.sharing.warn("a request is not authentic"),
             }
         }

@@ -34,21 +34,25 @@ impl Inner {
 
     /// Replaces the key in memory by that of a rotation on another node. If that fails, the caller drops the old
     /// key, and the next round requests the new one. The caller must hold the gate exclusively.
-    pub(crate) async fn follow_rotation(&self, seen: &Seen, record: Option<&VaultRecord>) {
+    pub(crate) async fn follow_rotation(
+        &self,
+        seen: &Seen,
+        record: Option<&VaultRecord>,
+    ) -> Result<(), StoreError> {
         let (Some(cluster), Some(record), Some(old)) = (self.sharing.cluster(), record, self.dek())
         else {
-            return;
+            return Ok(());
         };
         if seen.disabled || old.id().as_str() == record.dek_id {
-            return;
+            return Ok(());
         }
         let id = handed_over_as(old.id().as_str(), &record.dek_id);
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.find_vault_share(&id).await }));
         let row: Result<Option<VaultShareRow>, StoreError> = read.await;
-        let Ok(Some(text)) = row.map(|row| row.and_then(|row| row.answer)) else {
-            return;
+        let Some(text) = row?.and_then(|row| row.answer) else {
+            return Ok(());
         };
         match cluster.take_over(&old, &record.dek_id, &text) {
             Ok(dek) if is_key_of(record, &dek) => {
@@ -58,6 +62,7 @@ impl Inner {
             }
             _ => self.sharing.warn("the key of a rotation is not authentic"),
         }
+        Ok(())
     }
 }
 

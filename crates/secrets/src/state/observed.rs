@@ -68,7 +68,7 @@ impl Inner {
     /// The same for a transition that already holds the gate.
     pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
         let (seen, record) = self.read_seen().await?;
-        self.follow_rotation(&seen, record.as_ref()).await;
+        self.follow_rotation(&seen, record.as_ref()).await?;
         self.observe(seen.clone());
         self.view_if_known(&seen, record)
             .ok_or(VaultError::TaskAborted)

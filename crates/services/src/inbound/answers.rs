@@ -263,8 +263,8 @@ impl Inbound {
             let wait = match error {
                 SendError::Retry { after, .. } => after.unwrap_or(RETRY),
                 SendError::Unreachable { .. } => RETRY,
-                SendError::Sealed => return Outcome::Later,
-                SendError::Disabled { .. } | SendError::GiveUp { .. } => return Outcome::Ended,
+                SendError::Sealed | SendError::Disabled { .. } => return Outcome::Later,
+                SendError::GiveUp { .. } => return Outcome::Ended,
             };
             self.pause(wait).await;
             if self.shutdown.is_cancelled() {

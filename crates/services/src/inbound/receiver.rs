@@ -18,6 +18,8 @@ const LEASE_MS: u64 = 90_000;
 const OTHER: Duration = Duration::from_secs(15);
 /// Wait after the first failure in a row, and the longest one.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
+/// Wait after the vendor refused the token.
+const STOPPED: Duration = Duration::from_mins(15);
 /// A vendor that has sent nothing for this long may begin to count again: Telegram after a week without updates.
 const FORGET: Duration = Duration::from_hours(6 * 24);
 
@@ -90,8 +92,9 @@ impl Receiver {
             Err(ReceiveError::Stopped { why }) => {
                 tracing::warn!(account = self.account.id, why, "receiving has stopped");
                 self.note(Some(why)).await?;
-                // The account's next change starts another receiver.
-                std::future::pending().await
+                // A proxy or the vendor may have answered by mistake. A change of the account does not wait.
+                tokio::time::sleep(STOPPED).await;
+                Ok(())
             }
             Err(ReceiveError::Later { after, why }) => {
                 tracing::warn!(account = self.account.id, why, "nothing was received");
