@@ -2,7 +2,7 @@
 
 use super::{blamed, with_model};
 use crate::chat::telegram::{TOKEN, Telegram};
-use gatehouse_testkit::{Actor, TestServer};
+use gatehouse_testkit::{Actor, PASSWORD, TestServer};
 use serde_json::{Value, json};
 
 async fn receiving() -> (TestServer, Actor, Telegram) {
@@ -84,6 +84,13 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     settled(&server).await;
     let server = server.restart().await;
     telegram.write(42, json!({ "text": "again" }));
+    // Nothing is received while the vault is sealed, because the token is in it.
+    let owner = owner.at(server.address());
+    let unlock = json!({ "password": PASSWORD });
+    owner
+        .post("/api/auth/vault/unlock", unlock)
+        .await
+        .expect(200);
     telegram.wait_for(3).await;
     let last = telegram.write(7, json!({ "sticker": {} }));
     telegram.confirmed(last).await;

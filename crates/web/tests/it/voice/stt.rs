@@ -195,7 +195,7 @@ async fn choosing_and_switching_off() {
         voice["message"]
             .as_str()
             .unwrap()
-            .contains("stt_local_3 (sherpa-onnx)"),
+            .contains("Speech-to-text uses sherpa-onnx."),
         "{voice}"
     );
     let off = json!({ "key": "voice.stt.enabled", "value": false });
