@@ -56,11 +56,11 @@ test.describe('a browser set to Austrian German', () => {
   test('keeps the language that the person chooses, until it is the browser’s again', async ({ home, page }) => {
     void home;
     await page.goto('/settings/system');
-    await page.getByLabel('Sprache').selectOption({ label: 'English' });
+    await page.getByLabel('Sprache', { exact: true }).selectOption({ label: 'English' });
     await expect(page.getByRole('heading', { level: 2, name: 'Appearance' })).toBeVisible();
     await expect(page.locator('html')).toHaveAttribute('lang', 'en');
     await page.reload();
-    await page.getByLabel('Language').selectOption({ label: 'Browser default' });
+    await page.getByLabel('Language', { exact: true }).selectOption({ label: 'Browser default' });
     await expect(page.getByRole('heading', { level: 2, name: 'Darstellung' })).toBeVisible();
     expect(await page.evaluate(() => localStorage.getItem('gatehouse.language'))).toBeNull();
   });
