@@ -17,7 +17,7 @@ use std::time::Duration;
 const VALID: Duration = Duration::from_hours(1);
 /// How many people may wait for approval per account. Others get no code until one expires.
 const MAX_WAITING: i64 = 100;
-/// Letters and digits that nobody confuses.
+/// Letters and digits that are not easily confused with each other.
 const ALPHABET: &[u8; 31] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const HALF: usize = 4;
 

@@ -47,8 +47,8 @@ impl Channels {
         sent.await.map_err(|failure| failure.of_one_attempt(kind))
     }
 
-    /// Sends a text to a target, once. `source` is the sender's name. The text can notify nobody and hide no
-    /// link.
+    /// Sends a text to a target, once. `source` is the sender's name. The text cannot mention people or
+    /// hide a link.
     pub async fn send_text(
         &self,
         target: &str,
