@@ -5,6 +5,7 @@
 //! that of the running turn; leave out whole older turns, which a summary then replaces; finally keep only
 //! the newest text.
 
+use crate::files::Files;
 use crate::message::calls_of;
 use crate::origin::MessageOrigin;
 use crate::request::{self, Caps, shortened, tokens_in, tokens_of};
@@ -35,6 +36,7 @@ pub(crate) struct Conversation {
     turn: i64,
     /// The model that is asked, as `provider/model`.
     model: String,
+    files: Files,
     /// Some messages are neither in the rows nor in the summary.
     has_gap: bool,
 }
@@ -65,8 +67,22 @@ impl Conversation {
             rows,
             turn,
             model,
+            files: Files::default(),
             has_gap,
         }
+    }
+
+    /// Adds the files of the messages.
+    pub(crate) fn with_files(self, files: Files) -> Self {
+        Self { files, ..self }
+    }
+
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    pub(crate) fn has_files(&self) -> bool {
+        self.rows.iter().any(|row| row.attachments.is_some())
     }
 
     pub(crate) fn has_tool_output(&self) -> bool {
@@ -74,8 +90,9 @@ impl Conversation {
     }
 
     /// Continues the conversation with another model.
-    pub(crate) fn ask_another(&mut self, model: String) {
+    pub(crate) fn ask_another(&mut self, model: String, sees: bool) {
         self.model = model;
+        self.files.sees = sees;
     }
 
     /// Appends a message.
@@ -93,7 +110,9 @@ impl Conversation {
     pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
         let is_strangers = |origin| origin == MessageOrigin::Stranger;
         let mut rows = self.older(through).iter();
-        let covers = rows.any(|row| is_strangers(MessageOrigin::of(&row.origin)));
+        let covers = rows.any(|row| {
+            is_strangers(MessageOrigin::of(&row.origin)) || row.attachments.is_some()
+        });
         let before = self.summary.as_ref();
         if is_tainted || covers || before.is_some_and(|summary| is_strangers(summary.origin)) {
             MessageOrigin::Stranger
@@ -167,7 +186,7 @@ impl Conversation {
         rows: &[ChatMessageRow],
         caps: Caps,
     ) -> Vec<ChatMessage> {
-        request::messages(lead, rows, caps, &self.model)
+        request::messages(lead, rows, caps, &self.model, &self.files)
     }
 
     fn fitted(&self, messages: Vec<ChatMessage>, start: usize) -> Fitted {
@@ -184,9 +203,7 @@ impl Conversation {
     /// user's message: the model receives it as its own, between marks that it could not forge because they
     /// carry the id of a later message.
     fn lead(&self) -> Vec<ChatMessage> {
-        let user = |text: &str| ChatMessage::User {
-            text: text.to_owned(),
-        };
+        let user = |text: &str| ChatMessage::user(text);
         let Some(summary) = &self.summary else {
             let gap = "[Earlier messages were left out: they do not fit.]";
             return self.has_gap.then(|| user(gap)).into_iter().collect();
@@ -227,14 +244,15 @@ impl Conversation {
     }
 
     fn tokens_of_row(&self, row: &ChatMessageRow) -> u64 {
-        let cap = if row.turn_no < self.turn { 300 } else { 16_000 };
+        let is_current = row.turn_no >= self.turn;
+        let cap = if is_current { 16_000 } else { 300 };
         let calls = row.tool_calls.as_deref().map_or(0, tokens_of)
             + row.reasoning_state.as_deref().map_or(0, tokens_of);
         if row.role == "tool" {
             // The marks around it take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20
         } else {
-            tokens_of(&row.content) + calls
+            tokens_of(&row.content) + calls + self.files.tokens(row, cap, is_current)
         }
     }
 

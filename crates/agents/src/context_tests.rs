@@ -55,7 +55,7 @@ fn older_turns_are_left_out_down_to_half() {
     };
     assert!(text.contains("about tea"), "{text}");
     assert!(
-        matches!(&after.messages[2], ChatMessage::User { text } if text.starts_with("question"))
+        matches!(&after.messages[2], ChatMessage::User { text, .. } if text.starts_with("question"))
     );
 
     conversation.forget(through + 1);
@@ -112,7 +112,7 @@ fn at_last_there_is_the_newest_text_alone() {
         let least = conversation.fit(Some(budget));
         assert!(least.is_least);
         let text = "question 10.".to_owned();
-        assert_eq!(least.messages, [ChatMessage::User { text }]);
+        assert_eq!(least.messages, [ChatMessage::user(text)]);
     }
 }
 

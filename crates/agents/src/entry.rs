@@ -1,5 +1,6 @@
 //! Stores a text as the first message of its turn.
 
+use crate::attachments::{self, Attachment};
 use crate::delete_turns::{Deleted, delete_turns};
 use crate::error::AgentsError;
 use crate::handle::Inner;
@@ -84,6 +85,7 @@ impl Inner {
         let replaces = request.replaces.clone();
         let before = self.earlier_rows(request, &message.session_id);
         let (audio, received_since) = (request.audio.clone(), self.received_since());
+        let attachments = request.attachments.clone();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if let Some(row) = &new {
@@ -108,14 +110,17 @@ impl Inner {
                 }
                 let id = &message.session_id;
                 store_earlier(conn, before, &agent).await?;
+                // Before a turn is deleted: its files may be sent again.
+                let files = attachments::claim(conn, &message, &attachments, &replaces).await?;
                 if let Some(turn) = &replaces {
                     delete_turns(conn, id, turn, Deleted::AndLater).await?;
                 }
                 let number = conn.claim_chat_turn(id, &agent).await?;
                 message.turn_no = number.ok_or_else(gone)?;
+                message.attachments = attachments::stored(&files)?;
                 message.audio = find_audio(conn, &message, audio, received_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
-                name_session(conn, &message, &session.label).await?;
+                name_session(conn, &message, &session.label, &files).await?;
                 row.turn_no = message.turn_no;
                 conn.insert_chat_turn(&row).await?;
                 if let Some(audio) = &message.audio {
@@ -152,9 +157,12 @@ async fn name_session(
     conn: &mut Conn,
     message: &ChatMessageRow,
     label: &str,
+    files: &[Attachment],
 ) -> Result<(), AgentsError> {
     if message.turn_no == 1 && label == NEW_LABEL {
-        let label = label_of_text(&message.content);
+        let file = files.first().map_or("", |file| &file.name);
+        let text = Some(message.content.as_str()).filter(|text| !text.trim().is_empty());
+        let label = label_of_text(text.unwrap_or(file));
         conn.update_chat_session_label(&message.session_id, &label)
             .await?;
         conn.insert_change("sessions", message.created_at).await?;

@@ -12,6 +12,9 @@ pub enum AgentsError {
     /// The text is a noun.
     #[error("the {0} does not exist")]
     NotFound(&'static str),
+    /// A file with this size limit in bytes.
+    #[error("the file is over the limit of {0} bytes")]
+    FileTooLarge(u64),
     #[error("the ID is already in use")]
     IdTaken,
     #[error("a turn waits or runs in the session")]
@@ -49,6 +52,10 @@ impl From<AgentsError> for Problem {
         match error {
             AgentsError::Invalid { field, reason } => Self::invalid_params(field, reason),
             AgentsError::NotFound(what) => Self::not_found(what),
+            AgentsError::FileTooLarge(max_bytes) => {
+                let message = format!("The file is over the limit of {max_bytes} bytes.");
+                Self::new(ErrorCode::PayloadTooLarge, message).with("max_bytes", max_bytes)
+            }
             AgentsError::IdTaken => Self::new(ErrorCode::Conflict, "This ID is already in use."),
             AgentsError::TurnRunning => Self::new(
                 ErrorCode::Conflict,

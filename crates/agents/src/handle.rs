@@ -52,6 +52,12 @@ pub struct AgentsSettings {
     pub retention: Option<Duration>,
     /// `agents.audio_retention_days`: how long audio of a conversation is kept.
     pub audio_retention: Option<Duration>,
+    /// `agents.attachment_max_bytes`: the largest file.
+    pub attachment_max_bytes: u64,
+    /// `agents.attachments_total_bytes`: how much is kept of the files of all conversations.
+    pub attachments_total_bytes: u64,
+    /// `agents.attachment_retention_days`: how long files of a conversation are kept.
+    pub attachment_retention: Option<Duration>,
 }
 
 impl Default for AgentsSettings {
@@ -65,6 +71,9 @@ impl Default for AgentsSettings {
             zone: Zone::utc(),
             retention: None,
             audio_retention: None,
+            attachment_max_bytes: 10 << 20,
+            attachments_total_bytes: 1 << 30,
+            attachment_retention: None,
         }
     }
 }

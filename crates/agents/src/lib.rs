@@ -10,12 +10,14 @@ mod agent;
 mod agent_budget;
 mod allowed_calls;
 mod approvals;
+mod attachments;
 mod budgets;
 mod context;
 mod delete_turns;
 mod entry;
 mod error;
 mod event;
+mod files;
 mod handle;
 mod history;
 mod input_check;
@@ -47,6 +49,7 @@ mod usage;
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use agent_budget::AgentBudget;
 pub use allowed_calls::{AllowedCall, Remember};
+pub use attachments::{Attachment, NewAttachment};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,
 };

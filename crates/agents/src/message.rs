@@ -1,5 +1,6 @@
 //! A message as callers see it, and its stored form.
 
+use crate::attachments::{Attachment, attachments_of};
 use crate::event::Failure;
 use crate::origin::MessageOrigin;
 use crate::stop::Stop;
@@ -107,6 +108,9 @@ pub struct Message {
     /// The id of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
+    /// The files of a user message. A file that is no longer stored stays in the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Why the answer ended; only in the last message of a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
@@ -119,6 +123,7 @@ pub struct Message {
 impl From<ChatMessageRow> for Message {
     fn from(row: ChatMessageRow) -> Self {
         let tool_calls = calls_of(&row);
+        let attachments = attachments_of(&row);
         let tokens = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
         let usage = tokens(row.input_tokens).zip(tokens(row.output_tokens));
         let part = |count: Option<i64>| tokens(count).unwrap_or_default();
@@ -143,6 +148,7 @@ impl From<ChatMessageRow> for Message {
             }),
             model: row.model,
             audio: row.audio,
+            attachments,
             stop: row.stop.as_deref().and_then(Stop::of),
             error: row.error.as_deref().and_then(Failure::read),
             created_at: row.created_at,

@@ -129,7 +129,7 @@ impl Agents {
             api_key: Cause::api_key_of(&call.actor.name),
         };
         inner.check_call(&cause, &model).await?;
-        inner.models.learn_facts(&model).await;
+        inner.models.learn_facts(&model, false).await;
         let messages = call.request.messages.iter().map(tokens_in).sum::<u64>();
         let system = call.request.system.as_deref();
         let running = RunningCall {

@@ -1,6 +1,7 @@
 //! Turns stored messages into a model request that every provider accepts, whatever a crash or a stop left
 //! incomplete. Marks tool output as data.
 
+use crate::files::{Files, Shown, tokens_of_pictures};
 use crate::message::{ToolCallRecord, calls_of};
 use crate::origin::MessageOrigin;
 use gatehouse_models::{ChatMessage, ToolCall, ToolSpec};
@@ -21,11 +22,15 @@ pub(crate) struct Caps {
 
 impl Caps {
     fn of(self, row: &ChatMessageRow) -> usize {
-        if row.turn_no < self.turn {
-            self.old
-        } else {
+        if self.is_current(row) {
             self.current
+        } else {
+            self.old
         }
+    }
+
+    fn is_current(self, row: &ChatMessageRow) -> bool {
+        row.turn_no >= self.turn
     }
 }
 
@@ -64,6 +69,7 @@ pub(crate) fn messages(
     rows: &[ChatMessageRow],
     caps: Caps,
     model: &str,
+    files: &Files,
 ) -> Vec<ChatMessage> {
     let mut ids = CallIds {
         model,
@@ -81,7 +87,10 @@ pub(crate) fn messages(
     let mut rest = rows.iter().peekable();
     while let Some(row) = rest.next() {
         match row.role.as_str() {
-            "user" => push_user(&mut messages, &row.content),
+            "user" => {
+                let shown = files.shown(row, caps.of(row), caps.is_current(row));
+                push_user(&mut messages, &row.content, shown);
+            }
             "assistant" => {
                 let calls = calls_of(row);
                 if calls.is_empty() && row.content.is_empty() {
@@ -114,13 +123,20 @@ fn state_of(row: &ChatMessageRow, model: &str) -> Option<serde_json::Value> {
     serde_json::from_str(state).ok()
 }
 
-fn push_user(messages: &mut Vec<ChatMessage>, text: &str) {
-    if let Some(ChatMessage::User { text: before }) = messages.last_mut() {
+fn push_user(messages: &mut Vec<ChatMessage>, text: &str, files: Shown) {
+    let text = format!("{}{text}", files.text);
+    if let Some(ChatMessage::User {
+        text: before,
+        pictures,
+    }) = messages.last_mut()
+    {
         before.push_str("\n\n");
-        before.push_str(text);
+        before.push_str(&text);
+        pictures.extend(files.pictures);
     } else {
         messages.push(ChatMessage::User {
-            text: text.to_owned(),
+            text,
+            pictures: files.pictures,
         });
     }
 }
@@ -199,6 +215,7 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
 pub(crate) fn transcript(
     summary: Option<&str>,
     rows: &[ChatMessageRow],
+    files: &Files,
     characters: usize,
 ) -> String {
     let mut parts = Vec::new();
@@ -212,7 +229,7 @@ pub(crate) fn transcript(
         .saturating_sub(50)
         .clamp(100, 1500);
     for row in rows.iter().rev() {
-        let part = transcript_of(row, each);
+        let part = transcript_of(row, files, each);
         let length = part.chars().count();
         if length > room {
             break;
@@ -225,7 +242,7 @@ pub(crate) fn transcript(
     parts.concat()
 }
 
-fn transcript_of(row: &ChatMessageRow, characters: usize) -> String {
+fn transcript_of(row: &ChatMessageRow, files: &Files, characters: usize) -> String {
     let mut part = String::new();
     part.push_str(&row.role);
     if row.origin == MessageOrigin::Stranger.as_str() {
@@ -235,6 +252,7 @@ fn transcript_of(row: &ChatMessageRow, characters: usize) -> String {
     if !row.content.is_empty() {
         let _ = write!(part, " {}", shortened(&row.content, characters));
     }
+    part.push_str(&files.summarized(row, characters));
     for call in calls_of(row) {
         let arguments = shortened(&call.arguments, characters / 4);
         let _ = write!(part, " [calls {} {arguments}]", call.name);
@@ -259,7 +277,7 @@ pub(crate) fn tokens_beside(system: Option<&str>, tools: &[ToolSpec]) -> u64 {
 
 pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {
     match message {
-        ChatMessage::User { text } => tokens_of(text),
+        ChatMessage::User { text, pictures } => tokens_of(text) + tokens_of_pictures(pictures),
         ChatMessage::Assistant {
             text,
             tool_calls,

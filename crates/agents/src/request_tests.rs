@@ -47,7 +47,7 @@ const WHOLE: Caps = Caps {
 };
 
 fn sent(rows: &[ChatMessageRow]) -> Vec<ChatMessage> {
-    messages(Vec::new(), rows, WHOLE, "p/m")
+    messages(Vec::new(), rows, WHOLE, "p/m", &Files::default())
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Deletes conversations and audio after the configured time, in small batches because other writes may have to
+//! Deletes conversations, audio and files after the configured time, in small batches because other writes may have to
 //! wait.
 
 use crate::error::AgentsError;
@@ -11,12 +11,15 @@ use std::time::Duration;
 const PERIOD: Duration = Duration::from_mins(10);
 /// Maximum number of conversations deleted in one transaction.
 const AT_ONCE: i64 = 16;
+/// How long files without a message are kept.
+const UNSENT_FILES: Duration = Duration::from_hours(24);
 
 /// What a sweep has deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     pub conversations: u64,
     pub recordings: u64,
+    pub files: u64,
 }
 
 /// Runs a sweep every ten minutes until shutdown.
@@ -31,10 +34,11 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
                 Ok(swept) => tracing::info!(
                     conversations = swept.conversations,
                     recordings = swept.recordings,
-                    "old conversations and audio were deleted"
+                    files = swept.files,
+                    "old conversations, audio and files were deleted"
                 ),
                 Err(error) => {
-                    tracing::warn!(%error, "old conversations and audio were not deleted");
+                    tracing::warn!(%error, "old conversations, audio and files were not deleted");
                 }
             }
         }
@@ -43,8 +47,8 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
 }
 
 impl Agents {
-    /// Deletes what `agents.retention_days` and `agents.audio_retention_days` do not keep. Sweeps also run in
-    /// the background.
+    /// Deletes what `agents.retention_days`, `agents.audio_retention_days` and `agents.attachment_retention_days` do
+    /// not keep, and files that were not sent within a day. Sweeps also run in the background.
     pub async fn sweep(&self) -> Result<Swept, AgentsError> {
         let settings = self.0.settings.load_full();
         let mut swept = Swept::default();
@@ -54,6 +58,7 @@ impl Agents {
         if let Some(kept) = settings.audio_retention {
             swept.recordings = self.0.delete_old_audio(kept).await?;
         }
+        swept.files = self.0.delete_old_files(settings.attachment_retention).await?;
         Ok(swept)
     }
 }
@@ -90,6 +95,27 @@ impl Inner {
             let write = self.store.write(move |conn| {
                 Box::pin(async move {
                     let removed = conn.delete_old_session_audio(before).await?;
+                    Ok::<_, AgentsError>(removed)
+                })
+            });
+            match write.await? {
+                0 => return Ok(deleted),
+                removed => deleted += removed,
+            }
+        }
+    }
+
+    async fn delete_old_files(&self, kept: Option<Duration>) -> Result<u64, AgentsError> {
+        let mut deleted = 0;
+        loop {
+            let before = match kept {
+                Some(kept) => Some(self.sweep_before(kept).await?),
+                None => None,
+            };
+            let unsent = self.sweep_before(UNSENT_FILES).await?;
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let removed = conn.delete_old_session_attachments(before, unsent).await?;
                     Ok::<_, AgentsError>(removed)
                 })
             });

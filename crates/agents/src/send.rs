@@ -84,13 +84,15 @@ impl Origin {
     }
 }
 
-/// A text for an agent.
+/// A text for an agent. It may be empty if there are attachments.
 #[derive(Clone, Debug)]
 pub struct SendRequest {
     pub session: Target,
     pub text: String,
     /// The id of the audio, when the text was spoken.
     pub audio: Option<String>,
+    /// The ids of files of the session, which must exist.
+    pub attachments: Vec<String>,
     /// The agent that answers from now on. When absent, the session's own, or `default`.
     pub agent: Option<String>,
     /// The model for this turn only.
@@ -112,6 +114,7 @@ impl SendRequest {
             session: Target::New,
             text: text.into(),
             audio: None,
+            attachments: Vec::new(),
             agent: None,
             model: None,
             replaces: None,

@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
-use crate::{manage_sessions, presets, turn};
+use crate::{attachments, manage_sessions, presets, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_models::ModelError;
@@ -92,7 +92,8 @@ impl Agents {
 
 fn check(request: &SendRequest) -> Result<(), AgentsError> {
     let refuse = |field, reason: &str| Err(AgentsError::invalid(field, reason));
-    if request.text.trim().is_empty() {
+    attachments::check(&request.attachments)?;
+    if request.text.trim().is_empty() && request.attachments.is_empty() {
         return refuse("text", "must not be empty");
     }
     if request.text.len() > MAX_TEXT_BYTES {

@@ -70,6 +70,8 @@ ids! {
     TurnId = "turn_";
     /// A spoken recording in a chat session.
     AudioId = "aud_";
+    /// A file in a chat session.
+    AttachmentId = "att_";
     /// A tool call that is waiting for approval.
     ApprovalId = "apr_";
     /// A webhook. Senders use its public id instead.

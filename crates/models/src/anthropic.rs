@@ -9,7 +9,7 @@ mod stream;
 mod thinking;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ToolCall, ToolChoice, ToolSpec};
+use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
@@ -169,9 +169,27 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
+/// Source: <https://platform.claude.com/docs/en/build-with-claude/vision>, which recommends pictures before the text.
+fn picture(picture: &Picture) -> Value {
+    json!({
+        "type": "image",
+        "source": {
+            "type": "base64",
+            "media_type": Picture::MEDIA_TYPE,
+            "data": picture.base64(),
+        },
+    })
+}
+
 fn blocks(message: &ChatMessage, has_state: bool) -> (&'static str, Vec<Value>) {
     match message {
-        ChatMessage::User { text: said } => ("user", vec![text(said)]),
+        ChatMessage::User {
+            text: said,
+            pictures,
+        } => {
+            let said = (pictures.is_empty() || !said.trim().is_empty()).then(|| text(said));
+            ("user", pictures.iter().map(picture).chain(said).collect())
+        }
         ChatMessage::Assistant {
             text: said,
             tool_calls,

@@ -3,6 +3,7 @@
 use crate::candidates::{Endpoint, LOCAL};
 use crate::handle::{Inner, ModelRef, Models};
 use crate::known_context::known_context;
+use crate::known_vision::known_vision;
 use crate::listing::Listed;
 use crate::{ModelError, ModelsSettings};
 use futures_util::future::join_all;
@@ -147,6 +148,7 @@ fn known(
         .or(listed.unwrap_or_default())
         .or(ModelFacts {
             context: known_context(model),
+            vision: known_vision(model),
             ..ModelFacts::default()
         })
 }

@@ -1,8 +1,11 @@
 //! Vendor-neutral request and response types.
 
+use data_encoding::BASE64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
 
 /// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,20 +63,40 @@ impl ReasoningEffort {
     }
 }
 
+/// A JPEG image that a model is shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture(pub Arc<[u8]>);
+
+impl Picture {
+    /// The media type of every picture.
+    pub(crate) const MEDIA_TYPE: &str = "image/jpeg";
+
+    pub(crate) fn base64(&self) -> String {
+        BASE64.encode(&self.0)
+    }
+}
+
+impl fmt::Debug for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Picture({} bytes)", self.0.len())
+    }
+}
+
 /// One message of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatMessage {
     /// A person, or a program in that role.
-    User { text: String },
+    User {
+        text: String,
+        /// Only for models that read images.
+        pictures: Vec<Picture>,
+    },
     Assistant {
         /// May be empty when there are tool calls.
         text: String,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
         /// The reasoning behind this message, as [`Chunk::State`] delivered it. Only for the provider and the
         /// model that wrote it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<Value>,
     },
     /// The result of a tool call.
@@ -84,6 +107,16 @@ pub enum ChatMessage {
         name: String,
         text: String,
     },
+}
+
+impl ChatMessage {
+    /// A user's text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User {
+            text: text.into(),
+            pictures: Vec::new(),
+        }
+    }
 }
 
 /// A tool call as the model wrote it. Nothing is validated: the tool may not exist, and the arguments may not

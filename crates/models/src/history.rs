@@ -43,9 +43,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn user(text: &str) -> ChatMessage {
-        ChatMessage::User {
-            text: text.to_owned(),
-        }
+        ChatMessage::user(text)
     }
 
     fn calls(ids: &[&str]) -> ChatMessage {

@@ -19,6 +19,7 @@ mod handle;
 mod history;
 mod keys;
 mod known_context;
+mod known_vision;
 mod learned;
 mod listing;
 mod local;
@@ -36,8 +37,8 @@ mod wire;
 
 pub use catalogue::{ModelInfo, ProviderTest};
 pub use chat::{
-    ChatMessage, ChatRequest, Chunk, ReasoningEffort, StopReason, ToolCall, ToolChoice, ToolSpec,
-    Usage,
+    ChatMessage, ChatRequest, Chunk, Picture, ReasoningEffort, StopReason, ToolCall, ToolChoice,
+    ToolSpec, Usage,
 };
 pub use error::ModelError;
 pub use gatehouse_domain::ModelFacts;

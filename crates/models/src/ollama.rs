@@ -45,18 +45,22 @@ impl Shown {
 
 impl Models {
     /// Asks the provider about a model whose context window is unknown: for its list, and an Ollama server for
-    /// the model. Each is asked once. Failures are not errors: then the model stays unknown.
-    pub async fn learn_facts(&self, model: &ModelRef) {
+    /// the model. `with_vision`: also if it is unknown whether the model reads images. Each is asked once. Failures are not errors: then the model stays unknown.
+    pub async fn learn_facts(&self, model: &ModelRef, with_vision: bool) {
         let inner = &self.inner;
         let settings = inner.settings.load_full();
-        if self.facts(model).context.is_some() || inner.shown.of(model).is_some() {
+        let is_known = || {
+            let facts = self.facts(model);
+            facts.context.is_some() && (facts.vision.is_some() || !with_vision)
+        };
+        if is_known() || inner.shown.of(model).is_some() {
             return;
         }
         let Some(endpoint) = inner.candidates(&settings).find(&model.provider) else {
             return;
         };
         let _listed = inner.models_of(&endpoint).await;
-        let facts = if self.facts(model).context.is_none() && endpoint.is_local() {
+        let facts = if !is_known() && endpoint.is_local() {
             inner
                 .show(&endpoint, &model.model)
                 .await

@@ -8,7 +8,7 @@ mod state;
 mod stream;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ToolCall, ToolChoice, ToolSpec};
+use crate::chat::{ChatMessage, Picture, ToolCall, ToolChoice, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
@@ -128,7 +128,14 @@ fn dialect(call: &ChatCall<'_>) -> Dialect {
 
 fn message(said: &ChatMessage, has_state: bool) -> Value {
     match said {
-        ChatMessage::User { text } => json!({ "role": "user", "content": text }),
+        ChatMessage::User { text, pictures } if pictures.is_empty() => {
+            json!({ "role": "user", "content": text })
+        }
+        ChatMessage::User { text, pictures } => {
+            let text = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+            let content: Vec<Value> = pictures.iter().map(picture).chain(text).collect();
+            json!({ "role": "user", "content": content })
+        }
         ChatMessage::Assistant {
             text,
             tool_calls,
@@ -149,6 +156,13 @@ fn message(said: &ChatMessage, has_state: bool) -> Value {
             json!({ "role": "tool", "tool_call_id": call_id, "content": text })
         }
     }
+}
+
+/// Source: <https://platform.openai.com/docs/guides/images-vision>. Compatible servers accept the same form, also
+/// Gemini's <https://ai.google.dev/gemini-api/docs/openai>.
+fn picture(picture: &Picture) -> Value {
+    let url = format!("data:{};base64,{}", Picture::MEDIA_TYPE, picture.base64());
+    json!({ "type": "image_url", "image_url": { "url": url } })
 }
 
 /// Arguments that are not JSON are sent as a string in an object: servers whose template parses them would

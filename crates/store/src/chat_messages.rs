@@ -42,6 +42,8 @@ pub struct ChatMessageRow {
     pub model: Option<String>,
     /// ID of the message's audio.
     pub audio: Option<String>,
+    /// The files of a user message, as JSON text. They count as a stranger's.
+    pub attachments: Option<String>,
     /// Why the answer ended; only in the last message of a turn.
     pub stop: Option<String>,
     /// Why the turn failed, as JSON text.
@@ -84,6 +86,7 @@ impl ChatMessageRow {
             reasoning_tokens: None,
             model: None,
             audio: None,
+            attachments: None,
             stop: None,
             error: None,
             delivery_id: None,
@@ -96,7 +99,12 @@ impl ChatMessageRow {
     /// Returns total size of the texts in bytes.
     pub fn text_bytes(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let besides = [&self.tool_calls, &self.reasoning, &self.reasoning_state];
+        let besides = [
+            &self.tool_calls,
+            &self.reasoning,
+            &self.reasoning_state,
+            &self.attachments,
+        ];
         besides
             .into_iter()
             .map(of)
@@ -108,12 +116,12 @@ columns! {
     ChatMessageRow:
     session_id, turn_no, seq, id, turn_id, role, origin, is_private("private"), content,
     tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, model,
-    audio, stop, error, delivery_id, reasoning, reasoning_state, created_at
+    audio, attachments, stop, error, delivery_id, reasoning, reasoning_state, created_at
 }
 
 impl Conn {
-    /// Stores a message at the end of its turn. A stranger's message taints the session, and a private one
-    /// marks it as private, in the same statement. Returns the message's number, or `None` if the session no
+    /// Stores a message at the end of its turn. A stranger's message and files taint the session, and a private
+    /// message marks it as private, in the same statement. Returns the message's number, or `None` if the session no
     /// longer exists.
     pub async fn insert_chat_message(
         &mut self,
@@ -122,13 +130,15 @@ impl Conn {
         let session = query(
             "UPDATE chat_sessions SET last_seq = last_seq + 1, message_count = message_count + 1,
                  updated_at = $2,
-                 tainted = CASE WHEN $3 = 'stranger' THEN 1 ELSE tainted END,
+                 tainted = CASE WHEN $3 = 'stranger' OR $5 = 1 THEN 1 ELSE tainted END,
                  private = CASE WHEN $4 = 1 THEN 1 ELSE private END
              WHERE id = $1 RETURNING last_seq",
         );
         let session = session.bind(row.session_id.as_str());
         let session = session.bind(row.created_at.as_millis()).bind(&row.origin);
-        let next = self.find(session.bind(i64::from(row.is_private))).await?;
+        let session = session.bind(i64::from(row.is_private));
+        let session = session.bind(i64::from(row.attachments.is_some()));
+        let next = self.find(session).await?;
         let Some(Number(seq)) = next else {
             return Ok(None);
         };
@@ -136,9 +146,9 @@ impl Conn {
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, origin,
                  private, content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
                  audio, stop, error, delivery_id, created_at, reasoning, reasoning_state, cached_tokens,
-                 reasoning_tokens)
+                 reasoning_tokens, attachments)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-                 $20, $21, $22, $23, $24)",
+                 $20, $21, $22, $23, $24, $25)",
         );
         self.run(
             query
@@ -165,7 +175,8 @@ impl Conn {
                 .bind(row.reasoning.as_deref())
                 .bind(row.reasoning_state.as_deref())
                 .bind(row.cached_tokens)
-                .bind(row.reasoning_tokens),
+                .bind(row.reasoning_tokens)
+                .bind(row.attachments.as_deref()),
         )
         .await?;
         Ok(Some(seq))

@@ -229,7 +229,7 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Deletes a session with its messages, audio and share; `false` if it did not exist.
+    /// Deletes a session with its messages, audio, files and share; `false` if it did not exist.
     pub async fn delete_chat_session(&mut self, id: &SessionId) -> Result<bool, StoreError> {
         let share = query("DELETE FROM chat_shares WHERE session_id = $1");
         self.run(share.bind(id.as_str())).await?;
@@ -238,6 +238,7 @@ impl Conn {
         let turns = query("DELETE FROM chat_turns WHERE session_id = $1");
         self.run(turns.bind(id.as_str())).await?;
         self.delete_session_audio(id).await?;
+        self.delete_session_attachments(id).await?;
         let session = query("DELETE FROM chat_sessions WHERE id = $1");
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }

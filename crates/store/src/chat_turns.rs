@@ -165,6 +165,13 @@ impl Conn {
         session: &SessionId,
         (first, last): (i64, i64),
     ) -> Result<(), StoreError> {
+        let files = query(
+            "DELETE FROM session_attachments WHERE session_id = $1 AND message_id IN (
+                 SELECT id FROM chat_messages
+                 WHERE session_id = $1 AND turn_no >= $2 AND turn_no <= $3)",
+        );
+        let files = files.bind(session.as_str()).bind(first).bind(last);
+        self.run(files).await?;
         let messages = query(
             "DELETE FROM chat_messages WHERE session_id = $1 AND turn_no >= $2 AND turn_no <= $3",
         );

@@ -154,6 +154,11 @@ const MIGRATIONS: [(i64, &str, &str); 34] = [
         "audit_intents",
         include_str!("../migrations/0060_audit_intents.sql"),
     ),
+    (
+        62,
+        "session_attachments",
+        include_str!("../migrations/0062_session_attachments.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

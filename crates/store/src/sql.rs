@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use gatehouse_domain::id::{
-    AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId,
+    AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId,
     SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
@@ -186,7 +186,7 @@ macro_rules! readable_ids {
 }
 
 readable_ids! {
-    AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
+    AttachmentId AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
 }
 
 /// Implements [`FromRow`] for a struct with one column per field. `field("column")` is for a column with

@@ -7,6 +7,7 @@
 
 mod calc;
 mod fetch;
+mod files;
 mod html;
 mod input;
 mod mcp;
@@ -16,6 +17,7 @@ mod register;
 mod search;
 mod text;
 
+pub use files::FileError;
 pub use mcp::{Mcp, McpError, McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
 pub use search::key_binding;

@@ -2,10 +2,13 @@
 
 use crate::calc::Calc;
 use crate::fetch::WebFetch;
+use crate::files::{FileError, FileReader};
 use crate::mcp::Mcp;
+use crate::pdf::PdfReader;
 use crate::search::{WebSearch, bind_key, service_of_variable};
 use arc_swap::ArcSwap;
-use gatehouse_agents::Agents;
+use bytes::Bytes;
+use gatehouse_agents::{Agents, NewAttachment};
 use gatehouse_config as config;
 use gatehouse_domain::{Clock, KeyBinding, Random};
 use gatehouse_outbound::Outbound;
@@ -46,6 +49,7 @@ pub struct ToolsSettings {
 pub struct ToolsHandle {
     search: Arc<ArcSwap<config::WebSearch>>,
     mcp: Mcp,
+    files: Arc<FileReader>,
 }
 
 /// Registers the built-in tools. [`ToolsHandle::background`] starts the MCP servers.
@@ -53,7 +57,9 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let search = Arc::new(ArcSwap::from_pointee(settings.web_search));
     let registry = agents.tools();
     registry.register(Arc::new(Calc::new()));
-    registry.register(Arc::new(WebFetch::new(parts.outbound.clone())));
+    let pdf = Arc::new(PdfReader::new());
+    let web_fetch = WebFetch::new(parts.outbound.clone(), Arc::clone(&pdf));
+    registry.register(Arc::new(web_fetch));
     registry.register(Arc::new(WebSearch::new(
         parts.outbound.clone(),
         parts.secrets.clone(),
@@ -67,7 +73,8 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
         settings.mcp_servers,
         settings.child_variables,
     );
-    ToolsHandle { search, mcp }
+    let files = Arc::new(FileReader::new(pdf));
+    ToolsHandle { search, mcp, files }
 }
 
 impl ToolsHandle {
@@ -89,6 +96,11 @@ impl ToolsHandle {
     pub fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
         service_of_variable(&self.search.load(), variable)
             .or_else(|| self.mcp.service_of_variable(variable))
+    }
+
+    /// Reads a file that is to be attached to a message.
+    pub async fn read_file(&self, name: String, data: Bytes) -> Result<NewAttachment, FileError> {
+        self.files.read(name, data).await
     }
 
     /// The MCP servers, for their status.

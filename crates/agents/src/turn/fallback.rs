@@ -39,7 +39,8 @@ impl Running<'_> {
             match self.next_model(&mut setup.fallback).await? {
                 Some(model) => {
                     tracing::warn!(turn = %self.turn.id, error = %reported, %model, "the next model takes over");
-                    setup.conversation.ask_another(model.to_string());
+                    let sees = self.inner.models.facts(&model).vision == Some(true);
+                    setup.conversation.ask_another(model.to_string(), sees);
                     setup.model = model;
                     self.limit = None;
                     restarts = 0;

@@ -246,11 +246,14 @@ impl Running<'_> {
         let config = &agent.config;
         let mut fallback = VecDeque::from(config.fallback.clone());
         let model = self.choose_model(config, &mut fallback).await?;
-        let learning = self.inner.models.learn_facts(&model);
+        let has_files = rows.iter().any(|row| row.attachments.is_some());
+        let learning = self.inner.models.learn_facts(&model, has_files);
         turn.cancel
             .run_until_cancelled(learning)
             .await
             .ok_or(TurnFailure::Stopped)?;
+        let mut files = self.inner.read_files(&rows).await?;
+        files.sees = self.inner.models.facts(&model).vision == Some(true);
         let source = Source::of(&session.source);
         let has_sender_text =
             session.tainted && matches!(source, Source::Webhook | Source::Channel);
@@ -267,7 +270,8 @@ impl Running<'_> {
             },
             has_sender_text,
             is_of_channel: source == Source::Channel,
-            conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap),
+            conversation: Conversation::new(summary, rows, turn.number, model.to_string(), has_gap)
+                .with_files(files),
             agent,
             model,
         })
@@ -332,6 +336,7 @@ impl Running<'_> {
             added,
             rule,
             has_tools || setup.conversation.has_tool_output(),
+            setup.conversation.has_files(),
             setup.conversation.summary().is_some(),
         )
     }

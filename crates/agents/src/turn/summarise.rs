@@ -57,7 +57,7 @@ impl Running<'_> {
         let conversation = &setup.conversation;
         let rows = conversation.older(through);
         let before = conversation.summary().map(|summary| summary.text.as_str());
-        let transcript = request::transcript(before, rows, characters);
+        let transcript = request::transcript(before, rows, conversation.files(), characters);
         if transcript.trim().is_empty() {
             return Ok(None);
         }
@@ -96,7 +96,7 @@ async fn summarise(
 ) -> Result<(String, Usage), ModelError> {
     let request = ChatRequest {
         system: Some(prompt::SUMMARISE.to_owned()),
-        messages: vec![ChatMessage::User { text: transcript }],
+        messages: vec![ChatMessage::user(transcript)],
         ..ChatRequest::default()
     };
     let mut stream = models.chat(model, request).await?;

@@ -30,7 +30,7 @@ fn model_call(text: &str) -> ModelCall {
         provider: "fake".to_owned(),
         model: "m1".to_owned(),
         request: ChatRequest {
-            messages: vec![ChatMessage::User { text }],
+            messages: vec![ChatMessage::user(text)],
             ..ChatRequest::default()
         },
         actor: request(Vec::new(), "").actor,

@@ -37,6 +37,35 @@ pub(crate) const KEYS: &[KeySpec] = &[
         "Days until recorded and synthesized audio of a conversation is deleted; 0 keeps it as long as \
          the conversation.",
     ),
+    days(
+        "agents.attachment_retention_days",
+        "Days until a file of a conversation is deleted; 0 keeps it as long as the conversation.",
+    ),
+    KeySpec {
+        key: "agents.attachment_max_bytes",
+        kind: Kind::Whole {
+            min: 1024,
+            max: 25 << 20,
+        },
+        default: Initial::Whole(10 << 20),
+        doc: "The largest file that can be attached to a message, in bytes.",
+        example: "",
+        guard: Guard::Write,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "agents.attachments_total_bytes",
+        kind: Kind::Whole {
+            min: 0,
+            max: 1 << 40,
+        },
+        default: Initial::Whole(1 << 30),
+        doc: "How many bytes of files of conversations are kept. Beyond it, the oldest files are \
+              deleted.",
+        example: "",
+        guard: Guard::Write,
+        change: Change::Live,
+    },
 ];
 
 const fn days(key: &'static str, doc: &'static str) -> KeySpec {
@@ -66,6 +95,12 @@ pub struct Agents {
     pub retention: Option<Duration>,
     /// How long audio of a conversation is kept; `None`: as long as the conversation.
     pub audio_retention: Option<Duration>,
+    /// The largest file of a message.
+    pub attachment_max_bytes: u64,
+    /// How much of the files of all conversations is kept.
+    pub attachments_total_bytes: u64,
+    /// How long a file of a conversation is kept; `None`: as long as the conversation.
+    pub attachment_retention: Option<Duration>,
 }
 
 impl Agents {
@@ -76,6 +111,9 @@ impl Agents {
             timezone: reader.optional("agents.timezone")?,
             retention: kept(reader.whole("agents.retention_days")?),
             audio_retention: kept(reader.whole("agents.audio_retention_days")?),
+            attachment_max_bytes: reader.whole("agents.attachment_max_bytes")?,
+            attachments_total_bytes: reader.whole("agents.attachments_total_bytes")?,
+            attachment_retention: kept(reader.whole("agents.attachment_retention_days")?),
         })
     }
 }

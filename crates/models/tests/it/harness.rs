@@ -129,9 +129,7 @@ pub fn model_of(provider: &str, model: &str) -> ModelRef {
 }
 
 pub fn user(text: &str) -> ChatMessage {
-    ChatMessage::User {
-        text: text.to_owned(),
-    }
+    ChatMessage::user(text)
 }
 
 pub fn hello() -> ChatRequest {

@@ -66,8 +66,12 @@ pub struct SendParams {
     /// The session's id or key. Each text without it begins a new session: to send several texts to one new session
     /// without waiting, create it with `sessions.create`.
     session: Option<String>,
-    /// The text, at most 1 MiB.
+    /// The text, at most 1 MiB. It may be empty if there are attachments.
     text: String,
+    /// The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    attachments: Vec<String>,
     /// The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
     audio_id: Option<String>,
     /// The agent that answers from now on.
@@ -150,6 +154,7 @@ fn request(call: &Call, params: SendParams) -> SendRequest {
     SendRequest {
         session: params.session.map_or(Target::New, Target::Existing),
         audio: params.audio_id,
+        attachments: params.attachments,
         agent: params.agent,
         model: params.model,
         replaces: params.replaces,

@@ -60,6 +60,9 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
         turn_timeout: settings.agents.turn_timeout,
         retention: settings.agents.retention,
         audio_retention: settings.agents.audio_retention,
+        attachment_max_bytes: settings.agents.attachment_max_bytes,
+        attachments_total_bytes: settings.agents.attachments_total_bytes,
+        attachment_retention: settings.agents.attachment_retention,
         zone: settings
             .agents
             .timezone

@@ -18,6 +18,7 @@ use kind::Kind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
@@ -37,7 +38,7 @@ const TIME: Duration = Duration::from_secs(20);
 pub(crate) struct WebFetch {
     outbound: Outbound,
     reader: Reader,
-    pdf_reader: PdfReader,
+    pdf_reader: Arc<PdfReader>,
 }
 
 #[derive(Deserialize)]
@@ -49,11 +50,11 @@ struct Input {
 }
 
 impl WebFetch {
-    pub(crate) fn new(outbound: Outbound) -> Self {
+    pub(crate) fn new(outbound: Outbound, pdf_reader: Arc<PdfReader>) -> Self {
         Self {
             outbound,
             reader: Reader::new(),
-            pdf_reader: PdfReader::new(),
+            pdf_reader,
         }
     }
 

@@ -2,6 +2,7 @@
 //! document derive from it, and a test checks that the decision table covers every route.
 
 mod approve;
+mod attachments;
 mod auth;
 mod documents;
 pub(crate) mod health;

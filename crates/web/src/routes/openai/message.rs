@@ -58,7 +58,7 @@ impl Conversation {
     }
 
     pub(super) fn push_user(&mut self, text: String) {
-        self.messages.push(ChatMessage::User { text });
+        self.messages.push(ChatMessage::user(text));
     }
 
     /// Adds an answer of the model. Calls directly after an answer belong to it.

@@ -77,12 +77,12 @@ fn one_off(agent: &str, request: ChatRequest, actor: Actor) -> Result<OneOffRequ
         return Err(Problem::invalid_params("response_format", reason));
     }
     let mut messages = request.messages;
-    let Some(ChatMessage::User { text }) = messages.pop() else {
+    let Some(ChatMessage::User { text, .. }) = messages.pop() else {
         let reason = "the last message must have the role `user`";
         return Err(Problem::invalid_params("messages", reason));
     };
     let earlier = messages.into_iter().map(|message| match message {
-        ChatMessage::User { text } => Ok(EarlierMessage::User(text)),
+        ChatMessage::User { text, .. } => Ok(EarlierMessage::User(text)),
         ChatMessage::Assistant {
             text, tool_calls, ..
         } if tool_calls.is_empty() => Ok(EarlierMessage::Assistant(text)),

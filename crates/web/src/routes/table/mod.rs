@@ -61,7 +61,12 @@ impl Route {
         self.takes::<T>()
     }
 
-    #[cfg(feature = "voice")]
+    /// The body is a file.
+    const fn takes_bytes<T: JsonSchema>(mut self, media_type: &'static str) -> Self {
+        self.body_type = media_type;
+        self.takes::<T>()
+    }
+
     const fn gives_bytes(mut self, media_type: &'static str) -> Self {
         self.answer_type = media_type;
         self

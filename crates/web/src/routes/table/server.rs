@@ -1,14 +1,14 @@
 //! Routes for the page, server information, API documents, RPC and WebSockets.
 
-use super::{PUBLIC, READ, row};
+use super::{PUBLIC, READ, WRITE, row};
 use crate::routes::{
-    Access, Route, Verb, approve, documents, health, mcp, rpc, sessions, share, status,
+    Access, Route, Verb, approve, attachments, documents, health, mcp, rpc, sessions, share, status,
 };
 use crate::{manual, pages, socket};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
 use Access::Identity;
-use Verb::{Get, Post};
+use Verb::{Delete, Get, Post};
 
 pub(super) const ROWS: &[Route] = &[
     row(
@@ -197,6 +197,30 @@ pub(super) const ROWS: &[Route] = &[
         "The messages of a chat session",
     )
     .gives::<gatehouse_rpc::methods::chat::HistoryResult>(),
+    row(
+        "sessions.attachments.create",
+        (Post, "/api/sessions/{id}/attachments"),
+        WRITE,
+        || post(attachments::post),
+        "Stores a file with the session; the body is the file, and the query parameter `name` its name",
+    )
+    .takes_bytes::<attachments::FileBody>("application/octet-stream")
+    .gives::<gatehouse_agents::Attachment>(),
+    row(
+        "sessions.attachments.get",
+        (Get, "/api/sessions/{id}/attachments/{attachment_id}"),
+        READ,
+        || get(attachments::get),
+        "A file of a session",
+    )
+    .gives_bytes("application/octet-stream"),
+    row(
+        "sessions.attachments.delete",
+        (Delete, "/api/sessions/{id}/attachments/{attachment_id}"),
+        WRITE,
+        || delete(attachments::delete),
+        "Deletes a file that was not sent",
+    ),
     row(
         "openapi",
         (Get, "/api/openapi.json"),

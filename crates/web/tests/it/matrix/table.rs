@@ -76,6 +76,24 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ),
     (
         "POST",
+        "/api/sessions/{id}/attachments",
+        "/api/sessions/ses_none/attachments?name=a",
+        WRITE,
+    ),
+    (
+        "GET",
+        "/api/sessions/{id}/attachments/{attachment_id}",
+        "/api/sessions/ses_none/attachments/att_none",
+        READ,
+    ),
+    (
+        "DELETE",
+        "/api/sessions/{id}/attachments/{attachment_id}",
+        "/api/sessions/ses_none/attachments/att_none",
+        WRITE,
+    ),
+    (
+        "POST",
         "/api/sessions/{id}/audio",
         "/api/sessions/ses_none/audio",
         WRITE,

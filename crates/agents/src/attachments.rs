@@ -1,0 +1,313 @@
+//! Files of sessions. A caller stores a file with a session, then sends a text that names it. The caller has
+//! already found its type and made what models receive of it.
+//!
+//! Files count as a stranger's, whoever sent them: their author is not known.
+
+use crate::error::AgentsError;
+use crate::handle::Agents;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use gatehouse_domain::id::{AttachmentId, SessionId};
+use gatehouse_domain::visible;
+use gatehouse_store::{
+    AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// How many files a message may have.
+const MAX_FILES: usize = 10;
+const MAX_NAME_CHARACTERS: usize = 200;
+/// How much of a file to read at a time. The database may read the whole value for each chunk, so chunks are not
+/// too small.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// A file of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Attachment {
+    /// To pass in `attachments` to `chat.send`.
+    pub id: AttachmentId,
+    /// The file name without directories and invisible characters.
+    pub name: String,
+    /// The media type, detected from the content.
+    #[serde(rename = "type")]
+    pub media_type: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Width of an image in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u64>,
+    /// Height of an image in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<u64>,
+}
+
+/// A file to store.
+#[derive(Clone, Debug)]
+pub struct NewAttachment {
+    /// As the caller named it.
+    pub name: String,
+    pub media_type: &'static str,
+    /// Width and height of an image in pixels.
+    pub pixels: Option<(u32, u32)>,
+    /// The text of a document, for models.
+    pub text: Option<String>,
+    /// An image as JPEG, for models that read images.
+    pub picture: Option<Vec<u8>>,
+    pub data: Bytes,
+}
+
+impl From<SessionAttachmentRow> for Attachment {
+    fn from(row: SessionAttachmentRow) -> Self {
+        let number = |number: i64| u64::try_from(number).unwrap_or_default();
+        Self {
+            id: row.id,
+            name: row.name,
+            media_type: row.mime_type,
+            size: number(row.size),
+            width: row.width.map(number),
+            height: row.height.map(number),
+        }
+    }
+}
+
+impl Agents {
+    /// Stores a file with an existing session. Deletes the oldest files of all sessions to stay within
+    /// `agents.attachments_total_bytes`.
+    pub async fn add_attachment(
+        &self,
+        session: &SessionId,
+        new: NewAttachment,
+    ) -> Result<Attachment, AgentsError> {
+        let inner = &self.0;
+        let settings = inner.settings.load();
+        if new.data.len() as u64 > settings.attachment_max_bytes {
+            return Err(AgentsError::FileTooLarge(settings.attachment_max_bytes));
+        }
+        let max_bytes = i64::try_from(settings.attachments_total_bytes).unwrap_or(i64::MAX);
+        let row = SessionAttachmentRow {
+            id: AttachmentId::generate(&*inner.clock, &*inner.random),
+            session_id: session.clone(),
+            message_id: None,
+            name: clean_name(&new.name),
+            mime_type: new.media_type.to_owned(),
+            size: i64::try_from(new.data.len()).unwrap_or(i64::MAX),
+            width: new.pixels.map(|(width, _)| width.into()),
+            height: new.pixels.map(|(_, height)| height.into()),
+            created_at: inner.clock.now(),
+        };
+        let attachment = Attachment::from(row.clone());
+        let content = AttachmentContent {
+            text: new.text,
+            image: new.picture,
+        };
+        let data = Vec::from(new.data);
+        let write = inner.store.write(move |conn| {
+            Box::pin(async move {
+                let stored = conn.insert_session_attachment(&row, content, data, max_bytes);
+                Ok::<_, AgentsError>(stored.await?)
+            })
+        });
+        if write.await? {
+            Ok(attachment)
+        } else {
+            Err(AgentsError::NotFound("session"))
+        }
+    }
+
+    /// The size limit of a file in bytes.
+    pub fn attachment_max_bytes(&self) -> u64 {
+        self.0.settings.load().attachment_max_bytes
+    }
+
+    /// Finds a file of a session.
+    pub async fn get_attachment(
+        &self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<Attachment, AgentsError> {
+        let (session, id) = (session.clone(), id.to_owned());
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { find(conn, &session, &id).await }));
+        let row = read.await?.ok_or(AgentsError::NotFound("attachment"))?;
+        Ok(row.into())
+    }
+
+    /// Streams a file on demand, with at most one chunk in memory. If it is deleted meanwhile, the last item is an
+    /// error.
+    pub fn read_attachment(
+        &self,
+        attachment: &Attachment,
+    ) -> BoxStream<'static, Result<Bytes, AgentsError>> {
+        let state = (self.clone(), attachment.id.clone(), 0..attachment.size);
+        let pieces = stream::try_unfold(state, |(agents, id, mut left)| async move {
+            if left.is_empty() {
+                return Ok(None);
+            }
+            let length = (left.end - left.start).min(PIECE_BYTES);
+            let piece = agents.read_piece(&id, left.start, length).await?;
+            left.start += length;
+            Ok(Some((piece, (agents, id, left))))
+        });
+        pieces.boxed()
+    }
+
+    async fn read_piece(
+        &self,
+        id: &AttachmentId,
+        from: u64,
+        length: u64,
+    ) -> Result<Bytes, AgentsError> {
+        let id = id.clone();
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let (from, most) = (number(from), number(length));
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { conn.find_session_attachment_part(&id, from, most).await })
+        });
+        let found: Result<Option<Vec<u8>>, StoreError> = read.await;
+        let piece = found?.filter(|piece| piece.len() as u64 == length);
+        Ok(piece.ok_or(AgentsError::NotFound("attachment"))?.into())
+    }
+
+    /// Deletes a file that belongs to no message yet.
+    pub async fn delete_attachment(&self, session: &SessionId, id: &str) -> Result<(), AgentsError> {
+        let gone = AgentsError::NotFound("attachment");
+        if id.contains('\0') {
+            return Err(gone);
+        }
+        let (session, id) = (session.clone(), id.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let deleted = conn.delete_unsent_session_attachment(&session, &id).await?;
+                Ok::<_, AgentsError>(deleted)
+            })
+        });
+        write.await?.then_some(()).ok_or(gone)
+    }
+}
+
+async fn find(
+    conn: &mut Conn,
+    session: &SessionId,
+    id: &str,
+) -> Result<Option<SessionAttachmentRow>, AgentsError> {
+    if id.contains('\0') {
+        return Ok(None);
+    }
+    Ok(conn.find_session_attachment(session, id).await?)
+}
+
+/// Checks the ids of a request without looking them up.
+pub(crate) fn check(ids: &[String]) -> Result<(), AgentsError> {
+    let refuse = |reason: &str| Err(AgentsError::invalid("attachments", reason));
+    if ids.len() > MAX_FILES {
+        return refuse("at most 10 files");
+    }
+    let mut named = HashSet::new();
+    if !ids.iter().all(|id| named.insert(id)) {
+        return refuse("names a file twice");
+    }
+    Ok(())
+}
+
+/// Assigns files to a new message. They must be files of its session without a message, or with one that the new
+/// message replaces.
+pub(crate) async fn claim(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    ids: &[String],
+    replaces: &Option<String>,
+) -> Result<Vec<Attachment>, AgentsError> {
+    let session = &message.session_id;
+    let first_replaced = match replaces {
+        Some(turn) if !ids.is_empty() && !turn.contains('\0') => {
+            conn.find_chat_turn_number(session, turn).await?
+        }
+        _ => None,
+    };
+    let mut files = Vec::new();
+    for id in ids {
+        let row = find(conn, session, id).await?.ok_or_else(|| {
+            AgentsError::invalid("attachments", "names a file that the session does not have")
+        })?;
+        if let Some(of) = &row.message_id {
+            let of = conn.find_chat_message(session, of.as_str()).await?;
+            let is_replaced = of
+                .zip(first_replaced)
+                .is_some_and(|(of, first)| of.turn_no >= first);
+            if !is_replaced {
+                let reason = "names a file that belongs to another message";
+                return Err(AgentsError::invalid("attachments", reason));
+            }
+        }
+        conn.update_session_attachment_message(&row.id, &message.id)
+            .await?;
+        files.push(row.into());
+    }
+    Ok(files)
+}
+
+/// The stored form of the files of a message.
+pub(crate) fn stored(files: &[Attachment]) -> Result<Option<String>, AgentsError> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let stored = serde_json::to_string(files);
+    stored
+        .map(Some)
+        .map_err(|_| AgentsError::invalid("attachments", "cannot be stored"))
+}
+
+/// The files of a stored message. An unreadable list is ignored.
+pub(crate) fn attachments_of(row: &ChatMessageRow) -> Vec<Attachment> {
+    let stored = row.attachments.as_deref();
+    stored
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default()
+}
+
+/// The last part of a path, without characters that are invisible or end a line.
+fn clean_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|c| !visible::hides(*c)).collect();
+    let mut name: String = clean.trim().chars().take(MAX_NAME_CHARACTERS).collect();
+    if name.chars().all(|c| c == '.') {
+        "file".clone_into(&mut name);
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_visible_line_without_directories() {
+        for (given, name) in [
+            ("cat.png", "cat.png"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\x\\a b.pdf", "a b.pdf"),
+            ("invoice\u{202e}fdp.exe\n\u{200b}", "invoicefdp.exe"),
+            ("ä\u{0}ö.txt", "äö.txt"),
+            ("", "file"),
+            ("..", "file"),
+            (" \u{e0041} ", "file"),
+        ] {
+            assert_eq!(clean_name(given), name, "{given:?}");
+        }
+        assert_eq!(clean_name(&"ä".repeat(200)), "ä".repeat(200));
+        assert_eq!(clean_name(&"ä".repeat(201)), "ä".repeat(200));
+    }
+
+    #[test]
+    fn ten_files_are_allowed_and_eleven_are_not() {
+        let ids = |count: usize| -> Vec<String> { (0..count).map(|n| n.to_string()).collect() };
+        assert!(check(&ids(10)).is_ok());
+        assert!(check(&ids(11)).is_err());
+        assert!(check(&["a".to_owned(), "a".to_owned()]).is_err());
+    }
+}

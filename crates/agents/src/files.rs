@@ -1,0 +1,172 @@
+//! What a model receives of the files of a conversation: pictures for models that read images, the text of
+//! documents, and a description of each file. All of it is data between marks that a file cannot forge, because they
+//! carry the id of the file, which is generated after its content.
+
+use crate::attachments::{Attachment, attachments_of};
+use crate::handle::Inner;
+use crate::request::{shortened, tokens_of};
+use gatehouse_domain::id::AttachmentId;
+use gatehouse_models::Picture;
+use gatehouse_store::{ChatMessageRow, StoreError};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What a picture counts in the context window and in budgets, in tokens: what Anthropic counts for the largest
+/// picture that is sent (<https://platform.claude.com/docs/en/build-with-claude/vision>). Other vendors count
+/// less.
+pub(crate) const PICTURE_TOKENS: u64 = 1_600;
+/// How many pictures a request has, the newest first.
+const MAX_PICTURES: usize = 10;
+/// How much text of files is read for a turn, in bytes, the newest first.
+const MAX_TEXT_BYTES: usize = 2 << 20;
+/// A picture of the running turn is left out once tool output is cut to less than this.
+const LEAST_CAP: usize = 16_000;
+
+/// The files of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Whether the model reads images.
+    pub(crate) sees: bool,
+    contents: HashMap<AttachmentId, Content>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    Picture(Picture),
+    /// A picture or a text beyond the limit of a turn.
+    TooMuch,
+    /// A file of another kind.
+    Unreadable,
+}
+
+/// What a message receives of its files.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// Empty without files.
+    pub(crate) text: String,
+    pub(crate) pictures: Vec<Picture>,
+}
+
+impl Inner {
+    /// Reads the contents of the files of these messages.
+    pub(crate) async fn read_files(&self, rows: &[ChatMessageRow]) -> Result<Files, StoreError> {
+        let mut files = Files::default();
+        let (mut pictures, mut text_bytes) = (0, 0);
+        for row in rows.iter().rev() {
+            for file in attachments_of(row).into_iter().rev() {
+                let (session, id) = (row.session_id.clone(), file.id.clone());
+                let read = self.store.read(move |conn| {
+                    Box::pin(async move {
+                        let found = conn.find_session_attachment_content(&session, &id);
+                        found.await
+                    })
+                });
+                let found: Option<gatehouse_store::AttachmentContent> = read.await?;
+                let Some(found) = found else {
+                    continue;
+                };
+                let content = match (found.image, found.text) {
+                    (Some(_), _) if pictures == MAX_PICTURES => Content::TooMuch,
+                    (Some(image), _) => {
+                        pictures += 1;
+                        Content::Picture(Picture(Arc::from(image)))
+                    }
+                    (None, Some(text)) if text_bytes + text.len() > MAX_TEXT_BYTES => {
+                        Content::TooMuch
+                    }
+                    (None, Some(text)) => {
+                        text_bytes += text.len();
+                        Content::Text(text)
+                    }
+                    (None, None) => Content::Unreadable,
+                };
+                files.contents.insert(file.id, content);
+            }
+        }
+        Ok(files)
+    }
+}
+
+impl Files {
+    /// What the model receives of the files of a message. `cap` limits each text, in characters.
+    pub(crate) fn shown(&self, row: &ChatMessageRow, cap: usize, is_current: bool) -> Shown {
+        let mut shown = Shown::default();
+        for file in attachments_of(row) {
+            let described = described(&file);
+            let content = match self.contents.get(&file.id) {
+                None => "[The file is no longer stored.]".to_owned(),
+                Some(Content::Text(text)) => shortened(text, cap),
+                Some(Content::Unreadable) => {
+                    "[The content of files of this kind cannot be read.]".to_owned()
+                }
+                Some(Content::Picture(_) | Content::TooMuch) if !self.sees && is_picture(&file) => {
+                    "[You cannot see the picture, because the model does not read images or is not \
+                     known to. If the picture matters, say so.]"
+                        .to_owned()
+                }
+                Some(Content::Picture(picture))
+                    if cap == usize::MAX || is_current && cap >= LEAST_CAP =>
+                {
+                    shown.pictures.push(picture.clone());
+                    format!("[Picture {} of this message.]", shown.pictures.len())
+                }
+                Some(Content::Picture(_) | Content::TooMuch) => {
+                    "[Left out, because the conversation is too long.]".to_owned()
+                }
+            };
+            let id = &file.id;
+            let _ = write!(
+                shown.text,
+                "<file id=\"{id}\">\n{described}\n{content}\n</file id=\"{id}\">\n\n"
+            );
+        }
+        shown
+    }
+
+    /// The estimated tokens of the files of a message.
+    pub(crate) fn tokens(&self, row: &ChatMessageRow, cap: usize, is_current: bool) -> u64 {
+        if row.attachments.is_none() {
+            return 0;
+        }
+        let shown = self.shown(row, cap, is_current);
+        tokens_of(&shown.text) + tokens_of_pictures(&shown.pictures)
+    }
+
+    /// The files of a message in a text to be summarized. Pictures are only named.
+    pub(crate) fn summarized(&self, row: &ChatMessageRow, characters: usize) -> String {
+        let mut text = String::new();
+        for file in attachments_of(row) {
+            let _ = write!(text, " [file, {}", described(&file).replace('\n', ", "));
+            match self.contents.get(&file.id) {
+                Some(Content::Text(content)) => {
+                    let _ = write!(text, ": {}]", shortened(content, characters));
+                }
+                _ if is_picture(&file) => text.push_str(": a picture that is not shown here]"),
+                _ => text.push(']'),
+            }
+        }
+        text
+    }
+}
+
+pub(crate) fn tokens_of_pictures(pictures: &[Picture]) -> u64 {
+    PICTURE_TOKENS.saturating_mul(pictures.len() as u64)
+}
+
+fn is_picture(file: &Attachment) -> bool {
+    file.width.is_some()
+}
+
+fn described(file: &Attachment) -> String {
+    let size = match (file.width, file.height) {
+        (Some(width), Some(height)) => format!("{width} × {height} pixels"),
+        _ => format!("{} bytes", file.size),
+    };
+    format!("name: {}\ntype: {}, {size}", file.name, file.media_type)
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

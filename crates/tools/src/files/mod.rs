@@ -1,0 +1,138 @@
+//! Reads files that people attach to messages: finds the type, and makes what models receive. Uses no network.
+//!
+//! Only the content decides about the type. Decoding runs on its own thread and within limits, because a small file
+//! can describe an image or a document of any size.
+
+mod kind;
+mod picture;
+
+use crate::off_thread::{Overrun, Slots};
+use crate::pdf::PdfReader;
+use crate::text;
+use bytes::Bytes;
+use gatehouse_agents::NewAttachment;
+use gatehouse_domain::{ErrorCode, Problem};
+use kind::{Kind, kind_of};
+use picture::Picture;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long decoding and encoding an image may take, including the wait for other images.
+const PICTURE_TIME: Duration = Duration::from_secs(30);
+/// How many images are decoded at a time. Each can take up to 512 MiB for a moment.
+const SLOTS: usize = 1;
+const STACK_BYTES: usize = 4 << 20;
+/// How much text of a file is kept for models, in characters.
+const MAX_TEXT_CHARACTERS: usize = 200_000;
+
+/// Why a file cannot be attached. People read this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    #[error("The file is empty.")]
+    Empty,
+    #[error(
+        "{0} images are not supported. Convert the image to JPEG, PNG or WebP and attach it again."
+    )]
+    Format(&'static str),
+    #[error("Animated images are not supported. Attach a still JPEG, PNG or WebP image.")]
+    Animated,
+    #[error(
+        "The image has more than {} million pixels. Attach a smaller one.",
+        picture::MAX_PIXELS / 1_000_000
+    )]
+    TooManyPixels,
+    #[error("The image is damaged, so it cannot be attached.")]
+    Damaged,
+    #[error("Reading the image took too long. Try again later, or attach a smaller one.")]
+    TooSlow,
+}
+
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Self {
+        let code = match error {
+            FileError::Format(_) | FileError::Animated => ErrorCode::UnsupportedMediaType,
+            FileError::TooManyPixels => ErrorCode::PayloadTooLarge,
+            FileError::Empty | FileError::Damaged => ErrorCode::InvalidRequest,
+            FileError::TooSlow => return Self::rate_limited(10_000),
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// Reads attached files.
+#[derive(Debug)]
+pub(crate) struct FileReader {
+    pictures: Slots,
+    pdf: Arc<PdfReader>,
+}
+
+impl FileReader {
+    pub(crate) fn new(pdf: Arc<PdfReader>) -> Self {
+        Self {
+            pictures: Slots::new("attached_image", SLOTS, STACK_BYTES),
+            pdf,
+        }
+    }
+
+    pub(crate) async fn read(&self, name: String, data: Bytes) -> Result<NewAttachment, FileError> {
+        let mut file = NewAttachment {
+            name,
+            media_type: "application/octet-stream",
+            pixels: None,
+            text: None,
+            picture: None,
+            data: data.clone(),
+        };
+        match kind_of(&data) {
+            Kind::Empty => return Err(FileError::Empty),
+            Kind::OtherImage(format) => return Err(FileError::Format(format)),
+            Kind::Image(format) => {
+                file.media_type = format.to_mime_type();
+                let picture = self.picture(data, format).await?;
+                file.pixels = Some(picture.pixels);
+                file.picture = Some(picture.jpeg);
+            }
+            Kind::Pdf => {
+                file.media_type = "application/pdf";
+                let read = self.pdf.read(data.into()).await;
+                let text = read.map_or_else(|error| format!("[{error}]"), |article| article.text);
+                file.text = Some(shortened(&text));
+            }
+            Kind::Text(text) => {
+                file.media_type = "text/plain";
+                file.text = Some(shortened(&text::readable(&text)));
+            }
+            Kind::Zip => file.media_type = "application/zip",
+            Kind::Other => {}
+        }
+        Ok(file)
+    }
+
+    async fn picture(
+        &self,
+        data: Bytes,
+        format: image::ImageFormat,
+    ) -> Result<Picture, FileError> {
+        let read = move || picture::read(&data, format);
+        let read = self.pictures.run(PICTURE_TIME, read).await;
+        read.unwrap_or_else(|overrun| {
+            Err(match overrun {
+                Overrun::TooLong => FileError::TooSlow,
+                Overrun::Broken => FileError::Damaged,
+            })
+        })
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text::cut(text, MAX_TEXT_CHARACTERS) {
+        (whole, false) => whole.to_owned(),
+        (beginning, true) => format!(
+            "{beginning}\n[… shortened: the text has {} bytes in all]",
+            text.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;
