@@ -87,15 +87,22 @@ async function attempt(url: string, request: RequestInit): Promise<Response> {
   }
 }
 
-async function refusal(response: Response): Promise<Failure> {
+const refusal = async (response: Response): Promise<Failure> => refused(response.status, await response.text());
+
+/** The failure that an error response reports. */
+export function refused(status: number, body: string): Failure {
   try {
-    const { error, code, ...details } = (await response.json()) as { error: string; code: string } & Details;
+    const { error, code, ...details } = JSON.parse(body) as { error: string; code: string } & Details;
     return new Failure(code, error, details);
   } catch {
     // A proxy in between sends its own error page.
-    return notTheGateway(response.status);
+    return notTheGateway(status);
   }
 }
+
+/** The URL of a path of the API. */
+export const urlOf = (path: keyof paths, values: Record<string, string>, query: Record<string, string> = {}): string =>
+  fill(path, { path: values, query });
 
 function fill(
   path: string,

@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
+/// The name of the model that reads images.
+pub const SEEING: &str = "seeing";
+
 /// The model's reaction to one request.
 #[derive(Clone, Debug)]
 pub enum Reaction {
@@ -121,6 +124,11 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
     check_pairs(body["messages"].as_array().unwrap());
     check_tools(&body);
     check_ids(&body);
+    if let Err(message) = check_pictures(&body) {
+        let error = json!({ "message": message, "type": "invalid_request_error" });
+        let body = Json(json!({ "error": error }));
+        return (StatusCode::BAD_REQUEST, body).into_response();
+    }
     let messages = body["messages"].as_array().unwrap().len();
     let reaction = model.script.lock().unwrap().pop_front();
     model.seen.send_modify(|seen| seen.push(body));
@@ -143,6 +151,33 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
             whole(&[format!("{messages} messages")], &[], "stop")
         }
     }
+}
+
+/// What `OpenAI` refuses (<https://platform.openai.com/docs/guides/images-vision>): pictures for a model that does
+/// not read them, other formats than PNG, JPEG, WebP and GIF, and content that is not of the stated format.
+fn check_pictures(body: &Value) -> Result<(), &'static str> {
+    let messages = body["messages"].as_array().unwrap();
+    for part in messages.iter().filter_map(|m| m["content"].as_array()).flatten() {
+        match part["type"].as_str() {
+            Some("text") => {
+                assert!(!part["text"].as_str().unwrap().is_empty());
+                continue;
+            }
+            Some("image_url") => {}
+            _ => return Err("Invalid value: 'type'."),
+        }
+        if body["model"] != SEEING {
+            return Err("Invalid content type. image_url is only supported by certain models.");
+        }
+        let url = part["image_url"]["url"].as_str().unwrap();
+        let data = url.strip_prefix("data:image/jpeg;base64,");
+        let data = data.ok_or("You uploaded an unsupported image.")?;
+        // A JPEG begins with these three bytes.
+        if !data.starts_with("/9j/") || data.len() > 50 << 20 {
+            return Err("You uploaded an unsupported image.");
+        }
+    }
+    Ok(())
 }
 
 /// Real providers reject a request in which a call has no answer, or an answer no call.

@@ -1,6 +1,6 @@
 //! The crate on a real database, and configurable test tools.
 
-use crate::fake_model::FakeModel;
+use crate::fake_model::{FakeModel, SEEING};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
     AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Effect, Message, MessageOrigin,
@@ -64,9 +64,19 @@ impl Harness {
                 price_out: Some(2.0),
                 ..ModelFacts::default()
             };
+            let sees = ModelFacts {
+                vision: Some(true),
+                ..prices
+            };
             let provider = ProviderSettings {
                 models: vec!["m1".to_owned()],
-                facts: [("m1".to_owned(), prices)].into(),
+                facts: [
+                    ("m1".to_owned(), prices),
+                    (SEEING.to_owned(), sees),
+                    // The settings are wrong about this one.
+                    ("blind".to_owned(), sees),
+                ]
+                .into(),
                 ..ProviderSettings::new(ProviderKind::Openai, model.url.parse().unwrap())
             };
             of_models.providers.insert("fake".to_owned(), provider);

@@ -9,6 +9,7 @@
 
 mod agents;
 mod approvals;
+mod attachments;
 mod context;
 mod edits;
 mod fake_model;

@@ -42,6 +42,7 @@ const fn swept(conversations: u64, recordings: u64) -> Swept {
     Swept {
         conversations,
         recordings,
+        files: 0,
     }
 }
 

@@ -8,11 +8,12 @@ use super::client::{Client, ClientError};
 use super::globals::Globals;
 use super::output::{Output, field, note, plain, warn};
 use answer::Answer;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use input::{Input, Line};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ pub struct Args {
     /// The id or key of a conversation to continue
     #[arg(long, value_name = "ID")]
     session: Option<String>,
+    /// A file to attach to the first message; can be given several times
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
 }
 
 /// Runs `chat`.
@@ -39,6 +43,7 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         client,
         session: args.session,
         agent: args.agent,
+        files: args.attach,
         input: Input::start(),
         asked: HashSet::new(),
         is_typed,
@@ -80,6 +85,8 @@ struct Chat {
     client: Client,
     session: Option<String>,
     agent: Option<String>,
+    /// The files of the next message.
+    files: Vec<PathBuf>,
     input: Input,
     /// Ids of the approvals that were shown.
     asked: HashSet<String>,
@@ -89,9 +96,14 @@ struct Chat {
 impl Chat {
     /// Sends a message and prints the answer as it arrives. Returns whether it is complete.
     async fn turn(&mut self, out: &Output, text: &str) -> Result<bool> {
+        let files = self.upload().await?;
         let agent = self.agent.as_ref().filter(|_| self.session.is_none());
-        let params = json!({ "text": text, "session": self.session, "agent": agent });
+        let mut params = json!({ "text": text, "session": self.session, "agent": agent });
+        if let (false, Some(params)) = (files.is_empty(), params.as_object_mut()) {
+            params.insert("attachments".to_owned(), files.into());
+        }
         let sent = self.client.rpc("chat.send", params).await?;
+        self.files.clear();
         let session = field(&sent, "session");
         self.session = Some(session.clone());
         let mut answer = Answer::new(field(&sent, "turn_id"), out.is_json());
@@ -123,6 +135,40 @@ impl Chat {
                 }
             }
         }
+    }
+
+    /// Stores the files of the next message with the conversation, which is created if there is none. Returns their
+    /// ids.
+    async fn upload(&mut self) -> Result<Vec<Value>> {
+        let mut ids = Vec::new();
+        for path in &self.files {
+            let data = tokio::fs::read(path).await;
+            let data = data.with_context(|| format!("cannot read {}", path.display()))?;
+            let session = match &self.session {
+                Some(session) => session.clone(),
+                None => {
+                    let params = json!({ "agent": self.agent });
+                    let made = self.client.rpc("sessions.create", params).await?;
+                    let id = field(&made, "id");
+                    self.session = Some(id.clone());
+                    id
+                }
+            };
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // A key can contain characters that a path does not.
+            let found = match session.starts_with("ses_") {
+                true => session,
+                false => {
+                    let params = json!({ "key": session });
+                    field(&self.client.rpc("sessions.get", params).await?, "id")
+                }
+            };
+            let at = format!("/api/sessions/{found}/attachments");
+            let stored = self.client.upload(&at, &name, data).await;
+            let stored = stored.with_context(|| format!("cannot attach {}", path.display()))?;
+            ids.push(field(&stored, "id").into());
+        }
+        Ok(ids)
     }
 
     /// Asks about the calls of this conversation that wait for an approval. Without a terminal, it says where to

@@ -164,21 +164,45 @@ impl Client {
         }
     }
 
+    /// Sends a file as the body of a `POST` request, and its name as the query parameter `name`.
+    pub async fn upload(
+        &self,
+        path: &str,
+        name: &str,
+        data: Vec<u8>,
+    ) -> Result<Value, ClientError> {
+        let request = self.request(Method::POST, path).query(&[("name", name)]);
+        let request = request.header(header::CONTENT_TYPE, "application/octet-stream");
+        Ok(self.answer_to(request.body(data)).await?.0)
+    }
+
     async fn send(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<(Value, header::HeaderMap), ClientError> {
-        let mut url = self.url.clone();
-        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
-        let mut request = self.http.request(method, url);
-        if let Some((name, value)) = &self.credential {
-            request = request.header(name, value.expose_secret());
-        }
+        let mut request = self.request(method, path);
         if let Some(body) = body {
             request = request.json(body);
         }
+        self.answer_to(request).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
+        let request = self.http.request(method, url);
+        match &self.credential {
+            Some((name, value)) => request.header(name, value.expose_secret()),
+            None => request,
+        }
+    }
+
+    async fn answer_to(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<(Value, header::HeaderMap), ClientError> {
         let unreachable = |source: reqwest::Error| ClientError::Unreachable {
             url: self.url.clone(),
             source: source.without_url(),

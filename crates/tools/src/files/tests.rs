@@ -68,6 +68,21 @@ async fn transparent_images_are_put_on_white() {
     assert!(image.get_pixel(3, 3).0.iter().all(|part| *part > 250));
 }
 
+#[tokio::test]
+async fn a_copy_for_models_has_no_metadata() {
+    // EXIF in a JPEG file: a segment APP1 with the tag "orientation" (rotate by 90 degrees) and a text.
+    let mut exif = b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0".to_vec();
+    exif.extend(b"SECRET PLACE");
+    let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+    let mut jpeg = encoded(6, 4, ImageFormat::Jpeg);
+    jpeg.splice(2..2, [&[0xff, 0xe1][..], &length, &exif].concat());
+    let file = read("a.jpg", jpeg).await.unwrap();
+    assert_eq!(file.pixels, Some((4, 6)), "as it is displayed");
+    let copy = file.picture.unwrap();
+    assert_eq!(side_of(&copy), (4, 6));
+    assert!(!copy.windows(6).any(|part| part == b"SECRET" || part == b"Exif\0\0"));
+}
+
 #[test]
 fn fifty_million_pixels_are_read_and_more_are_not() {
     assert_eq!(picture::check_pixels(10_000, 5_000), Ok(()));

@@ -10,11 +10,12 @@ use axum::response::Response;
 use futures_util::TryStreamExt;
 use gatehouse_agents::{Attachment, Session};
 use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::method_entry::DONE;
 use gatehouse_services::to_problem;
 use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 
@@ -152,7 +153,5 @@ pub(in crate::routes) async fn delete(
     let agents = &app.services().agents;
     let deleted = agents.delete_attachment(&session.id, &attachment).await;
     deleted.map_err(to_problem)?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    Ok(json(&DONE))
 }

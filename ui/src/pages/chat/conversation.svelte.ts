@@ -2,6 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
+import type { Attached, Attachment } from './attached.svelte';
 import { draftOf, keepDraft } from './drafts';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
@@ -14,6 +15,7 @@ type Running = NonNullable<Result<'chat.history'>['running']>;
 export interface Input {
   text: string;
   audio_id?: string;
+  attachments?: readonly Attachment[];
 }
 
 /** A message that the gateway has not confirmed yet, or has refused. */
@@ -38,6 +40,8 @@ export class Conversation {
   pending = $state.raw<readonly Pending[]>([]);
   readonly live = new SvelteMap<string, LiveTurn>();
   #draft = $state('');
+  /** The files of the next message. They do not survive a reload of the page. */
+  files = $state.raw<readonly Attached[]>([]);
   /** The turn whose text is being edited; the next message replaces it. */
   editing = $state<string | null>(null);
   /** The agent for further messages; `null` means the session's agent. */
@@ -82,7 +86,7 @@ export class Conversation {
 
   /** Whether discarding the conversation would lose nothing. */
   get idle(): boolean {
-    return !this.busy && this.draft === '' && this.pending.length === 0;
+    return !this.busy && this.draft === '' && this.files.length === 0 && this.pending.length === 0;
   }
 
   /** Loads the newest messages, initially and after a reconnect. */
@@ -157,8 +161,10 @@ export class Conversation {
     // It was discarded, or it arrived after all.
     if (!this.pending.includes(pending)) return;
     try {
+      const { attachments = [], ...input } = pending.input;
       const sent = await rpc('chat.send', {
-        ...pending.input,
+        ...input,
+        ...(attachments.length > 0 ? { attachments: attachments.map(({ id }) => id) } : {}),
         session: this.id,
         agent: this.agent,
         model: this.model,

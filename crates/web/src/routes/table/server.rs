@@ -220,7 +220,8 @@ pub(super) const ROWS: &[Route] = &[
         WRITE,
         || delete(attachments::delete),
         "Deletes a file that was not sent",
-    ),
+    )
+    .gives::<gatehouse_rpc::method_entry::Done>(),
     row(
         "openapi",
         (Get, "/api/openapi.json"),

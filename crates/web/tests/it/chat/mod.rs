@@ -2,6 +2,7 @@
 
 mod agents;
 mod approval_links;
+mod attachments;
 mod budgets;
 mod events;
 mod inbound;

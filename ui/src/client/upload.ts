@@ -1,0 +1,46 @@
+// Uploads a file and reports the progress, which `fetch` does not.
+import { offline } from './failure';
+import { admitted, sessionEnded, vaultSealed } from './hooks';
+import { refused } from './http';
+
+/** Sends `file` and returns the answer. Throws a `Failure`, or an `AbortError` once `signal` is aborted. */
+export async function upload(
+  url: string,
+  file: Blob,
+  signal: AbortSignal,
+  onprogress: (part: number) => void,
+): Promise<unknown> {
+  await admitted();
+  const request = new XMLHttpRequest();
+  const { promise, resolve, reject } = deferred<unknown>();
+  request.open('POST', url);
+  request.setRequestHeader('accept', 'application/json');
+  request.setRequestHeader('content-type', 'application/octet-stream');
+  request.upload.onprogress = ({ loaded, total }) => onprogress(total > 0 ? loaded / total : 0);
+  request.onerror = () => reject(offline());
+  request.onabort = () => reject(new DOMException('', 'AbortError'));
+  request.onload = () => {
+    if (request.status === 200) {
+      resolve(JSON.parse(request.responseText));
+      return;
+    }
+    const failure = refused(request.status, request.responseText);
+    if (request.status === 401) sessionEnded();
+    if (failure.code === 'VAULT_SEALED') vaultSealed();
+    reject(failure);
+  };
+  signal.addEventListener('abort', () => request.abort(), { once: true });
+  if (signal.aborted) throw new DOMException('', 'AbortError');
+  request.send(file);
+  return promise;
+}
+
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,71 @@
+// Files that are attached to the next message of a conversation.
+import { isFailure } from '../../client/failure';
+import { send, urlOf, type Shape } from '../../client/http';
+import { upload } from '../../client/upload';
+import { m } from '../../paraglide/messages.js';
+
+export type Attachment = Shape<'Attachment'>;
+
+/** The gateway accepts this many files for a message. */
+export const MAX_FILES = 10;
+
+/** What the gateway shows as images; everything else is only downloaded. */
+const IMAGES = ['image/jpeg', 'image/png', 'image/webp'];
+
+export const isImage = (file: Attachment): boolean => IMAGES.includes(file.type);
+
+export const urlOfFile = (session: string, file: Attachment): string =>
+  urlOf('/api/sessions/{id}/attachments/{attachment_id}', { id: session, attachment_id: file.id });
+
+let next = 1;
+
+export class Attached {
+  readonly key = next++;
+  /** From 0 to 1. */
+  progress = $state(0);
+  error = $state('');
+  stored = $state.raw<Attachment | null>(null);
+  session = $state('');
+  #upload = new AbortController();
+
+  constructor(
+    readonly name: string,
+    /** It belongs to a message that the next one replaces, so it must not be deleted. */
+    readonly wasSent = false,
+  ) {}
+
+  /** A file that the gateway already has. */
+  static again(session: string, file: Attachment): Attached {
+    const attached = new Attached(file.name, true);
+    attached.session = session;
+    attached.stored = file;
+    return attached;
+  }
+
+  get busy(): boolean {
+    return this.stored === null && this.error === '';
+  }
+
+  async send(file: File, sessionOf: () => Promise<string>): Promise<void> {
+    try {
+      this.session = await sessionOf();
+      const url = urlOf('/api/sessions/{id}/attachments', { id: this.session }, { name: this.name });
+      const signal = this.#upload.signal;
+      this.stored = (await upload(url, file, signal, (part) => (this.progress = part))) as Attachment;
+    } catch (error) {
+      if (this.#upload.signal.aborted) return;
+      this.error = isFailure(error) ? error.message : m.chat_attach_failed();
+    }
+  }
+
+  /** Stops the upload, and deletes what was uploaded. */
+  async drop(): Promise<void> {
+    this.#upload.abort();
+    if (!this.stored || this.wasSent) return;
+    try {
+      await send('delete', urlOfFile(this.session, this.stored));
+    } catch {
+      // The gateway deletes files that were not sent after a day.
+    }
+  }
+}
