@@ -10,9 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use gatehouse_domain::id::{AttachmentId, SessionId};
 use gatehouse_domain::visible;
-use gatehouse_store::{
-    AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError,
-};
+use gatehouse_store::{AttachmentContent, ChatMessageRow, Conn, SessionAttachmentRow, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -174,7 +172,11 @@ impl Agents {
     }
 
     /// Deletes a file that belongs to no message yet.
-    pub async fn delete_attachment(&self, session: &SessionId, id: &str) -> Result<(), AgentsError> {
+    pub async fn delete_attachment(
+        &self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<(), AgentsError> {
         let gone = AgentsError::NotFound("attachment");
         if id.contains('\0') {
             return Err(gone);
@@ -220,7 +222,7 @@ pub(crate) async fn claim(
     conn: &mut Conn,
     message: &ChatMessageRow,
     ids: &[String],
-    replaces: &Option<String>,
+    replaces: Option<&str>,
 ) -> Result<Vec<Attachment>, AgentsError> {
     let session = &message.session_id;
     let first_replaced = match replaces {

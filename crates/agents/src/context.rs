@@ -110,9 +110,8 @@ impl Conversation {
     pub(crate) fn origin_of(&self, through: i64, is_tainted: bool) -> MessageOrigin {
         let is_strangers = |origin| origin == MessageOrigin::Stranger;
         let mut rows = self.older(through).iter();
-        let covers = rows.any(|row| {
-            is_strangers(MessageOrigin::of(&row.origin)) || row.attachments.is_some()
-        });
+        let covers = rows
+            .any(|row| is_strangers(MessageOrigin::of(&row.origin)) || row.attachments.is_some());
         let before = self.summary.as_ref();
         if is_tainted || covers || before.is_some_and(|summary| is_strangers(summary.origin)) {
             MessageOrigin::Stranger

@@ -111,7 +111,8 @@ impl Inner {
                 let id = &message.session_id;
                 store_earlier(conn, before, &agent).await?;
                 // Before a turn is deleted: its files may be sent again.
-                let files = attachments::claim(conn, &message, &attachments, &replaces).await?;
+                let files =
+                    attachments::claim(conn, &message, &attachments, replaces.as_deref()).await?;
                 if let Some(turn) = &replaces {
                     delete_turns(conn, id, turn, Deleted::AndLater).await?;
                 }

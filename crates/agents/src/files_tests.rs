@@ -45,7 +45,10 @@ fn a_picture_is_shown_to_a_model_that_sees() {
     let row = with_files(1, &[("att_p", true)]);
     let seen = files(true).shown(&row, SIGHT, true);
     assert_eq!(seen.pictures.len(), 1);
-    assert!(seen.text.contains("name: att_p.x\ntype: t, 3 × 2 pixels\n[Picture 1 of"));
+    assert!(
+        seen.text
+            .contains("name: att_p.x\ntype: t, 3 × 2 pixels\n[Picture 1 of")
+    );
     let named = files(false).shown(&row, SIGHT, true);
     assert!(named.pictures.is_empty());
     assert!(named.text.contains("att_p.x") && named.text.contains("You cannot see"));
@@ -53,7 +56,10 @@ fn a_picture_is_shown_to_a_model_that_sees() {
 
 #[test]
 fn other_files_are_text_or_named() {
-    let row = with_files(1, &[("att_t", false), ("att_z", false), ("att_gone", false)]);
+    let row = with_files(
+        1,
+        &[("att_t", false), ("att_z", false), ("att_gone", false)],
+    );
     let shown = files(true).shown(&row, 300, true);
     let text = &shown.text;
     assert!(text.starts_with("<file id=\"att_t\">\nname: att_t.x\ntype: t, 5 bytes\nxxx"));
@@ -75,7 +81,9 @@ fn pictures_of_older_turns_are_left_out_first_with_a_note() {
     ] {
         let shown = files.shown(&row, cap, is_current);
         assert_eq!(shown.pictures.len(), pictures, "{cap} {is_current}");
-        let is_noted = shown.text.contains("[Left out, because the conversation is too long.]");
+        let is_noted = shown
+            .text
+            .contains("[Left out, because the conversation is too long.]");
         assert_eq!(is_noted, pictures == 0);
     }
     let beyond = files.shown(&with_files(1, &[("att_m", true)]), SIGHT, true);
@@ -118,7 +126,9 @@ fn a_conversation_that_does_not_fit_loses_pictures_of_older_turns() {
 fn a_summary_names_pictures_and_quotes_texts() {
     let row = with_files(1, &[("att_p", true), ("att_t", false)]);
     let text = files(true).summarized(&row, 10);
-    assert!(text.contains("name: att_p.x, type: t, 3 × 2 pixels: a picture that is not shown here]"));
+    assert!(
+        text.contains("name: att_p.x, type: t, 3 × 2 pixels: a picture that is not shown here]")
+    );
     assert!(text.contains("xxxxxxxxxx\n[… shortened"), "{text}");
 }
 

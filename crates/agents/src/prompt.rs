@@ -144,7 +144,8 @@ mod tests {
                 false,
                 false,
                 false
-            ).unwrap(),
+            )
+            .unwrap(),
             "b"
         );
         assert_eq!(
@@ -156,7 +157,9 @@ mod tests {
                 true
             )
             .unwrap(),
-            format!("a\n\nb\n\nc\n\nd\n\n{WEBHOOK_DATA}\n\n{TOOL_DATA}\n\n{FILE_DATA}\n\n{SUMMARY_DATA}")
+            format!(
+                "a\n\nb\n\nc\n\nd\n\n{WEBHOOK_DATA}\n\n{TOOL_DATA}\n\n{FILE_DATA}\n\n{SUMMARY_DATA}"
+            )
         );
     }
 }

@@ -82,12 +82,7 @@ fn answers_to_nothing_and_empty_messages_are_left_out() {
         row(1, "system", "a note"),
         row(2, "user", "b"),
     ]);
-    assert_eq!(
-        found,
-        [ChatMessage::User {
-            text: "a\n\nb".to_owned()
-        }]
-    );
+    assert_eq!(found, [ChatMessage::user("a\n\nb")]);
 }
 
 #[test]
@@ -116,7 +111,7 @@ fn output_is_marked_and_shortened_by_turn() {
         old: 2,
         current: 6,
     };
-    let texts: Vec<String> = messages(Vec::new(), &rows, caps, "p/m")
+    let texts: Vec<String> = messages(Vec::new(), &rows, caps, "p/m", &Files::default())
         .into_iter()
         .filter_map(|message| match message {
             ChatMessage::Tool { text, .. } => Some(text),
@@ -138,7 +133,7 @@ fn a_transcript_keeps_the_newest() {
     let rows: Vec<_> = (0..100)
         .map(|n| row(n, "user", &format!("text {n}")))
         .collect();
-    let text = transcript(Some("before"), &rows, 100);
+    let text = transcript(Some("before"), &rows, &Files::default(), 100);
     assert!(text.chars().count() <= 100, "{text}");
     assert!(text.ends_with("user: text 99\n"), "{text}");
     assert!(
@@ -146,12 +141,12 @@ fn a_transcript_keeps_the_newest() {
         "{text}"
     );
     assert!(!text.contains("text 50"), "{text}");
-    assert!(transcript(None, &rows, 0).is_empty());
+    assert!(transcript(None, &rows, &Files::default(), 0).is_empty());
     // With enough space, a part of every message is kept.
     let rows: Vec<_> = (0..9)
         .map(|n| row(n, "user", &format!("text {n} {}", "x".repeat(1000))))
         .collect();
-    let text = transcript(None, &rows, 3_000);
+    let text = transcript(None, &rows, &Files::default(), 3_000);
     for n in 0..9 {
         assert!(text.contains(&format!("text {n}")), "{text}");
     }
@@ -247,7 +242,7 @@ fn ids_fit_the_asked_model() {
     );
     assert_ne!(calls[2].0, "call_0");
 
-    let for_another = messages(Vec::new(), &own, WHOLE, "p/other");
+    let for_another = messages(Vec::new(), &own, WHOLE, "p/other", &Files::default());
     let sent_ids = ids(&for_another);
     let fits = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     assert!(sent_ids.iter().all(|(id, _)| fits(id)), "{sent_ids:?}");

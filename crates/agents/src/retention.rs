@@ -58,7 +58,10 @@ impl Agents {
         if let Some(kept) = settings.audio_retention {
             swept.recordings = self.0.delete_old_audio(kept).await?;
         }
-        swept.files = self.0.delete_old_files(settings.attachment_retention).await?;
+        swept.files = self
+            .0
+            .delete_old_files(settings.attachment_retention)
+            .await?;
         Ok(swept)
     }
 }

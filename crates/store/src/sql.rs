@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use gatehouse_domain::id::{
-    AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId, PasskeyId,
-    SessionId, TurnId, WebhookId,
+    AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId,
+    PasskeyId, SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};

@@ -6,9 +6,7 @@
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AttachmentId, MessageId, SessionId};
 use gatehouse_store::testing::databases;
-use gatehouse_store::{
-    AttachmentContent, ChatSessionRow, SessionAttachmentRow, Store, StoreError,
-};
+use gatehouse_store::{AttachmentContent, ChatSessionRow, SessionAttachmentRow, Store, StoreError};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
@@ -69,7 +67,10 @@ async fn insert(store: &Store, row: SessionAttachmentRow, data: Vec<u8>, max: i6
         image: Some(vec![0, 255]),
     };
     let job = |conn: &mut gatehouse_store::Conn| -> futures_util::future::BoxFuture<'_, _> {
-        Box::pin(async move { conn.insert_session_attachment(&row, content, data, max).await })
+        Box::pin(async move {
+            conn.insert_session_attachment(&row, content, data, max)
+                .await
+        })
     };
     store.write::<_, StoreError, _>(job).await.unwrap()
 }
@@ -143,7 +144,8 @@ async fn the_oldest_files_make_room_and_the_newest_always_stays() {
             Box::pin(async move {
                 let (id, message) = ("att_005", MessageId::from_text("msg_1"));
                 let (own, mine) = (AttachmentId::from_text(id), SessionId::from_text("ses_1"));
-                conn.update_session_attachment_message(&own, &message).await?;
+                conn.update_session_attachment_message(&own, &message)
+                    .await?;
                 let unsent = conn.delete_unsent_session_attachment(&mine, id).await?;
                 conn.delete_chat_session(&mine).await?;
                 let left = conn.find_session_attachment(&mine, id).await?;

@@ -145,6 +145,7 @@ async fn ask_agent(
         },
         text,
         audio: None,
+        attachments: Vec::new(),
         agent: config.agent.clone(),
         model: config.model.clone(),
         replaces: None,

@@ -157,7 +157,11 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
 /// not read them, other formats than PNG, JPEG, WebP and GIF, and content that is not of the stated format.
 fn check_pictures(body: &Value) -> Result<(), &'static str> {
     let messages = body["messages"].as_array().unwrap();
-    for part in messages.iter().filter_map(|m| m["content"].as_array()).flatten() {
+    for part in messages
+        .iter()
+        .filter_map(|m| m["content"].as_array())
+        .flatten()
+    {
         match part["type"].as_str() {
             Some("text") => {
                 assert!(!part["text"].as_str().unwrap().is_empty());

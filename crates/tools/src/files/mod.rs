@@ -108,11 +108,7 @@ impl FileReader {
         Ok(file)
     }
 
-    async fn picture(
-        &self,
-        data: Bytes,
-        format: image::ImageFormat,
-    ) -> Result<Picture, FileError> {
+    async fn picture(&self, data: Bytes, format: image::ImageFormat) -> Result<Picture, FileError> {
         let read = move || picture::read(&data, format);
         let read = self.pictures.run(PICTURE_TIME, read).await;
         read.unwrap_or_else(|overrun| {

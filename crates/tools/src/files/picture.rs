@@ -70,7 +70,9 @@ fn decode(mut decoder: impl ImageDecoder, is_animated: bool) -> Result<DynamicIm
     }
     let mut limits = limits();
     // 16 bits per channel double the size of the largest image.
-    limits.reserve(decoder.total_bytes()).map_err(|e| failed(&e))?;
+    limits
+        .reserve(decoder.total_bytes())
+        .map_err(|e| failed(&e))?;
     decoder.set_limits(limits).map_err(|e| failed(&e))?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(|e| failed(&e))?;

@@ -28,7 +28,8 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> Response
     for picture in pictures.filter(|part| part["type"] == "image_url") {
         let url = picture["image_url"]["url"].as_str().unwrap();
         if body["model"] != "gpt-4o" || !url.starts_with("data:image/jpeg;base64,/9j/") {
-            let error = json!({ "message": "Invalid content type.", "type": "invalid_request_error" });
+            let error =
+                json!({ "message": "Invalid content type.", "type": "invalid_request_error" });
             return (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response();
         }
     }
@@ -81,7 +82,9 @@ impl Harness {
     async fn upload(&self, name: &str, bytes: impl Into<Vec<u8>>) -> Reply {
         let path = self.path(&format!("?name={name}"));
         let media_type = Some("application/octet-stream");
-        let sent = self.owner.send_bytes("POST", &path, media_type, bytes.into());
+        let sent = self
+            .owner
+            .send_bytes("POST", &path, media_type, bytes.into());
         sent.await
     }
 
@@ -118,7 +121,9 @@ async fn a_picture_is_stored_seen_told_and_given_back() {
     let params = json!({ "session": harness.session });
     let history = harness.owner.rpc("chat.history", params).await.unwrap();
     assert_eq!(history["messages"][0]["attachments"], json!([told]));
-    let state = harness.owner.rpc("sessions.get", json!({ "id": harness.session }));
+    let state = harness
+        .owner
+        .rpc("sessions.get", json!({ "id": harness.session }));
     assert_eq!(state.await.unwrap()["tainted"], true);
 
     let (headers, body) = harness.fetch(id).await;
@@ -126,10 +131,16 @@ async fn a_picture_is_stored_seen_told_and_given_back() {
     for (header, value) in [
         ("content-type", "image/png"),
         ("cache-control", "no-store"),
-        ("content-disposition", "inline; filename*=UTF-8''my%20dot.png"),
+        (
+            "content-disposition",
+            "inline; filename*=UTF-8''my%20dot.png",
+        ),
         ("x-content-type-options", "nosniff"),
         ("cross-origin-resource-policy", "same-origin"),
-        ("content-security-policy", "default-src 'none'; sandbox; frame-ancestors 'none'"),
+        (
+            "content-security-policy",
+            "default-src 'none'; sandbox; frame-ancestors 'none'",
+        ),
     ] {
         assert_eq!(headers[header], value, "{header}");
     }
@@ -145,17 +156,33 @@ async fn a_picture_is_stored_seen_told_and_given_back() {
 async fn active_content_is_only_downloaded() {
     let harness = Harness::new().await;
     for (name, bytes, media_type) in [
-        ("a.html", &b"<script>alert(1)</script>"[..], "text/plain; charset=utf-8"),
-        ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "text/plain; charset=utf-8"),
+        (
+            "a.html",
+            &b"<script>alert(1)</script>"[..],
+            "text/plain; charset=utf-8",
+        ),
+        (
+            "a.svg",
+            b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+            "text/plain; charset=utf-8",
+        ),
         ("a.png", b"%PDF-1.7 x", "application/pdf"),
         ("a.png", b"\0\x01\x02", "application/octet-stream"),
     ] {
         let file = harness.upload(name, bytes).await.expect(200);
         let (headers, body) = harness.fetch(&file["id"]).await;
-        assert_eq!((&headers["content-type"], body), (&media_type.parse().unwrap(), bytes.to_vec()));
+        assert_eq!(
+            (&headers["content-type"], body),
+            (&media_type.parse().unwrap(), bytes.to_vec())
+        );
         let disposition = headers["content-disposition"].to_str().unwrap();
         assert!(disposition.starts_with("attachment; "), "{disposition}");
-        assert!(headers["content-security-policy"].to_str().unwrap().contains("sandbox"));
+        assert!(
+            headers["content-security-policy"]
+                .to_str()
+                .unwrap()
+                .contains("sandbox")
+        );
     }
 }
 
@@ -167,7 +194,10 @@ async fn names_are_cleaned() {
     assert_eq!(file["name"], "invoicefdp.exe\";x");
     let (headers, _) = harness.fetch(&file["id"]).await;
     let disposition = &headers["content-disposition"];
-    assert_eq!(disposition, "inline; filename*=UTF-8''invoicefdp.exe%22%3Bx");
+    assert_eq!(
+        disposition,
+        "inline; filename*=UTF-8''invoicefdp.exe%22%3Bx"
+    );
 }
 
 #[tokio::test]
@@ -184,21 +214,39 @@ async fn a_file_at_the_limit_and_one_byte_past_it() {
 #[tokio::test]
 async fn what_is_no_file_or_no_supported_image_is_refused() {
     let harness = Harness::new().await;
-    harness.upload("a.gif", *b"GIF89a").await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
-    harness.upload("a.png", *b"\x89PNG\r\n\x1a\n").await.refused(400, "INVALID_REQUEST");
-    harness.upload("a", *b"").await.refused(400, "INVALID_REQUEST");
+    harness
+        .upload("a.gif", *b"GIF89a")
+        .await
+        .refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    harness
+        .upload("a.png", *b"\x89PNG\r\n\x1a\n")
+        .await
+        .refused(400, "INVALID_REQUEST");
+    harness
+        .upload("a", *b"")
+        .await
+        .refused(400, "INVALID_REQUEST");
     for (rest, media_type, status, code) in [
-        ("?name=a", "multipart/form-data; boundary=x", 415, "UNSUPPORTED_MEDIA_TYPE"),
+        (
+            "?name=a",
+            "multipart/form-data; boundary=x",
+            415,
+            "UNSUPPORTED_MEDIA_TYPE",
+        ),
         ("", "text/plain", 400, "INVALID_PARAMS"),
         ("?name=a&name=b", "text/plain", 400, "INVALID_PARAMS"),
         ("?name=a&x=b", "text/plain", 400, "INVALID_PARAMS"),
     ] {
         let path = harness.path(rest);
-        let sent = harness.owner.send_bytes("POST", &path, Some(media_type), png());
+        let sent = harness
+            .owner
+            .send_bytes("POST", &path, Some(media_type), png());
         sent.await.refused(status, code);
     }
     let path = "/api/sessions/ses_none/attachments?name=a";
-    let sent = harness.owner.send_bytes("POST", path, Some("image/png"), png());
+    let sent = harness
+        .owner
+        .send_bytes("POST", path, Some("image/png"), png());
     sent.await.refused(404, "NOT_FOUND");
 }
 
