@@ -144,25 +144,17 @@ impl Chat {
         for path in &self.files {
             let data = tokio::fs::read(path).await;
             let data = data.with_context(|| format!("cannot read {}", path.display()))?;
-            let session = match &self.session {
-                Some(session) => session.clone(),
-                None => {
-                    let params = json!({ "agent": self.agent });
-                    let made = self.client.rpc("sessions.create", params).await?;
-                    let id = field(&made, "id");
-                    self.session = Some(id.clone());
-                    id
+            let (method, params) = match &self.session {
+                // A key can contain characters that a path cannot.
+                Some(session) if session.starts_with("ses_") => {
+                    ("sessions.get", json!({ "id": session }))
                 }
+                Some(key) => ("sessions.get", json!({ "key": key })),
+                None => ("sessions.create", json!({ "agent": self.agent })),
             };
+            let found = field(&self.client.rpc(method, params).await?, "id");
+            self.session.get_or_insert_with(|| found.clone());
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // A key can contain characters that a path does not.
-            let found = match session.starts_with("ses_") {
-                true => session,
-                false => {
-                    let params = json!({ "key": session });
-                    field(&self.client.rpc("sessions.get", params).await?, "id")
-                }
-            };
             let at = format!("/api/sessions/{found}/attachments");
             let stored = self.client.upload(&at, &name, data).await;
             let stored = stored.with_context(|| format!("cannot attach {}", path.display()))?;
