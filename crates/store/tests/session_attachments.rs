@@ -66,13 +66,13 @@ async fn insert(store: &Store, row: SessionAttachmentRow, data: Vec<u8>, max: i6
         text: Some("ab".to_owned()),
         image: Some(vec![0, 255]),
     };
-    let job = |conn: &mut gatehouse_store::Conn| -> futures_util::future::BoxFuture<'_, _> {
+    write(store, move |conn| {
         Box::pin(async move {
             conn.insert_session_attachment(&row, content, data, max)
                 .await
         })
-    };
-    store.write::<_, StoreError, _>(job).await.unwrap()
+    })
+    .await
 }
 
 #[tokio::test]

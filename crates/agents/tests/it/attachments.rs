@@ -284,15 +284,20 @@ async fn a_file_at_the_limit_and_one_past_it() {
         .add_attachment(&session, document("0123456789"));
     let refused = problem_of(past.await.unwrap_err());
     assert_eq!(refused.0, "PAYLOAD_TOO_LARGE");
+    // Ids sort by time only from one millisecond to the next.
+    let add = async |text: &str| {
+        harness.clock.advance(Duration::from_millis(1));
+        add(&harness, &session, document(text)).await
+    };
     let mut files = Vec::new();
     for _ in 0..2 {
-        files.push(add(&harness, &session, document("012345678")).await);
+        files.push(add("012345678").await);
     }
     assert!(
         is_there(&harness, &session, &files[0]).await,
         "at the total"
     );
-    files.push(add(&harness, &session, document("0")).await);
+    files.push(add("0").await);
     assert!(
         !is_there(&harness, &session, &files[0]).await,
         "past the total"
@@ -300,8 +305,8 @@ async fn a_file_at_the_limit_and_one_past_it() {
     assert!(is_there(&harness, &session, &files[1]).await);
     // A message keeps the name of a file that is gone, and the model is told.
     send(&harness, with(&session, "One", &[&files[1]])).await;
-    add(&harness, &session, document("012345678")).await;
-    add(&harness, &session, document("012345678")).await;
+    add("012345678").await;
+    add("012345678").await;
     assert!(!is_there(&harness, &session, &files[1]).await);
     send(&harness, chat(Some(session.as_str()), "Two")).await;
     let sent = harness.model.seen().last().unwrap().to_string();
