@@ -63,6 +63,8 @@ pub enum Audit {
         params: &'static [&'static str],
         /// Members of the result that identify the subject.
         result: &'static [&'static str],
+        /// Whether the change is made outside of the database. Its intent is then stored before the call.
+        outside: bool,
     },
 }
 
@@ -76,6 +78,21 @@ impl Audit {
             kind,
             params,
             result,
+            outside: false,
+        }
+    }
+
+    /// A row for a change outside of the database, such as a message to a channel.
+    pub(crate) const fn outside(
+        kind: &'static str,
+        params: &'static [&'static str],
+        result: &'static [&'static str],
+    ) -> Self {
+        Self::Row {
+            kind,
+            params,
+            result,
+            outside: true,
         }
     }
 }

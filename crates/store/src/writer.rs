@@ -1,9 +1,9 @@
 //! Handles to the writers of this process. SQLite has one writer on a dedicated thread; PostgreSQL has one
 //! for each [`Lane`].
 
+use crate::checkpointer::Checkpointer;
 use crate::dialect::{Engine, Lane, Role};
-use crate::open::Source;
-use crate::write_group::GroupWriter;
+use crate::write_group::{GroupWriter, Parts};
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,12 +73,18 @@ impl Writers {
     ) -> Result<Self, OpenError> {
         let start = |lane| {
             let source = location.source(Role::Writer, WRITER_CONNECTIONS)?;
-            Ok(Writer::start(
-                location.engine(),
+            let checkpointer = match location.engine() {
+                Engine::Sqlite => Some(location.source(Role::Checkpointer, 1)?),
+                Engine::Postgres => None,
+            };
+            let parts = Parts {
+                engine: location.engine(),
                 lane,
                 source,
-                changed.clone(),
-            ))
+                changed: changed.clone(),
+                checkpointer: checkpointer.map(Checkpointer::start),
+            };
+            Ok(Writer::start(parts))
         };
         let rules = start(Lane::Rules)?;
         Ok(match location.engine() {
@@ -146,16 +152,12 @@ fn stopped() -> StoreError {
 }
 
 impl Writer {
-    fn start(
-        engine: Engine,
-        lane: Lane,
-        source: Source,
-        changed: broadcast::Sender<Arc<str>>,
-    ) -> Self {
+    fn start(parts: Parts) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
         let running = TaskTracker::new();
         let busy = Busy::default();
-        let writer = GroupWriter::new(engine, lane, source, changed, busy.clone());
+        let engine = parts.engine;
+        let writer = GroupWriter::new(parts, busy.clone());
         match engine {
             Engine::Sqlite => {
                 let (runtime, token) = (Handle::current(), running.token());
