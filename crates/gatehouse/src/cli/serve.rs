@@ -27,7 +27,9 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
     let logging = Logging::start(&settings.log, layers.process().no_color)?;
     limits::raise_open_files();
     limits::forbid_core_files();
-    std::thread::spawn(calibrate_metrics);
+    if settings.metrics.enabled {
+        std::thread::spawn(calibrate_metrics);
+    }
     let workers =
         std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread()
