@@ -1,11 +1,13 @@
 //! Audit rows for calls whose own crate writes none. The method table defines the row; it is written once
 //! the call has succeeded. The call's own transactions store its intent, so the row is not lost if the process
-//! ends before.
+//! ends before. For a change outside of these transactions, the intent is stored before the call.
 
 use crate::envelope::Outcome;
 use crate::method_entry::{Audit, Call, Method};
 use gatehouse_auth::Auth;
 use gatehouse_auth::audit::Concluded;
+use gatehouse_domain::ErrorCode;
+use gatehouse_services::to_problem;
 use gatehouse_store::{AuditIntent, intending};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -15,6 +17,7 @@ pub(crate) struct Note {
     auth: Auth,
     intent: AuditIntent,
     result: &'static [&'static str],
+    outside: bool,
 }
 
 impl Note {
@@ -24,6 +27,7 @@ impl Note {
             kind,
             params: named,
             result,
+            outside,
         } = method.audit
         else {
             return None;
@@ -43,15 +47,22 @@ impl Note {
             auth: call.services.auth.clone(),
             intent: call.services.auth.intend(kind, &call.actor(), detail),
             result,
+            outside,
         })
     }
 
     /// Runs the call and writes the row, with the named members of the result. After an error, the row is
-    /// written if the call had committed something. A refused call leaves no row.
+    /// written if the call had committed something, or may have changed something elsewhere. A refused call
+    /// leaves no row.
     pub(crate) async fn over(self, work: impl Future<Output = Outcome>) -> Outcome {
+        if self.outside {
+            let begun = self.auth.begin_change(&self.intent).await;
+            begun.map_err(to_problem)?;
+        }
         let outcome = intending(self.intent.clone(), work).await;
         let ended = match &outcome {
             Ok(result) => Concluded::Done(self.made(result)),
+            Err(problem) if self.outside && !may_have_changed(problem.code) => Concluded::Withdrawn,
             Err(problem) => Concluded::Failed(problem.code.name()),
         };
         self.auth.conclude(self.intent, ended).await;
@@ -67,6 +78,17 @@ impl Note {
         }
         more
     }
+}
+
+/// Whether a call that ended with this error may have changed something outside of its own transactions.
+const fn may_have_changed(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::ProviderFailed
+            | ErrorCode::Timeout
+            | ErrorCode::Internal
+            | ErrorCode::StorageUnavailable
+    )
 }
 
 /// Returns the named members that exist.

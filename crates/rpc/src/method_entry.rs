@@ -63,6 +63,9 @@ pub enum Audit {
         params: &'static [&'static str],
         /// Members of the result that identify the subject.
         result: &'static [&'static str],
+        /// Whether the call makes its change outside of its own transactions. The intent is then stored before the
+        /// call.
+        outside: bool,
     },
 }
 
@@ -76,6 +79,25 @@ impl Audit {
             kind,
             params,
             result,
+            outside: false,
+        }
+    }
+
+    /// The same row for a change outside of the call's own transactions, such as a message to a channel.
+    pub(crate) const fn outside(self) -> Self {
+        match self {
+            Self::Row {
+                kind,
+                params,
+                result,
+                ..
+            } => Self::Row {
+                kind,
+                params,
+                result,
+                outside: true,
+            },
+            other => other,
         }
     }
 }

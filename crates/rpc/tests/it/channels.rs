@@ -3,6 +3,7 @@
 use crate::harness::Harness;
 use gatehouse_domain::Scope;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn blame(data: &Value) -> (&str, &str) {
     (
@@ -129,5 +130,35 @@ async fn types_are_listed_with_their_fields() {
     assert_eq!(
         (&url["name"], &url["secret"], &url["required"]),
         (&json!("url"), &json!(false), &json!(true))
+    );
+}
+
+/// The process ends while the message is on its way.
+#[tokio::test]
+async fn a_message_that_may_have_been_sent_is_in_the_audit_log() {
+    let harness = Harness::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let account = json!({ "type": "http", "id": "far", "label": "far", "fields": { "url": url } });
+    harness.call("channels.create", account).await;
+    let message = json!({ "target": "http:far", "text": "hello" });
+    // The receiver accepts the connection and never responds.
+    let _connection = tokio::select! {
+        answer = harness.call("channels.send", message) => panic!("{answer}"),
+        accepted = listener.accept() => accepted.unwrap(),
+    };
+    let unknown = json!({ "target": "http:none", "text": "hello" });
+    harness.refusal("channels.send", unknown).await;
+    let later = harness.services().clock.now().after(Duration::from_secs(1));
+    let auth = &harness.services().auth;
+    assert_eq!(auth.conclude_left_changes(later).await.unwrap(), 1);
+    let audit = harness.call("audit.list", json!({ "kind": "channel.sent" }));
+    let events = audit.await["events"].clone();
+    assert_eq!(events.as_array().unwrap().len(), 1, "{events}");
+    let detail = &events[0]["detail"];
+    assert_eq!(
+        (&detail["target"], &detail["unfinished"]),
+        (&json!("http:far"), &json!(true)),
+        "{events}"
     );
 }
