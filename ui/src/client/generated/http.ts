@@ -410,6 +410,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores a file with the session; the body is the file, and the query parameter `name` its name */
+        post: operations["sessions.attachments.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/attachments/{attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file of a session */
+        get: operations["sessions.attachments.get"];
+        put?: never;
+        post?: never;
+        /** Deletes a file that was not sent */
+        delete: operations["sessions.attachments.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -1353,6 +1388,8 @@ export interface components {
             model?: string | null;
             /** @description The id of its audio. */
             audio?: string | null;
+            /** @description The files of a user message. A file that is no longer stored stays in the list. */
+            attachments?: components["schemas"]["Attachment"][];
             /** @description Why the answer ended; only in the last message of a turn. */
             stop?: components["schemas"]["Stop"] | null;
             /** @description Why the turn failed, if `stop` is `error`. */
@@ -1399,6 +1436,32 @@ export interface components {
              */
             reasoning_tokens?: number;
         };
+        /** @description A file of a session. */
+        Attachment: {
+            /** @description To pass in `attachments` to `chat.send`. */
+            id: components["schemas"]["AttachmentId"];
+            /** @description The file name without directories and invisible characters. */
+            name: string;
+            /** @description The media type, detected from the content. */
+            type: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /**
+             * Format: uint64
+             * @description Width of an image in pixels.
+             */
+            width?: number | null;
+            /**
+             * Format: uint64
+             * @description Height of an image in pixels.
+             */
+            height?: number | null;
+        };
+        /** @description A file in a chat session. */
+        AttachmentId: string;
         /** @description Why an answer ended. */
         Stop: "end" | "length" | "refused" | "filtered" | "tool_limit" | "aborted" | "error" | "interrupted";
         /** @description A problem in an event: `{code, message}` plus the extra fields of the code. */
@@ -1413,6 +1476,16 @@ export interface components {
             turn_id: components["schemas"]["TurnId"];
             /** @description The text sent by `chat.delta` so far for an answer that is not a message yet. */
             text: string;
+        };
+        /**
+         * Format: binary
+         * @description The file itself. The query parameter `name` is its name.
+         */
+        FileBody: string;
+        /** @description Result of a method that returns no data. */
+        Done: {
+            /** @description Always true. */
+            ok: boolean;
         };
         /** @description `GET /api/auth/status`. */
         AuthStatus: {
@@ -1475,7 +1548,7 @@ export interface components {
             setup_code?: string | null;
         };
         /** @description `{ok: true}`. */
-        Done: {
+        Done2: {
             /** @description Always true. */
             ok: boolean;
         };
@@ -3085,6 +3158,105 @@ export interface operations {
             };
         };
     };
+    "sessions.attachments.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": components["schemas"]["FileBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "sessions.attachments.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file or audio. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "sessions.attachments.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -3328,7 +3500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3357,7 +3529,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3520,7 +3692,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3613,7 +3785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3770,7 +3942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3830,7 +4002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */
@@ -3865,7 +4037,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Done2"];
                 };
             };
             /** @description The request was refused or failed. */

@@ -123,6 +123,13 @@ export type Role = 'assistant' | 'system' | 'user' | 'tool';
  */
 export type MessageOrigin = 'owner' | 'configured' | 'model' | 'stranger';
 /**
+ * A file in a chat session.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AttachmentId".
+ */
+export type AttachmentId = string;
+/**
  * The turns that may use a tool.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -1089,7 +1096,7 @@ export interface Interface {
     'chat.send': {
       params: {
         /**
-         * The text, at most 1 MiB.
+         * The text, at most 1 MiB. It may be empty if there are attachments.
          */
         text: string;
         /**
@@ -1097,6 +1104,23 @@ export interface Interface {
          * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
+        /**
+         * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+         *
+         * @maxItems 10
+         */
+        attachments?:
+          | []
+          | [string]
+          | [string, string]
+          | [string, string, string]
+          | [string, string, string, string]
+          | [string, string, string, string, string]
+          | [string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string, string, string];
         /**
          * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */
@@ -1122,7 +1146,7 @@ export interface Interface {
     'chat.send_sync': {
       params: {
         /**
-         * The text, at most 1 MiB.
+         * The text, at most 1 MiB. It may be empty if there are attachments.
          */
         text: string;
         /**
@@ -1130,6 +1154,23 @@ export interface Interface {
          * without waiting, create it with `sessions.create`.
          */
         session?: string | null;
+        /**
+         * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
+         *
+         * @maxItems 10
+         */
+        attachments?:
+          | []
+          | [string]
+          | [string, string]
+          | [string, string, string]
+          | [string, string, string, string]
+          | [string, string, string, string, string]
+          | [string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string, string]
+          | [string, string, string, string, string, string, string, string, string, string];
         /**
          * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */
@@ -3712,6 +3753,10 @@ export interface Message {
    */
   audio?: string | null;
   /**
+   * The files of a user message. A file that is no longer stored stays in the list.
+   */
+  attachments?: Attachment[];
+  /**
    * Why the answer ended; only in the last message of a turn.
    */
   stop?: Stop | null;
@@ -3740,6 +3785,38 @@ export interface ToolCallRecord {
    * The input: JSON text as the model wrote it.
    */
   arguments: string;
+}
+/**
+ * A file of a session.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Attachment".
+ */
+export interface Attachment {
+  /**
+   * To pass in `attachments` to `chat.send`.
+   */
+  id: AttachmentId;
+  /**
+   * The file name without directories and invisible characters.
+   */
+  name: string;
+  /**
+   * The media type, detected from the content.
+   */
+  type: string;
+  /**
+   * Size in bytes.
+   */
+  size: number;
+  /**
+   * Width of an image in pixels.
+   */
+  width?: number | null;
+  /**
+   * Height of an image in pixels.
+   */
+  height?: number | null;
 }
 /**
  * A running turn as callers see it.
