@@ -1,36 +1,62 @@
-//! Which models read images, for providers that do not report it. Sources:
-//! <https://platform.openai.com/docs/models>, <https://platform.claude.com/docs/en/about-claude/models>,
-//! <https://ai.google.dev/gemini-api/docs/models>.
+//! Which models read images, for providers whose model list does not say it. Only what the vendors publish is listed;
+//! any other model counts as unknown, and is sent no images.
 
-/// By name prefix; longer prefixes come first.
-const KNOWN: &[(&str, bool)] = &[
-    ("claude-2", false),
-    ("claude-instant", false),
-    ("claude-", true),
-    ("gemini-", true),
-    ("gpt-3.5", false),
-    ("gpt-4.1", true),
-    ("gpt-4o-audio", false),
-    ("gpt-4o", true),
-    ("gpt-4-turbo", true),
-    ("gpt-4", false),
-    ("gpt-5", true),
-    ("gpt-oss", false),
-    ("o1-mini", false),
-    ("o1-preview", false),
-    ("o1", true),
-    ("o3-mini", false),
-    ("o3", true),
-    ("o4-mini", true),
-    ("pixtral", true),
+/// Single models. A snapshot of one, whose name continues with its date, reads images as well.
+const MODELS: &[&str] = &[
+    // <https://developers.openai.com/api/docs/models>: "all latest OpenAI models support text and image input".
+    "gpt-5.6-sol",
+    "gpt-5.6-terra",
+    "gpt-5.6-luna",
+    // <https://platform.openai.com/docs/guides/images-vision>: the models for which it tells the price of an image.
+    "gpt-5.2",
+    "gpt-5",
+    "gpt-5-mini",
+    "gpt-5-nano",
+    "gpt-4.1",
+    "gpt-4.1-mini",
+    "gpt-4.1-nano",
+    "gpt-4o",
+    "gpt-4o-mini",
+    "o1",
+    "o1-pro",
+    "o3",
+    "o4-mini",
+    // <https://ai.google.dev/gemini-api/docs/models>: "inputs" with images.
+    "gemini-2.5-pro",
+    "gemini-2.5-flash",
+    "gemini-2.5-flash-lite",
+    "gemini-2.0-flash",
+    "gemini-2.0-flash-lite",
 ];
 
-/// Whether a model reads images, derived from its name.
+/// All models whose names begin like this. <https://platform.claude.com/docs/en/build-with-claude/vision>: "the Claude 3
+/// and 4 families". Anthropic's own list says it too.
+const FAMILIES: &[&str] = &[
+    "claude-3",
+    "claude-haiku-4",
+    "claude-opus-4",
+    "claude-sonnet-4",
+];
+
+/// Whether a model reads images, derived from its name. Never `Some(false)`.
 pub(crate) fn known_vision(model: &str) -> Option<bool> {
     // `OpenRouter` and others prefix the name with the vendor.
     let name = model.rsplit('/').next().unwrap_or(model);
-    let known = KNOWN.iter().find(|(start, _)| name.starts_with(start));
-    known.map(|(_, sees)| *sees)
+    let after = |known: &str| name.strip_prefix(known);
+    let is_model = MODELS.iter().filter_map(|known| after(known)).any(is_date);
+    let is_family = FAMILIES
+        .iter()
+        .filter_map(|known| after(known))
+        .any(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']));
+    (is_model || is_family).then_some(true)
+}
+
+/// Nothing, or a date such as `-2024-08-06` or `-001`.
+fn is_date(rest: &str) -> bool {
+    rest.is_empty()
+        || rest
+            .strip_prefix('-')
+            .is_some_and(|date| !date.is_empty() && date.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
 }
 
 #[cfg(test)]
@@ -38,16 +64,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_beginning_counts() {
-        for (model, sees) in [
-            ("gpt-4.1-mini", Some(true)),
-            ("gpt-4-0613", Some(false)),
-            ("o3-mini", Some(false)),
-            ("o3", Some(true)),
-            ("anthropic/claude-sonnet-4", Some(true)),
-            ("llama3.2", None),
+    fn published_models_and_their_snapshots_read_images() {
+        for model in [
+            "gpt-4.1-mini",
+            "gpt-4o-2024-08-06",
+            "openai/o3",
+            "gemini-2.0-flash-001",
+            "anthropic/claude-sonnet-4.5",
+            "claude-3-5-haiku-20241022",
         ] {
-            assert_eq!(known_vision(model), sees, "{model}");
+            assert_eq!(known_vision(model), Some(true), "{model}");
+        }
+    }
+
+    #[test]
+    fn other_models_are_unknown_also_relatives_of_known_ones() {
+        for model in [
+            "gpt-4",
+            "gpt-4o-audio-preview",
+            "gpt-4o-",
+            "gpt-5.3-codex-spark",
+            "gpt-oss-120b",
+            "o3-mini",
+            "gemini-2.5-flash-preview-tts",
+            "gemini-embedding-001",
+            "claude-2.1",
+            "claude-30",
+            "llama3.2",
+            "",
+        ] {
+            assert_eq!(known_vision(model), None, "{model}");
         }
     }
 }

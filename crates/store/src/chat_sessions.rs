@@ -20,7 +20,7 @@ pub struct ChatSessionRow {
     pub source: String,
     /// Whether the session contains text by a stranger that no person has cleared.
     pub tainted: bool,
-    /// Whether the session contains private data that a tool returned.
+    /// Whether the session contains private data: files, or what a tool returned.
     pub private: bool,
     pub message_count: i64,
     /// The last number assigned to a message.

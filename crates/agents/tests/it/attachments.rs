@@ -175,6 +175,30 @@ async fn a_file_taints_the_session() {
 }
 
 #[tokio::test]
+async fn a_file_is_private_so_its_text_does_not_leave_without_approval() {
+    for has_file in [false, true] {
+        let settings = AgentsSettings {
+            approval_wait: Duration::from_millis(1),
+            ..AgentsSettings::default()
+        };
+        let harness = Harness::with(settings).await;
+        harness.agents.tools().register(TestTool::of_web("fetch"));
+        let session = session(&harness).await;
+        let file = add(&harness, &session, document("The total is 42.")).await;
+        let fetch = || [call("fetch", &json!({ "x": 42 })), say("done")];
+        harness.model.will(fetch());
+        let files: &[&Attachment] = if has_file { &[&file] } else { &[] };
+        let report = send(&harness, with(&session, "Look it up.", files)).await;
+        let status = if has_file { "denied" } else { "ok" };
+        assert_eq!(report.actions[0].status.as_str(), status);
+        // Also in later turns.
+        harness.model.will(fetch());
+        let report = send(&harness, with(&session, "Again.", &[])).await;
+        assert_eq!(report.actions[0].status.as_str(), status);
+    }
+}
+
+#[tokio::test]
 async fn only_files_of_the_session_that_were_not_sent_can_be_sent() {
     for harness in harnesses().await {
         let mine = session(&harness).await;

@@ -278,6 +278,7 @@ pub struct TestTool {
     limit: Duration,
     reads_strangers: bool,
     returns_private: bool,
+    reveals_private: bool,
     effect: Effect,
     body: Box<Body>,
 }
@@ -312,6 +313,7 @@ impl TestTool {
             limit,
             reads_strangers: false,
             returns_private: false,
+            reveals_private: false,
             effect: Effect::None,
             body: Box::new(body),
         })
@@ -327,6 +329,7 @@ impl TestTool {
             limit: Duration::from_mins(1),
             reads_strangers: true,
             returns_private: true,
+            reveals_private: false,
             effect: Effect::None,
             body: Box::new(body),
         })
@@ -341,7 +344,23 @@ impl TestTool {
             limit: Duration::from_mins(1),
             reads_strangers: false,
             returns_private: false,
+            reveals_private: false,
             effect,
+            body: Box::new(body),
+        })
+    }
+
+    /// A tool that reveals something once private data was read, as `web_fetch` does.
+    pub fn of_web(name: &str) -> Arc<Self> {
+        let body = |_, _| -> BoxFuture<'static, _> { Box::pin(async { Ok("page".to_owned()) }) };
+        Arc::new(Self {
+            name: name.to_owned(),
+            audience: Audience::Public,
+            limit: Duration::from_mins(1),
+            reads_strangers: true,
+            returns_private: false,
+            reveals_private: true,
+            effect: Effect::None,
             body: Box::new(body),
         })
     }
@@ -362,6 +381,7 @@ impl TestTool {
             limit: Duration::from_mins(1),
             reads_strangers: true,
             returns_private: true,
+            reveals_private: false,
             effect: Effect::None,
             body: Box::new(body),
         })
@@ -399,7 +419,10 @@ impl Tool for TestTool {
     fn returns_private(&self) -> bool {
         self.returns_private
     }
-    fn effect(&self, _: &Value, _: bool) -> Effect {
+    fn effect(&self, _: &Value, has_private: bool) -> Effect {
+        if self.reveals_private && has_private {
+            return Effect::Reveal;
+        }
         self.effect
     }
     fn call<'a>(

@@ -70,7 +70,6 @@ pub struct SendParams {
     text: String,
     /// The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
     #[serde(default)]
-    #[schemars(length(max = 10))]
     attachments: Vec<String>,
     /// The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
     audio_id: Option<String>,

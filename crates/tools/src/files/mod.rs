@@ -4,6 +4,7 @@
 //! can describe an image or a document of any size.
 
 mod kind;
+mod office;
 mod picture;
 
 use crate::off_thread::{Overrun, Slots};
@@ -13,6 +14,7 @@ use bytes::Bytes;
 use gatehouse_agents::NewAttachment;
 use gatehouse_domain::{ErrorCode, Problem};
 use kind::{Kind, kind_of};
+use office::Office;
 use picture::Picture;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,8 +24,12 @@ const PICTURE_TIME: Duration = Duration::from_secs(30);
 /// How many images are decoded at a time. Each can take up to 512 MiB for a moment.
 const SLOTS: usize = 1;
 const STACK_BYTES: usize = 4 << 20;
+/// How long reading an office document may take, including the wait for other documents.
+const OFFICE_TIME: Duration = Duration::from_secs(30);
 /// How much text of a file is kept for models, in characters.
 const MAX_TEXT_CHARACTERS: usize = 200_000;
+
+const NO_TEXT: &str = "(The document contains no text.)";
 
 /// Why a file cannot be attached. People read this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +49,7 @@ pub enum FileError {
     TooManyPixels,
     #[error("The image is damaged, so it cannot be attached.")]
     Damaged,
-    #[error("Reading the image took too long. Try again later, or attach a smaller one.")]
+    #[error("Reading the file took too long. Try again later, or attach a smaller one.")]
     TooSlow,
 }
 
@@ -63,6 +69,7 @@ impl From<FileError> for Problem {
 #[derive(Debug)]
 pub(crate) struct FileReader {
     pictures: Slots,
+    office: Slots,
     pdf: Arc<PdfReader>,
 }
 
@@ -70,6 +77,7 @@ impl FileReader {
     pub(crate) fn new(pdf: Arc<PdfReader>) -> Self {
         Self {
             pictures: Slots::new("attached_image", SLOTS, STACK_BYTES),
+            office: Slots::new("attached_office", SLOTS, STACK_BYTES),
             pdf,
         }
     }
@@ -102,10 +110,29 @@ impl FileReader {
                 file.media_type = "text/plain";
                 file.text = Some(shortened(&text::readable(&text)));
             }
-            Kind::Zip => file.media_type = "application/zip",
+            Kind::Zip => match self.office(data).await? {
+                Some(office) => {
+                    file.media_type = office.media_type;
+                    let text = office.text.unwrap_or_else(|error| format!("[{error}]"));
+                    let text = text::readable(&text);
+                    let is_empty = text.is_empty();
+                    file.text = Some(if is_empty { NO_TEXT.to_owned() } else { shortened(&text) });
+                }
+                None => file.media_type = "application/zip",
+            },
             Kind::Other => {}
         }
         Ok(file)
+    }
+
+    /// `None` if the archive is not an office document, or cannot be read.
+    async fn office(&self, data: Bytes) -> Result<Option<Office>, FileError> {
+        let read = self.office.run(OFFICE_TIME, move || office::read(&data)).await;
+        match read {
+            Ok(office) => Ok(office),
+            Err(Overrun::TooLong) => Err(FileError::TooSlow),
+            Err(Overrun::Broken) => Ok(None),
+        }
     }
 
     async fn picture(&self, data: Bytes, format: image::ImageFormat) -> Result<Picture, FileError> {

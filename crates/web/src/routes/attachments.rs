@@ -8,7 +8,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use futures_util::TryStreamExt;
-use gatehouse_agents::{Attachment, Session};
+use gatehouse_agents::{AgentsError, Attachment, Session};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_rpc::method_entry::DONE;
 use gatehouse_services::to_problem;
@@ -20,7 +20,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 
 /// A file may be private, so no cache may keep it.
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NO_STORE: HeaderValue = HeaderValue::from_static("private, no-store");
 /// A browser that displays the file runs nothing of it, and loads nothing for it.
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'");
@@ -59,7 +59,11 @@ pub(in crate::routes) async fn post(
     refuse_form(&parts.headers)?;
     let agents = &app.services().agents;
     let max_bytes = usize::try_from(agents.attachment_max_bytes()).unwrap_or(usize::MAX);
-    let data = body::read(body, max_bytes, body::share(&app, &parts)?).await?;
+    let data = body::read(body, max_bytes, body::share(&app, &parts)?).await;
+    let data = data.map_err(|problem| match problem.code {
+        ErrorCode::PayloadTooLarge => to_problem(AgentsError::FileTooLarge(max_bytes as u64)),
+        _ => problem,
+    })?;
     let file = app.services().tools.read_file(name, data).await;
     let stored = agents.add_attachment(&session.id, file.map_err(to_problem)?);
     Ok(json(&stored.await.map_err(to_problem)?))

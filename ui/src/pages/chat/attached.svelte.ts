@@ -3,6 +3,7 @@ import { isFailure } from '../../client/failure';
 import { send, urlOf, type Shape } from '../../client/http';
 import { upload } from '../../client/upload';
 import { m } from '../../paraglide/messages.js';
+import { regional } from '../../parts/region';
 
 export type Attachment = Shape<'Attachment'>;
 
@@ -16,6 +17,14 @@ export const isImage = (file: Attachment): boolean => IMAGES.includes(file.type)
 
 export const urlOfFile = (session: string, file: Attachment): string =>
   urlOf('/api/sessions/{id}/attachments/{attachment_id}', { id: session, attachment_id: file.id });
+
+function reasonOf(error: unknown): string {
+  if (!isFailure(error)) return m.chat_attach_failed();
+  const { max_bytes } = error.details;
+  if (error.code !== 'PAYLOAD_TOO_LARGE' || max_bytes === undefined) return error.message;
+  const size = new Intl.NumberFormat(regional(), { maximumSignificantDigits: 3 }).format(max_bytes / 1024 ** 2);
+  return m.chat_attach_too_large({ size });
+}
 
 let next = 1;
 
@@ -54,7 +63,7 @@ export class Attached {
       this.stored = (await upload(url, file, signal, (part) => (this.progress = part))) as Attachment;
     } catch (error) {
       if (this.#upload.signal.aborted) return;
-      this.error = isFailure(error) ? error.message : m.chat_attach_failed();
+      this.error = reasonOf(error);
     }
   }
 

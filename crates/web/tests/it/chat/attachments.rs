@@ -130,7 +130,7 @@ async fn a_picture_is_stored_seen_told_and_given_back() {
     assert_eq!(body, png());
     for (header, value) in [
         ("content-type", "image/png"),
-        ("cache-control", "no-store"),
+        ("cache-control", "private, no-store"),
         (
             "content-disposition",
             "inline; filename*=UTF-8''my%20dot.png",

@@ -1,0 +1,231 @@
+//! Reads the text of office documents: ZIP archives with XML parts, as Word, Excel and PowerPoint write them since
+//! 2007 (ECMA-376) and `LibreOffice` (`OpenDocument`).
+//!
+//! A small archive can contain a document of any size, so the entries, the decompressed bytes and the text have
+//! limits. Only the parts with text are decompressed.
+
+mod sheets;
+mod words;
+mod xml;
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use words::Rules;
+use xml::Piece;
+use zip::ZipArchive;
+
+/// How many entries an archive may have. Each takes memory while the archive is open.
+pub(super) const MAX_ENTRIES: usize = 4_096;
+/// What precedes each entry in an archive's list.
+const ENTRY_MARK: &[u8] = b"PK\x01\x02";
+/// How much the parts of a document may decompress to, in all.
+pub(super) const MAX_BYTES: u64 = 64 << 20;
+/// Parts after this much text are not read.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+/// How much of the part that names an `OpenDocument` is read.
+const MAX_TYPE_BYTES: u64 = 256;
+
+/// Why a document cannot be read. The model reads this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum OfficeError {
+    #[error("The document is encrypted or damaged, so its text cannot be read.")]
+    Unreadable,
+    #[error("The document is too large, so its text cannot be read.")]
+    TooLarge,
+}
+
+/// A document.
+#[derive(Debug, PartialEq)]
+pub(super) struct Office {
+    pub(super) media_type: &'static str,
+    pub(super) text: Result<String, OfficeError>,
+}
+
+#[derive(Clone, Copy)]
+enum Format {
+    Word,
+    Excel,
+    PowerPoint,
+    OdfText,
+    OdfSheet,
+    OdfSlides,
+}
+
+/// Reads an archive; `None` if it is not an office document.
+pub(super) fn read(data: &[u8]) -> Option<Office> {
+    let entries = data.windows(ENTRY_MARK.len());
+    if entries.filter(|part| *part == ENTRY_MARK).count() > MAX_ENTRIES {
+        return None;
+    }
+    let mut archive = Archive {
+        zip: ZipArchive::new(Cursor::new(data)).ok()?,
+        left: MAX_BYTES,
+    };
+    let (format, main) = archive.format()?;
+    Some(Office {
+        media_type: format.media_type(),
+        text: text(&mut archive, format, &main),
+    })
+}
+
+fn text(archive: &mut Archive<'_>, format: Format, main: &str) -> Result<String, OfficeError> {
+    let mut text = String::new();
+    let rules = match format {
+        Format::Word => {
+            words::read(archive, main, &words::WORD, &mut text)?;
+            for notes in ["word/footnotes.xml", "word/endnotes.xml"] {
+                words::read(archive, notes, &words::WORD, &mut text)?;
+            }
+            return Ok(text);
+        }
+        Format::Excel => {
+            sheets::read(archive, main, &mut text)?;
+            return Ok(text);
+        }
+        Format::PowerPoint => {
+            for (number, slide) in archive.slides() {
+                text.push_str(&format!("\n[slide {number}]\n"));
+                words::read(archive, &slide, &words::SLIDE, &mut text)?;
+            }
+            return Ok(text);
+        }
+        Format::OdfText => Rules {
+            heading: None,
+            ..words::ODF
+        },
+        Format::OdfSheet => Rules {
+            heading: Some(("table", "sheet")),
+            ..words::ODF
+        },
+        Format::OdfSlides => Rules {
+            heading: Some(("page", "slide")),
+            ..words::ODF
+        },
+    };
+    words::read(archive, main, &rules, &mut text)?;
+    Ok(text)
+}
+
+impl Format {
+    /// The registered types of <https://www.iana.org/assignments/media-types>.
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Word => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Excel => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            Self::PowerPoint => {
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+            }
+            Self::OdfText => "application/vnd.oasis.opendocument.text",
+            Self::OdfSheet => "application/vnd.oasis.opendocument.spreadsheet",
+            Self::OdfSlides => "application/vnd.oasis.opendocument.presentation",
+        }
+    }
+}
+
+/// An archive, and how much more may be decompressed.
+struct Archive<'d> {
+    zip: ZipArchive<Cursor<&'d [u8]>>,
+    left: u64,
+}
+
+impl Archive<'_> {
+    /// The format and the name of the main part.
+    fn format(&mut self) -> Option<(Format, String)> {
+        if let Some(format) = self.open_document() {
+            return Some((format, "content.xml".to_owned()));
+        }
+        let main = self.relations("_rels/.rels").ok()?;
+        let main = main
+            .into_iter()
+            .find(|relation| relation.kind.ends_with("/officeDocument"))?;
+        let main = main.target.trim_start_matches('/').to_owned();
+        let format = match main.split('/').next()? {
+            "word" => Format::Word,
+            "xl" => Format::Excel,
+            "ppt" => Format::PowerPoint,
+            _ => return None,
+        };
+        Some((format, main))
+    }
+
+    /// The part `mimetype` (`OpenDocument` 1.3, part 2, 3.3).
+    fn open_document(&mut self) -> Option<Format> {
+        let mut named = String::new();
+        let part = self.part("mimetype").ok()??;
+        part.take(MAX_TYPE_BYTES).read_to_string(&mut named).ok()?;
+        let all = [Format::OdfText, Format::OdfSheet, Format::OdfSlides];
+        let named = named.trim();
+        all.into_iter().find(|format| format.media_type() == named)
+    }
+
+    /// Opens a part; `None` if there is none of this name.
+    fn part(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, OfficeError> {
+        let Some(index) = self.zip.index_for_name(name) else {
+            return Ok(None);
+        };
+        let part = self.zip.by_index(index);
+        let part = part.map_err(|_| OfficeError::Unreadable)?;
+        let left = &mut self.left;
+        Ok(Some(BufReader::new(Limited { part, left })))
+    }
+
+    /// The slides in the order of their numbers, which is the order in which they were added.
+    fn slides(&self) -> Vec<(u32, String)> {
+        let mut slides: Vec<(u32, String)> = self
+            .zip
+            .file_names()
+            .filter_map(|name| {
+                let number = name.strip_prefix("ppt/slides/slide")?;
+                let number = number.strip_suffix(".xml")?.parse().ok()?;
+                Some((number, name.to_owned()))
+            })
+            .collect();
+        slides.sort_unstable();
+        slides
+    }
+
+    /// The relations of a part to others.
+    fn relations(&mut self, name: &str) -> Result<Vec<Relation>, OfficeError> {
+        let mut relations = Vec::new();
+        let Some(part) = self.part(name)? else {
+            return Ok(relations);
+        };
+        xml::walk(part, |piece| {
+            if let Piece::Start("Relationship", about) = piece {
+                let of = |name| xml::attribute(about, name).unwrap_or_default();
+                relations.push(Relation {
+                    id: of("Id"),
+                    kind: of("Type"),
+                    target: of("Target"),
+                });
+            }
+            relations.len() < MAX_ENTRIES
+        })?;
+        Ok(relations)
+    }
+}
+
+struct Relation {
+    id: String,
+    kind: String,
+    target: String,
+}
+
+/// Reads a part until the document's limit; past it, reading fails.
+struct Limited<'a, R> {
+    part: R,
+    left: &'a mut u64,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.part.read(buffer)?;
+        *self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;
