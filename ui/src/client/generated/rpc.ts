@@ -1106,21 +1106,8 @@ export interface Interface {
         session?: string | null;
         /**
          * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
-         *
-         * @maxItems 10
          */
-        attachments?:
-          | []
-          | [string]
-          | [string, string]
-          | [string, string, string]
-          | [string, string, string, string]
-          | [string, string, string, string, string]
-          | [string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string, string, string];
+        attachments?: string[];
         /**
          * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */
@@ -1156,21 +1143,8 @@ export interface Interface {
         session?: string | null;
         /**
          * The ids of at most 10 files of the session: `id` of `POST /api/sessions/{id}/attachments`.
-         *
-         * @maxItems 10
          */
-        attachments?:
-          | []
-          | [string]
-          | [string, string]
-          | [string, string, string]
-          | [string, string, string, string]
-          | [string, string, string, string, string]
-          | [string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string, string]
-          | [string, string, string, string, string, string, string, string, string, string];
+        attachments?: string[];
         /**
          * The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
          */

@@ -9,7 +9,6 @@ mod words;
 mod xml;
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use words::Rules;
 use xml::Piece;
 use zip::ZipArchive;
 
@@ -88,18 +87,9 @@ fn text(archive: &mut Archive<'_>, format: Format, main: &str) -> Result<String,
             }
             return Ok(text);
         }
-        Format::OdfText => Rules {
-            heading: None,
-            ..words::ODF
-        },
-        Format::OdfSheet => Rules {
-            heading: Some(("table", "sheet")),
-            ..words::ODF
-        },
-        Format::OdfSlides => Rules {
-            heading: Some(("page", "slide")),
-            ..words::ODF
-        },
+        Format::OdfText => words::ODF,
+        Format::OdfSheet => words::ODF.with_heading("table", "sheet"),
+        Format::OdfSlides => words::ODF.with_heading("page", "slide"),
     };
     words::read(archive, main, &rules, &mut text)?;
     Ok(text)

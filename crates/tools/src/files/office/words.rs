@@ -20,7 +20,17 @@ pub(super) struct Rules {
     cell: &'static str,
     row: &'static str,
     /// An element that begins a part of the document, and how it is called in the text.
-    pub(super) heading: Option<(&'static str, &'static str)>,
+    heading: Option<(&'static str, &'static str)>,
+}
+
+impl Rules {
+    /// The same rules with a line before each part of the document.
+    pub(super) const fn with_heading(self, element: &'static str, label: &'static str) -> Self {
+        Self {
+            heading: Some((element, label)),
+            ..self
+        }
+    }
 }
 
 /// `WordprocessingML` (ECMA-376, part 1, 17).
