@@ -16,13 +16,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// How many available chunks are published as one delta.
+/// How many available chunks are taken at a time.
 const PIECES_AT_ONCE: usize = 64;
 /// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
 const MAX_TOOLS: usize = 128;
 /// The context window, in tokens, of a model about which nothing is known. A longer conversation is
 /// summarized; `[models.providers.<id>.model."<name>"] context` raises it.
 const CAUTIOUS_CONTEXT: u64 = 32_768;
+/// The shortest time between two deltas of an answer. A model that writes faster must not outrun the listeners'
+/// queues: a socket that falls behind is closed.
+const SHOW_EVERY: Duration = Duration::from_millis(10);
 /// How often an unfinished answer is stored.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
@@ -147,15 +150,16 @@ impl Running<'_> {
         let mut taking = IncomingReply {
             filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
             reply: Reply::default(),
+            shown: 0,
+            show_at: Instant::now(),
             saved: 0,
             save_at: Instant::now(),
             has_begun: false,
         };
         let ended = self.take_in(model, request, &mut taking).await;
-        let before = taking.reply.text.len();
-        let had_begun = taking.has_begun;
+        let (shown, had_begun) = (taking.shown, taking.has_begun);
         let mut reply = taking.finish();
-        self.publish_delta(reply.text.get(before..).unwrap_or_default());
+        self.publish_delta(reply.text.get(shown..).unwrap_or_default());
         match ended {
             Ok(()) => {
                 if reply.stop.is_withheld() {
@@ -196,6 +200,10 @@ impl Running<'_> {
                     None => return Ok(()),
                     Some(batch) => batch,
                 },
+                () = sleep_until(taking.show_at), if taking.has_unshown() => {
+                    self.show(taking);
+                    continue;
+                }
                 // After the pieces: an answer that arrives at once is stored once.
                 () = sleep_until(taking.save_at), if taking.saved < taking.reply.text.len() => {
                     let saving = self.save_partial(model, &taking.reply.text);
@@ -205,14 +213,22 @@ impl Running<'_> {
                     continue;
                 }
             };
-            let before = taking.reply.text.len();
-            let taken = batch.into_iter().try_for_each(|chunk| {
+            batch.into_iter().try_for_each(|chunk| {
                 taking.take(chunk?);
                 Ok::<_, ModelError>(())
-            });
-            self.publish_delta(taking.reply.text.get(before..).unwrap_or_default());
-            taken?;
+            })?;
+            if taking.has_unshown() && taking.show_at <= Instant::now() {
+                self.show(taking);
+            }
         }
+    }
+
+    /// Publishes the text that no delta contains yet.
+    fn show(&self, taking: &mut IncomingReply) {
+        let text = &taking.reply.text;
+        self.publish_delta(text.get(taking.shown..).unwrap_or_default());
+        taking.shown = text.len();
+        taking.show_at = Instant::now() + SHOW_EVERY;
     }
 
     fn publish_delta(&self, text: &str) {
@@ -258,6 +274,9 @@ impl Reply {
 struct IncomingReply {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
+    /// How much of the text is published, in bytes, and when more may be.
+    shown: usize,
+    show_at: Instant,
     /// How much of the text is stored, in bytes, and when to store more.
     saved: usize,
     save_at: Instant,
@@ -266,6 +285,10 @@ struct IncomingReply {
 }
 
 impl IncomingReply {
+    fn has_unshown(&self) -> bool {
+        self.shown < self.reply.text.len()
+    }
+
     fn take(&mut self, chunk: Chunk) {
         let reply = &mut self.reply;
         match (chunk, &mut self.filter) {
