@@ -8,6 +8,7 @@ mod conclude;
 mod failure;
 mod fallback;
 mod messages;
+mod offer;
 mod refused;
 mod repeats;
 mod spending;
@@ -67,6 +68,8 @@ struct Running<'a> {
     concluded: Option<bool>,
     /// Whether all steps are used: the last answer is given without tools.
     is_out_of_steps: bool,
+    /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
+    are_tools_too_long: bool,
     /// The audio of the final answer.
     audio: Option<String>,
     /// Why the final answer could not be spoken.
@@ -108,6 +111,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
         partial: None,
         concluded: None,
         is_out_of_steps: false,
+        are_tools_too_long: false,
         audio: None,
         audio_error: None,
         repeats: Mutex::default(),
