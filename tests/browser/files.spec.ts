@@ -61,7 +61,7 @@ const isShown = (page: Page, name: string) =>
 test('a picture is picked, shown, sent to a model that sees, and still there after a reload', async ({ home: _, page }) => {
   await open(page);
   await pick(page, GREEN);
-  await expect(attached(page).getByText('green.png')).toBeVisible();
+  await expect(attached(page).getByText('green.png', { exact: true })).toBeVisible();
   await expect(sending(page)).toBeEnabled();
   expect(await violations(page)).toEqual([]);
   await writing(page).fill('Which color is this?');
@@ -89,10 +89,15 @@ test('a picture is picked, shown, sent to a model that sees, and still there aft
   expect((await download).suggestedFilename()).toBe('green.png');
 });
 
-test('pictures are pasted and dropped, removed again, and sent without a text', async ({ home, page }) => {
+test('pictures are pasted and dropped, removed again, and sent without a text', async ({ home, page, context }) => {
   await open(page);
-  await writing(page).dispatchEvent('paste', { clipboardData: await transfer(page, [{ ...GREEN, name: 'image.png' }]) });
-  await expect(attached(page).getByText('image.png')).toBeVisible();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(async (text) => {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
+  }, GREEN.buffer.toString('base64'));
+  await writing(page).press('Control+v');
+  await expect(attached(page).getByText('image.png', { exact: true })).toBeVisible();
   const red = { name: 'red.png', mimeType: 'image/png', buffer: png(20, 20, [200, 0, 0]) };
   const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Buy milk.') };
   const data = await transfer(page, [red, note]);
@@ -119,7 +124,7 @@ test('pictures are pasted and dropped, removed again, and sent without a text', 
 });
 
 test('a model that does not see gets the text of a PDF, and is told of a picture', async ({ home, page }) => {
-  await home.rpc('config.set', { key: 'models.default', value: 'local/test-model' });
+  await home.rpc('agents.update', { id: 'default', model: 'local/test-model' });
   await open(page);
   await pick(page, { name: 'invoice.pdf', mimeType: 'application/pdf', buffer: pdf('The total is 42 euros.') }, GREEN);
   await expect(attached(page).getByRole('listitem')).toHaveCount(2);

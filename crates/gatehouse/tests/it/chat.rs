@@ -109,6 +109,41 @@ async fn one_message_gets_its_answer_and_the_conversation_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn files_are_attached_to_the_first_message() {
+    let installation = installation().await;
+    let server = installation.start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (one, two) = (file("to do.txt", "Buy milk."), file("b.csv", "a;b"));
+    let args = ["Read this", "--attach", &one, "--attach", &two];
+    let said = chat(&installation, &server, &args, "").await.ok();
+    for part in ["name: to do.txt", "Buy milk.", "name: b.csv", "a;b", "Read this"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let more = chat(&installation, &server, &["--attach", &one], "One\nTwo\n").await;
+    let said = more.ok();
+    assert_eq!(said.matches("Buy milk.").count(), 1, "{said}");
+
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    let before = list["result"]["sessions"].as_array().unwrap().len();
+    let missing = folder.path().join("missing.txt");
+    let args = ["Read this", "--attach", missing.to_str().unwrap()];
+    let failed = chat(&installation, &server, &args, "").await;
+    assert!(failed.failed(1).contains("missing.txt"));
+    let animation = file("a.gif", "GIF89a");
+    let failed = chat(&installation, &server, &["Hi", "--attach", &animation], "").await;
+    let reason = failed.failed(1);
+    assert!(reason.contains("a.gif") && reason.contains("GIF images are not supported"), "{reason}");
+    let list = server.rpc("", "sessions.list", json!({})).await;
+    let sessions = list["result"]["sessions"].as_array().unwrap();
+    assert!(sessions.len() <= before + 1, "a missing file begins no conversation");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_not_complete_is_a_failure() {
     let installation = installation().await;
     let server = installation.start();
