@@ -4,7 +4,7 @@
 //! Files count as a stranger's, whoever sent them: their author is not known.
 
 use crate::error::AgentsError;
-use crate::handle::Agents;
+use crate::handle::{Agents, Inner};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -71,6 +71,61 @@ impl From<SessionAttachmentRow> for Attachment {
     }
 }
 
+/// A file that can be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct NewFile {
+    row: SessionAttachmentRow,
+    content: AttachmentContent,
+    data: Vec<u8>,
+    /// How much of the files of all sessions is kept.
+    max_bytes: i64,
+}
+
+impl NewFile {
+    pub(crate) fn id(&self) -> String {
+        self.row.id.to_string()
+    }
+
+    /// Stores it; `false` if its session does not exist.
+    pub(crate) async fn insert(self, conn: &mut Conn) -> Result<bool, StoreError> {
+        conn.insert_session_attachment(&self.row, self.content, self.data, self.max_bytes)
+            .await
+    }
+}
+
+impl Inner {
+    pub(crate) fn new_file(
+        &self,
+        session: &SessionId,
+        new: NewAttachment,
+    ) -> Result<NewFile, AgentsError> {
+        let settings = self.settings.load();
+        if new.data.len() as u64 > settings.attachment_max_bytes {
+            return Err(AgentsError::FileTooLarge(settings.attachment_max_bytes));
+        }
+        let row = SessionAttachmentRow {
+            id: AttachmentId::generate(&*self.clock, &*self.random),
+            session_id: session.clone(),
+            message_id: None,
+            name: clean_name(&new.name),
+            mime_type: new.media_type.to_owned(),
+            size: i64::try_from(new.data.len()).unwrap_or(i64::MAX),
+            width: new.pixels.map(|(width, _)| width.into()),
+            height: new.pixels.map(|(_, height)| height.into()),
+            created_at: self.clock.now(),
+        };
+        Ok(NewFile {
+            row,
+            content: AttachmentContent {
+                text: new.text,
+                image: new.picture,
+            },
+            data: Vec::from(new.data),
+            max_bytes: i64::try_from(settings.attachments_total_bytes).unwrap_or(i64::MAX),
+        })
+    }
+}
+
 impl Agents {
     /// Stores a file with an existing session. Deletes the oldest files of all sessions to stay within
     /// `agents.attachments_total_bytes`.
@@ -79,34 +134,10 @@ impl Agents {
         session: &SessionId,
         new: NewAttachment,
     ) -> Result<Attachment, AgentsError> {
-        let inner = &self.0;
-        let settings = inner.settings.load();
-        if new.data.len() as u64 > settings.attachment_max_bytes {
-            return Err(AgentsError::FileTooLarge(settings.attachment_max_bytes));
-        }
-        let max_bytes = i64::try_from(settings.attachments_total_bytes).unwrap_or(i64::MAX);
-        let row = SessionAttachmentRow {
-            id: AttachmentId::generate(&*inner.clock, &*inner.random),
-            session_id: session.clone(),
-            message_id: None,
-            name: clean_name(&new.name),
-            mime_type: new.media_type.to_owned(),
-            size: i64::try_from(new.data.len()).unwrap_or(i64::MAX),
-            width: new.pixels.map(|(width, _)| width.into()),
-            height: new.pixels.map(|(_, height)| height.into()),
-            created_at: inner.clock.now(),
-        };
-        let attachment = Attachment::from(row.clone());
-        let content = AttachmentContent {
-            text: new.text,
-            image: new.picture,
-        };
-        let data = Vec::from(new.data);
-        let write = inner.store.write(move |conn| {
-            Box::pin(async move {
-                let stored = conn.insert_session_attachment(&row, content, data, max_bytes);
-                Ok::<_, AgentsError>(stored.await?)
-            })
+        let file = self.0.new_file(session, new)?;
+        let attachment = Attachment::from(file.row.clone());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move { Ok::<_, AgentsError>(file.insert(conn).await?) })
         });
         if write.await? {
             Ok(attachment)
@@ -203,10 +234,10 @@ async fn find(
     Ok(conn.find_session_attachment(session, id).await?)
 }
 
-/// Checks the ids of a request without looking them up.
-pub(crate) fn check(ids: &[String]) -> Result<(), AgentsError> {
+/// Checks the ids of a request with so many new files, without looking them up.
+pub(crate) fn check(ids: &[String], new: usize) -> Result<(), AgentsError> {
     let refuse = |reason: &str| Err(AgentsError::invalid("attachments", reason));
-    if ids.len() > MAX_FILES {
+    if ids.len() + new > MAX_FILES {
         return refuse("at most 10 files");
     }
     let mut named = HashSet::new();
@@ -308,8 +339,8 @@ mod tests {
     #[test]
     fn ten_files_are_allowed_and_eleven_are_not() {
         let ids = |count: usize| -> Vec<String> { (0..count).map(|n| n.to_string()).collect() };
-        assert!(check(&ids(10)).is_ok());
-        assert!(check(&ids(11)).is_err());
-        assert!(check(&["a".to_owned(), "a".to_owned()]).is_err());
+        assert!(check(&ids(10), 0).is_ok() && check(&ids(9), 1).is_ok());
+        assert!(check(&ids(11), 0).is_err() && check(&ids(10), 1).is_err());
+        assert!(check(&["a".to_owned(), "a".to_owned()], 0).is_err());
     }
 }

@@ -85,7 +85,10 @@ impl Inner {
         let replaces = request.replaces.clone();
         let before = self.earlier_rows(request, &message.session_id);
         let (audio, received_since) = (request.audio.clone(), self.received_since());
-        let attachments = request.attachments.clone();
+        let mut attachments = request.attachments.clone();
+        let new_files = request.new_files.iter().cloned();
+        let new_files = new_files.map(|new| self.new_file(&message.session_id, new));
+        let new_files = new_files.collect::<Result<Vec<_>, _>>()?;
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if let Some(row) = &new {
@@ -110,6 +113,10 @@ impl Inner {
                 }
                 let id = &message.session_id;
                 store_earlier(conn, before, &agent).await?;
+                for file in new_files {
+                    attachments.push(file.id());
+                    file.insert(conn).await?;
+                }
                 // Before a turn is deleted: its files may be sent again.
                 let files =
                     attachments::claim(conn, &message, &attachments, replaces.as_deref()).await?;

@@ -74,7 +74,8 @@ fn caller(actor: &str) -> String {
 
 /// Builds the system prompt: first the parts of this turn (the agent's prompt, the caller's suffix, the
 /// speaker's hint, the facts of the turn), then the fixed rules.
-/// `sender_rule`: the rule for text of webhooks or guests, if there is any. `has_tool_text`: tool output is present or possible. `has_files`: files are described. `has_summary`: a summary replaces the beginning.
+/// `sender_rule`: the rule for text of webhooks or guests, if there is any. `has_tool_text`: tool output is present or
+/// possible. `has_files`: files are described. `has_summary`: a summary replaces the beginning.
 pub(crate) fn system(
     added: [Option<&str>; 4],
     sender_rule: Option<&str>,

@@ -1,5 +1,6 @@
 //! The input and the results of a turn.
 
+use crate::attachments::NewAttachment;
 use crate::one_off::EarlierMessage;
 use crate::origin::MessageOrigin;
 use crate::policy::ToolPolicy;
@@ -93,6 +94,8 @@ pub struct SendRequest {
     pub audio: Option<String>,
     /// The ids of files of the session, which must exist.
     pub attachments: Vec<String>,
+    /// Files to store with the text.
+    pub new_files: Vec<NewAttachment>,
     /// The agent that answers from now on. When absent, the session's own, or `default`.
     pub agent: Option<String>,
     /// The model for this turn only.
@@ -115,6 +118,7 @@ impl SendRequest {
             text: text.into(),
             audio: None,
             attachments: Vec::new(),
+            new_files: Vec::new(),
             agent: None,
             model: None,
             replaces: None,

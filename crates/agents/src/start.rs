@@ -92,8 +92,9 @@ impl Agents {
 
 fn check(request: &SendRequest) -> Result<(), AgentsError> {
     let refuse = |field, reason: &str| Err(AgentsError::invalid(field, reason));
-    attachments::check(&request.attachments)?;
-    if request.text.trim().is_empty() && request.attachments.is_empty() {
+    attachments::check(&request.attachments, request.new_files.len())?;
+    let has_files = !request.attachments.is_empty() || !request.new_files.is_empty();
+    if request.text.trim().is_empty() && !has_files {
         return refuse("text", "must not be empty");
     }
     if request.text.len() > MAX_TEXT_BYTES {

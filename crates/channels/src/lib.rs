@@ -49,5 +49,7 @@ pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
-pub use receive::{InboundAccount, ReceiveError, Received, ReceivedMessage, StoredMessages};
+pub use receive::{
+    InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
+};
 pub use receivers::ReceiverState;

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// How many messages of a person may wait for an answer. Further ones are dropped.
 const MAX_WAITING: i64 = 50;
-/// The answer to a message without text.
-const NO_TEXT: &str = "Only text can be received here.";
+/// The answer to a message without text and file.
+const NO_TEXT: &str = "Only text, pictures and files can be received here.";
 
 /// An enabled account that receives messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,16 @@ pub struct ReceivedMessage {
     pub is_own: bool,
     /// `None` if the message has no text.
     pub text: Option<String>,
+    pub file: Option<ReceivedFile>,
+}
+
+/// A picture or a document that came with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedFile {
+    /// The vendor's ID of the file.
+    pub id: String,
+    /// As the person's program named it.
+    pub name: String,
 }
 
 /// The effect of received messages.
@@ -174,6 +184,22 @@ impl Channels {
         Ok(receiver.show_typing(source, chat, thread).await?)
     }
 
+    /// Fetches a file that came with a message; `None` if it is larger than `max_bytes`.
+    pub async fn fetch_file(
+        &self,
+        account_id: &str,
+        file_id: &str,
+        max_bytes: usize,
+    ) -> Result<Option<Vec<u8>>, SendError> {
+        let (account, receiver) = self.0.find_receiver(account_id).await?;
+        let opened = account.open(&self.0).await?;
+        let source = Source {
+            inner: &self.0,
+            account: &opened,
+        };
+        Ok(receiver.fetch_file(source, file_id, max_bytes).await?)
+    }
+
     /// Stores the messages of paired people, the requests of others to be paired, and which update is next, in one
     /// transaction. Writes nothing if there is nothing to store.
     pub async fn store_received(
@@ -262,7 +288,11 @@ impl Inner {
             );
             return Ok(());
         }
-        let answer = message.text.is_none().then(|| NO_TEXT.to_owned());
+        let is_empty = message.text.is_none() && message.file.is_none();
+        let answer = is_empty.then(|| NO_TEXT.to_owned());
+        // PostgreSQL cannot store NUL characters.
+        let storable = |text: String| text.replace('\0', "\u{fffd}");
+        let (file_id, file_name) = message.file.map(|file| (file.id, file.name)).unzip();
         let row = InboundMessageRow {
             account_id: account_id.to_owned(),
             update_id: message.update_id,
@@ -271,8 +301,9 @@ impl Inner {
             thread: message.thread,
             is_group: message.is_group,
             is_own: message.is_own,
-            // PostgreSQL cannot store NUL characters.
-            text: message.text.unwrap_or_default().replace('\0', "\u{fffd}"),
+            text: storable(message.text.unwrap_or_default()),
+            file_id: file_id.map(storable),
+            file_name: file_name.map(storable),
             answer,
             received_at: self.clock.now(),
         };

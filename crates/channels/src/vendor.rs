@@ -102,6 +102,10 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
 }
 
 impl Answer {
+    pub(crate) fn into_body(self) -> Vec<u8> {
+        self.body
+    }
+
     /// Parses the body into a type; `None` if it has another form.
     pub(crate) fn parse<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.body).ok()

@@ -54,9 +54,9 @@ pub(crate) fn known_vision(model: &str) -> Option<bool> {
 /// Nothing, or a date such as `-2024-08-06` or `-001`.
 fn is_date(rest: &str) -> bool {
     rest.is_empty()
-        || rest
-            .strip_prefix('-')
-            .is_some_and(|date| !date.is_empty() && date.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
+        || rest.strip_prefix('-').is_some_and(|date| {
+            !date.is_empty() && date.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+        })
 }
 
 #[cfg(test)]

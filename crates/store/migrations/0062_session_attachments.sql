@@ -22,3 +22,6 @@ CREATE INDEX session_attachments_by_session ON session_attachments (session_id, 
 CREATE INDEX session_attachments_sizes ON session_attachments (id, stored_size);
 -- The attachments of a user message: a JSON list of id, name, type, size, width and height.
 ALTER TABLE chat_messages ADD COLUMN attachments TEXT;
+-- The vendor's id of a file that came with a message of a channel, and its name.
+ALTER TABLE inbound_messages ADD COLUMN file_id TEXT;
+ALTER TABLE inbound_messages ADD COLUMN file_name TEXT;

@@ -121,8 +121,8 @@ columns! {
 
 impl Conn {
     /// Stores a message at the end of its turn. A stranger's message and files taint the session, and a private
-    /// message and files mark it as private, in the same statement. Returns the message's number, or `None` if the session no
-    /// longer exists.
+    /// message and files mark it as private, in the same statement. Returns the message's number, or `None` if the
+    /// session no longer exists.
     pub async fn insert_chat_message(
         &mut self,
         row: &ChatMessageRow,

@@ -21,6 +21,9 @@ pub struct InboundMessageRow {
     /// Whether the person wrote the text. A forwarded text was written by someone else.
     pub is_own: bool,
     pub text: String,
+    /// The vendor's ID of a file that came with the text.
+    pub file_id: Option<String>,
+    pub file_name: Option<String>,
     /// What is to be sent; `None` until the agent has answered.
     pub answer: Option<String>,
     pub received_at: Timestamp,
@@ -28,7 +31,7 @@ pub struct InboundMessageRow {
 
 columns! {
     InboundMessageRow:
-    account_id, update_id, person, chat, thread, is_group, is_own, text, answer, received_at
+    account_id, update_id, person, chat, thread, is_group, is_own, text, file_id, file_name, answer, received_at
 }
 
 impl Conn {
@@ -62,8 +65,8 @@ impl Conn {
     ) -> Result<(), StoreError> {
         let query = query(
             "INSERT INTO inbound_messages (account_id, update_id, person, chat, thread, is_group,
-                 is_own, text, answer, received_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+                 is_own, text, answer, received_at, file_id, file_name)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
         );
         let query = query
             .bind(&row.account_id)
@@ -75,7 +78,9 @@ impl Conn {
             .bind(i64::from(row.is_own))
             .bind(&row.text)
             .bind(&row.answer)
-            .bind(row.received_at.as_millis());
+            .bind(row.received_at.as_millis())
+            .bind(row.file_id.as_deref())
+            .bind(row.file_name.as_deref());
         self.run(query).await.map(drop)
     }
 

@@ -146,6 +146,7 @@ async fn ask_agent(
         text,
         audio: None,
         attachments: Vec::new(),
+        new_files: Vec::new(),
         agent: config.agent.clone(),
         model: config.model.clone(),
         replaces: None,

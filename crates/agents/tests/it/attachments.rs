@@ -109,6 +109,28 @@ async fn a_picture_reaches_a_model_that_sees_and_is_in_history_and_events() {
 }
 
 #[tokio::test]
+async fn a_request_has_ten_pictures_and_not_one_more() {
+    let harness = Harness::new().await;
+    let session = session(&harness).await;
+    let pictures = async |count: usize| {
+        let mut files = Vec::new();
+        for _ in 0..count {
+            files.push(add(&harness, &session, picture("a.png")).await);
+        }
+        let files: Vec<&Attachment> = files.iter().collect();
+        send(&harness, seeing(with(&session, "Look.", &files))).await;
+        let seen = harness.model.seen();
+        let messages = seen.last().unwrap()["messages"].to_string();
+        let left_out = messages.matches("[Left out,").count();
+        (messages.matches("image_url\":{").count(), left_out)
+    };
+    assert_eq!(pictures(1).await, (1, 0));
+    assert_eq!(pictures(9).await, (10, 0));
+    // The oldest one makes room.
+    assert_eq!(pictures(1).await, (10, 1));
+}
+
+#[tokio::test]
 async fn a_model_that_does_not_see_gets_names_and_texts() {
     let harness = Harness::new().await;
     let session = session(&harness).await;

@@ -80,6 +80,14 @@ pub(crate) trait Receiver: Send + Sync {
         next: Option<i64>,
     ) -> BoxFuture<'a, Result<Received, ReceiveError>>;
 
+    /// Fetches a file of a message; `None` if it is larger than `max_bytes`.
+    fn fetch_file<'a>(
+        &'a self,
+        source: Source<'a>,
+        file_id: &'a str,
+        max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>>;
+
     /// Shows in a conversation that an answer is being written.
     fn show_typing<'a>(
         &'a self,

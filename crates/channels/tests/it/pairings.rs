@@ -18,6 +18,7 @@ fn message(update_id: i64, person: &str) -> ReceivedMessage {
         is_group: false,
         is_own: true,
         text: Some("hello".to_owned()),
+        file: None,
     }
 }
 

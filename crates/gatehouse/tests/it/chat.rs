@@ -121,7 +121,13 @@ async fn files_are_attached_to_the_first_message() {
     let (one, two) = (file("to do.txt", "Buy milk."), file("b.csv", "a;b"));
     let args = ["Read this", "--attach", &one, "--attach", &two];
     let said = chat(&installation, &server, &args, "").await.ok();
-    for part in ["name: to do.txt", "Buy milk.", "name: b.csv", "a;b", "Read this"] {
+    for part in [
+        "name: to do.txt",
+        "Buy milk.",
+        "name: b.csv",
+        "a;b",
+        "Read this",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let more = chat(&installation, &server, &["--attach", &one], "One\nTwo\n").await;
@@ -137,10 +143,16 @@ async fn files_are_attached_to_the_first_message() {
     let animation = file("a.gif", "GIF89a");
     let failed = chat(&installation, &server, &["Hi", "--attach", &animation], "").await;
     let reason = failed.failed(1);
-    assert!(reason.contains("a.gif") && reason.contains("GIF images are not supported"), "{reason}");
+    assert!(
+        reason.contains("a.gif") && reason.contains("GIF images are not supported"),
+        "{reason}"
+    );
     let list = server.rpc("", "sessions.list", json!({})).await;
     let sessions = list["result"]["sessions"].as_array().unwrap();
-    assert!(sessions.len() <= before + 1, "a missing file begins no conversation");
+    assert!(
+        sessions.len() <= before + 1,
+        "a missing file begins no conversation"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

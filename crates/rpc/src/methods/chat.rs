@@ -154,6 +154,7 @@ fn request(call: &Call, params: SendParams) -> SendRequest {
         session: params.session.map_or(Target::New, Target::Existing),
         audio: params.audio_id,
         attachments: params.attachments,
+        new_files: Vec::new(),
         agent: params.agent,
         model: params.model,
         replaces: params.replaces,

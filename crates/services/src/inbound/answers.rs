@@ -1,10 +1,13 @@
 //! Answers stored messages: one turn per message, one message of a session at a time.
 
 use super::Inbound;
-use gatehouse_agents::{AgentsError, MessageOrigin, Origin, SendRequest, Target, TurnReport};
+use gatehouse_agents::{
+    AgentsError, MessageOrigin, NewAttachment, Origin, SendRequest, Target, TurnReport,
+};
 use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{InboundMessageRow, StoreError};
+use gatehouse_tools::FileError;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,7 +153,12 @@ impl Inbound {
             name: format!("channel {}", account.id),
             ..Actor::system()
         };
+        let new_files = match self.file_of(account, message).await {
+            Ok(file) => file.into_iter().collect(),
+            Err(turn) => return self.keep(message, turn).await,
+        };
         let request = SendRequest {
+            new_files,
             session: Target::Person {
                 key: session_key(message),
                 label: pairing.name.clone(),
@@ -186,11 +194,51 @@ impl Inbound {
                 Turn::Answer(FAILED.to_owned())
             }
         };
+        self.keep(message, turn).await
+    }
+
+    /// Stores the answer.
+    async fn keep(&self, message: &InboundMessageRow, turn: Turn) -> Result<Turn, StoreError> {
         if let Turn::Answer(answer) = &turn {
             let channels = &self.services.channels;
             channels.set_message_answer(message, answer.clone()).await?;
         }
         Ok(turn)
+    }
+
+    /// Fetches and reads the file of a message. The error is what becomes of a message whose file cannot be used.
+    async fn file_of(
+        &self,
+        account: &InboundAccount,
+        message: &InboundMessageRow,
+    ) -> Result<Option<NewAttachment>, Turn> {
+        let Some(id) = &message.file_id else {
+            return Ok(None);
+        };
+        let services = &self.services;
+        let max_bytes = services.agents.attachment_max_bytes();
+        let at_most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let fetched = services.channels.fetch_file(&account.id, id, at_most);
+        let data = match fetched.await {
+            Ok(Some(data)) => data,
+            Ok(None) => {
+                let mib = max_bytes >> 20;
+                return Err(Turn::Answer(format!("The file is larger than {mib} MiB.")));
+            }
+            Err(error) => {
+                tracing::warn!(account = account.id, %error, "a file was not fetched");
+                return Err(match error {
+                    SendError::GiveUp { .. } => Turn::Answer(FAILED.to_owned()),
+                    _ => Turn::Later,
+                });
+            }
+        };
+        let name = message.file_name.clone().unwrap_or_default();
+        match services.tools.read_file(name, data.into()).await {
+            Ok(file) => Ok(Some(file)),
+            Err(FileError::TooSlow) => Err(Turn::Later),
+            Err(error) => Err(Turn::Answer(error.to_string())),
+        }
     }
 
     fn answer_of(&self, report: TurnReport) -> Turn {

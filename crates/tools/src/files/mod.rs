@@ -116,7 +116,11 @@ impl FileReader {
                     let text = office.text.unwrap_or_else(|error| format!("[{error}]"));
                     let text = text::readable(&text);
                     let is_empty = text.is_empty();
-                    file.text = Some(if is_empty { NO_TEXT.to_owned() } else { shortened(&text) });
+                    file.text = Some(if is_empty {
+                        NO_TEXT.to_owned()
+                    } else {
+                        shortened(&text)
+                    });
                 }
                 None => file.media_type = "application/zip",
             },
@@ -127,7 +131,10 @@ impl FileReader {
 
     /// `None` if the archive is not an office document, or cannot be read.
     async fn office(&self, data: Bytes) -> Result<Option<Office>, FileError> {
-        let read = self.office.run(OFFICE_TIME, move || office::read(&data)).await;
+        let read = self
+            .office
+            .run(OFFICE_TIME, move || office::read(&data))
+            .await;
         match read {
             Ok(office) => Ok(office),
             Err(Overrun::TooLong) => Err(FileError::TooSlow),

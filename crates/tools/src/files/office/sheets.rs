@@ -136,7 +136,9 @@ fn read_sheet(
             Piece::End("c") => {
                 let value = if cell.is_shared {
                     let index = cell.value.trim().parse().ok();
-                    index.and_then(|index| strings.get(index)).unwrap_or_default()
+                    index
+                        .and_then(|index| strings.get(index))
+                        .unwrap_or_default()
                 } else {
                     &cell.value
                 };

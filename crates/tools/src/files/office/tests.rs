@@ -117,8 +117,14 @@ fn open_documents() {
 #[test]
 fn other_archives_are_not_documents() {
     assert_eq!(read(&archive(&[("a.txt", "a")])), None);
-    assert_eq!(read(&archive(&[("mimetype", "application/epub+zip")])), None);
-    assert_eq!(read(&archive(&[("_rels/.rels", &root("evil/x.xml"))])), None);
+    assert_eq!(
+        read(&archive(&[("mimetype", "application/epub+zip")])),
+        None
+    );
+    assert_eq!(
+        read(&archive(&[("_rels/.rels", &root("evil/x.xml"))])),
+        None
+    );
     assert_eq!(read(b"PK\x03\x04word"), None);
 }
 
@@ -142,7 +148,10 @@ fn entities_are_not_expanded() {
     let root = root("word/document.xml");
     let bomb = archive(&[("_rels/.rels", &root), ("word/document.xml", bomb)]);
     assert_eq!(text_of(&bomb), Err(OfficeError::Unreadable));
-    assert_eq!(text_of(&word("<w:p><w:t>a&b;c</w:t></w:p>")).unwrap(), "ac\n");
+    assert_eq!(
+        text_of(&word("<w:p><w:t>a&b;c</w:t></w:p>")).unwrap(),
+        "ac\n"
+    );
 }
 
 #[test]

@@ -99,12 +99,7 @@ struct Place {
     in_text: usize,
 }
 
-fn start(
-    rules: &Rules,
-    name: &str,
-    about: &quick_xml::events::BytesStart<'_>,
-    out: &mut String,
-) {
+fn start(rules: &Rules, name: &str, about: &quick_xml::events::BytesStart<'_>, out: &mut String) {
     if rules.breaks.contains(&name) {
         out.push('\n');
     } else if name == rules.tab {

@@ -23,7 +23,10 @@ pub(super) fn walk(
     let mut goes_on = true;
     while goes_on {
         buffer.clear();
-        goes_on = match reader.read_event_into(&mut buffer).map_err(|e| failed(&e))? {
+        goes_on = match reader
+            .read_event_into(&mut buffer)
+            .map_err(|e| failed(&e))?
+        {
             Event::Start(start) => each(Piece::Start(start.local_name().as_ref(), &start)),
             Event::End(end) => each(Piece::End(end.local_name().as_ref())),
             Event::Text(text) => each(Piece::Text(&text.xml10_content())),

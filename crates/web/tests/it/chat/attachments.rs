@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 /// A PNG image of one pixel.
 const PNG: &[u8] = b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-fn png() -> Vec<u8> {
+pub fn png() -> Vec<u8> {
     data_encoding::BASE64.decode(PNG).unwrap()
 }
 

@@ -1,5 +1,6 @@
 //! Conversations through Telegram: pairing, answers, trust, and what a restart keeps.
 
+use super::attachments::png;
 use super::{blamed, with_model};
 use crate::chat::telegram::{TOKEN, Telegram};
 use gatehouse_testkit::{Actor, PASSWORD, TestServer};
@@ -151,6 +152,85 @@ async fn a_group_must_name_the_bot_and_an_ended_pairing_gets_a_code() {
     let off = json!({ "id": "telegram", "fields": { "inbound": false } });
     owner.rpc("channels.update", off).await.unwrap();
     telegram.closed().await;
+}
+
+#[tokio::test]
+async fn a_picture_and_a_document_become_files_of_the_conversation() {
+    let (_server, owner, telegram) = receiving().await;
+    pair(&owner, &telegram, 42, true).await;
+    let small = telegram.upload(*b"no picture");
+    let large = telegram.upload(png());
+    let sizes = json!([
+        { "file_id": small, "file_unique_id": "s", "width": 1, "height": 1 },
+        { "file_id": large, "file_unique_id": "l", "width": 9, "height": 9 },
+    ]);
+    telegram.write(42, json!({ "photo": sizes, "caption": "What is this?" }));
+    assert_eq!(telegram.wait_for(2).await["text"], "pong");
+    let note = telegram.upload(*b"Buy milk.");
+    let document =
+        json!({ "file_id": note, "file_unique_id": "n", "file_name": "../no\u{202e}te.txt" });
+    telegram.write(42, json!({ "document": document }));
+    assert_eq!(telegram.wait_for(3).await["text"], "pong");
+
+    let session = session_of(&owner, "channel:telegram:42").await;
+    assert_eq!(session["tainted"], true, "a file counts as a stranger's");
+    let params = json!({ "session": session["id"] });
+    let history = owner.rpc("chat.history", params).await.unwrap();
+    let file = |at: usize| history["messages"][at]["attachments"][0].clone();
+    assert_eq!(history["messages"][0]["content"], "What is this?");
+    assert_eq!(
+        (&file(0)["name"], &file(0)["type"]),
+        (&json!("photo.jpg"), &json!("image/png"))
+    );
+    assert_eq!(history["messages"][2]["content"], "");
+    assert_eq!(file(2)["name"], "note.txt");
+    let session = session["id"].as_str().unwrap();
+    let path = format!(
+        "/api/sessions/{session}/attachments/{}",
+        file(2)["id"].as_str().unwrap()
+    );
+    let response = owner.request("GET", &path).send().await.unwrap();
+    assert_eq!(response.bytes().await.unwrap(), &b"Buy milk."[..]);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
+    let (_server, owner, telegram) = receiving().await;
+    let limit = json!({ "key": "agents.attachment_max_bytes", "value": 1 << 20 });
+    owner.rpc("config.set", limit).await.unwrap();
+    pair(&owner, &telegram, 42, true).await;
+    let mut number = 1;
+    for (data, answer) in [
+        (vec![b'x'; 1 << 20], "pong"),
+        (vec![b'x'; (1 << 20) + 1], "The file is larger than 1 MiB."),
+        (vec![b'x'; 20_000_001], "The file is larger than 1 MiB."),
+        (
+            b"GIF89a".to_vec(),
+            "GIF images are not supported. Convert the image to JPEG, PNG or WebP and attach it again.",
+        ),
+    ] {
+        let document = json!({ "file_id": telegram.upload(data), "file_unique_id": "u" });
+        telegram.write(42, json!({ "document": document }));
+        number += 1;
+        assert_eq!(telegram.wait_for(number).await["text"], answer);
+    }
+    telegram.write(
+        42,
+        json!({ "document": { "file_id": "gone", "file_unique_id": "u" } }),
+    );
+    let answer = telegram.wait_for(number + 1).await;
+    assert_eq!(answer["text"], "This cannot be answered right now.");
+    telegram.write(42, json!({ "sticker": {} }));
+    let answer = telegram.wait_for(number + 2).await;
+    assert_eq!(
+        answer["text"],
+        "Only text, pictures and files can be received here."
+    );
+    let session = session_of(&owner, "channel:telegram:42").await;
+    assert_eq!(
+        session["message_count"], 2,
+        "only the first file was asked about"
+    );
 }
 
 async fn inbound_error(owner: &Actor, word: &str) {

@@ -4,7 +4,7 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
@@ -18,6 +18,8 @@ pub const TOKEN: &str = "123456:ABC-DEF_ghi";
 struct Bot {
     updates: Vec<Value>,
     sent: Vec<Value>,
+    /// The files by their paths.
+    files: Vec<(String, Vec<u8>)>,
     /// The offset of the last `getUpdates`.
     offset: i64,
     has_typed: bool,
@@ -47,6 +49,7 @@ impl Telegram {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new()
             .route("/{bot}/{method}", post(call))
+            .route("/file/{bot}/{folder}/{file}", get(download))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -80,6 +83,15 @@ impl Telegram {
             .push(json!({ "update_id": id, "message": message }));
         drop(bot);
         self.shared.changed.send_replace(());
+        id
+    }
+
+    /// A person uploads a file. Returns its ID.
+    pub fn upload(&self, data: impl Into<Vec<u8>>) -> String {
+        let mut bot = self.shared.bot.lock().unwrap();
+        let path = format!("documents/file_{}.bin", bot.files.len());
+        let id = format!("AgAD-{}", bot.files.len());
+        bot.files.push((path, data.into()));
         id
     }
 
@@ -150,6 +162,7 @@ async fn call(
             shared.bot.lock().unwrap().has_typed = true;
             result(&json!(true))
         }
+        "getFile" => get_file(&shared, &body),
         "sendMessage" => {
             let known = ["chat_id", "text", "message_thread_id"];
             if !has_only(&body, &known) || !body["chat_id"].is_i64() {
@@ -159,6 +172,34 @@ async fn call(
             shared.changed.send_replace(());
             result(&json!({ "message_id": 1 }))
         }
+        _ => refuse(404, "Not Found"),
+    }
+}
+
+fn get_file(shared: &Shared, body: &Value) -> Response {
+    assert!(has_only(body, &["file_id"]), "{body}");
+    let bot = shared.bot.lock().unwrap();
+    let number = body["file_id"].as_str().unwrap().strip_prefix("AgAD-");
+    let file = number.and_then(|number| bot.files.get(number.parse::<usize>().ok()?));
+    let Some((path, data)) = file else {
+        return refuse(400, "Bad Request: invalid file_id");
+    };
+    if data.len() > 20_000_000 {
+        return refuse(400, "Bad Request: file is too big");
+    }
+    result(
+        &json!({ "file_id": body["file_id"], "file_unique_id": "u", "file_size": data.len(), "file_path": path }),
+    )
+}
+
+async fn download(
+    State(shared): State<Shared>,
+    Path((bot, folder, file)): Path<(String, String, String)>,
+) -> Response {
+    let path = format!("{folder}/{file}");
+    let files = &shared.bot.lock().unwrap().files;
+    match files.iter().find(|(known, _)| *known == path) {
+        Some((_, data)) if bot == format!("bot{TOKEN}") => data.clone().into_response(),
         _ => refuse(404, "Not Found"),
     }
 }
