@@ -113,6 +113,7 @@ async fn files_are_attached_to_the_first_message() {
     let installation = installation().await;
     let server = installation.start();
     let folder = tempfile::tempdir().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a small file of the test")]
     let file = |name: &str, content: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, content).unwrap();

@@ -1,5 +1,5 @@
-//! Reads the text of office documents: ZIP archives with XML parts, as Word, Excel and PowerPoint write them since
-//! 2007 (ECMA-376) and `LibreOffice` (`OpenDocument`).
+//! Reads the text of office documents: ZIP archives with XML parts, as Word, Excel and `PowerPoint` write them
+//! since 2007 (ECMA-376) and `LibreOffice` (`OpenDocument`).
 //!
 //! A small archive can contain a document of any size, so the entries, the decompressed bytes and the text have
 //! limits. Only the parts with text are decompressed.
@@ -8,6 +8,7 @@ mod sheets;
 mod words;
 mod xml;
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use xml::Piece;
 use zip::ZipArchive;
@@ -82,7 +83,7 @@ fn text(archive: &mut Archive<'_>, format: Format, main: &str) -> Result<String,
         }
         Format::PowerPoint => {
             for (number, slide) in archive.slides() {
-                text.push_str(&format!("\n[slide {number}]\n"));
+                let _ = writeln!(text, "\n[slide {number}]");
                 words::read(archive, &slide, &words::SLIDE, &mut text)?;
             }
             return Ok(text);
