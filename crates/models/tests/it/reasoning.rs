@@ -31,7 +31,7 @@ fn anthropic(frames: &[Value]) -> Answer {
     Answer::stream([frames.collect::<String>()])
 }
 
-fn with_tool() -> ChatRequest {
+pub(crate) fn with_tool() -> ChatRequest {
     ChatRequest {
         tools: vec![ToolSpec {
             name: "calc".to_owned(),
@@ -43,7 +43,7 @@ fn with_tool() -> ChatRequest {
 }
 
 /// One tool step and the answer: the first answer, and the second request.
-async fn tool_step(
+pub(crate) async fn tool_step(
     kind: ProviderKind,
     name: &str,
     vendor: &Vendor,
@@ -170,7 +170,7 @@ async fn openrouter_gets_its_details_back_unchanged() {
 }
 
 /// Anthropic, "Preserving thinking blocks": with thinking, a message with calls begins with its blocks.
-fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
+pub(crate) fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     let body = &asked.body;
     let refuse = |message: &str| {
         let error = json!({ "type": "error",
@@ -204,7 +204,7 @@ fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     Ok(())
 }
 
-fn claude_step() -> Answer {
+pub(crate) fn claude_step() -> Answer {
     anthropic(&[
         json!({ "type": "message_start", "message": { "usage": { "input_tokens": 1, "output_tokens": 1 } } }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
@@ -224,7 +224,7 @@ fn claude_step() -> Answer {
     ])
 }
 
-fn claude_answer() -> Answer {
+pub(crate) fn claude_answer() -> Answer {
     anthropic(&[
         json!({ "type": "message_start", "message": {} }),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "42" } }),
