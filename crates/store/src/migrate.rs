@@ -154,6 +154,11 @@ const MIGRATIONS: [(i64, &str, &str); 34] = [
         "audit_intents",
         include_str!("../migrations/0060_audit_intents.sql"),
     ),
+    (
+        63,
+        "audio_expiry",
+        include_str!("../migrations/0063_audio_expiry.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.
