@@ -217,10 +217,10 @@ fn parts(piece: &str, limit: usize) -> Vec<String> {
         return Vec::new();
     }
     if piece.chars().nth(limit).is_none() {
-        return vec![piece.to_owned()];
+        return vec![piece.trim().to_owned()];
     }
     let parts = pieces(&said, limit, usize::MAX).into_iter();
-    parts.filter(|part| !part.trim().is_empty()).collect()
+    parts.filter(|part| is_speech(part)).collect()
 }
 
 fn is_speech(text: &str) -> bool {
