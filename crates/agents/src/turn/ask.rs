@@ -242,7 +242,6 @@ impl Running<'_> {
             self.spend(&setup.model, said.usage, said.estimate(sent_tokens));
         }
         said.calls.clear();
-        said.speech = None;
         if !said.text.is_empty() {
             self.partial = Some(self.assistant_row(&setup.model, &said));
             self.text = said.text;
