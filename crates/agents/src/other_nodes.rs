@@ -33,9 +33,9 @@ impl Inner {
             return Ok(());
         }
         let id = session.clone();
-        let read = self.store.read(move |conn| {
-            Box::pin(async move { conn.list_running_chat_turns(&id).await })
-        });
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_running_chat_turns(&id).await }));
         let mut turns: Vec<ChatTurnRow> = read.await?;
         turns.retain(|turn| turn.node != self.node);
         let now = self.clock.now();

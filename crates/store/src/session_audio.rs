@@ -256,9 +256,8 @@ impl Conn {
         id: &str,
         message: &MessageId,
     ) -> Result<bool, StoreError> {
-        let query = query(
-            "UPDATE session_audio SET message_id = $2, expires_at = NULL WHERE id = $1",
-        );
+        let query =
+            query("UPDATE session_audio SET message_id = $2, expires_at = NULL WHERE id = $1");
         Ok(self.run(query.bind(id).bind(message.as_str())).await? > 0)
     }
 

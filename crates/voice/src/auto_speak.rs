@@ -41,7 +41,9 @@ impl Voice {
 impl Speaker for AutoSpeaker {
     fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter> {
         let filter = MarkupFilter::new();
-        let mode = start.as_ref().and_then(|start| self.0.speaks_untagged(start));
+        let mode = start
+            .as_ref()
+            .and_then(|start| self.0.speaks_untagged(start));
         let (Some(start), Some(speaks_untagged)) = (start, mode) else {
             return Box::new(Marks {
                 filter,
@@ -49,6 +51,10 @@ impl Speaker for AutoSpeaker {
                 work: None,
             });
         };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "holds no more than one answer, which the models crate bounds"
+        )]
         let (steps, arriving) = mpsc::unbounded_channel();
         let (result, ended) = oneshot::channel();
         let work = Work::new(self.0.clone(), start, arriving);

@@ -141,11 +141,7 @@ impl Running<'_> {
     }
 
     /// Streams an answer. On failure also returns the part received so far.
-    async fn stream(
-        &self,
-        setup: &Setup,
-        request: ChatRequest,
-    ) -> Result<Reply, (Reply, Broken)> {
+    async fn stream(&self, setup: &Setup, request: ChatRequest) -> Result<Reply, (Reply, Broken)> {
         self.inner.lanes.begin_answer(&self.turn.session);
         let (filter, speech) = self.begin_speech(&setup.agent);
         let mut taking = IncomingReply {

@@ -49,7 +49,10 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
     };
     let of = |part: &Value| (part["audio_id"].clone(), part["part"].clone());
     let early: Vec<_> = early.iter().map(of).collect();
-    assert_eq!(early, [(json!("aud_a"), json!(0)), (json!("aud_b"), json!(1))]);
+    assert_eq!(
+        early,
+        [(json!("aud_a"), json!(0)), (json!("aud_b"), json!(1))]
+    );
     assert_eq!(of(&last), (json!("aud_c"), json!(2)));
     assert_eq!(last["recording"], "aud_1");
     parts.push("aud_d".to_owned(), false);
@@ -84,7 +87,10 @@ async fn speech_ends_when_the_answer_is_not_the_last_or_is_withheld() {
     speaker.parts()[2].push("aud_early".to_owned(), false);
     harness.agents.abort(sent.session.as_str()).await.unwrap();
     let told = until_done(&mut told).await;
-    let ends: Vec<_> = audio(&told).iter().map(|part| part["last"].clone()).collect();
+    let ends: Vec<_> = audio(&told)
+        .iter()
+        .map(|part| part["last"].clone())
+        .collect();
     assert_eq!(ends, [json!(false), json!(true)]);
     assert_eq!(audio(&told)[1]["audio_id"], "aud_early");
 }

@@ -1,7 +1,9 @@
 //! The events for conversations, deliveries and messages. The other crates define their param types.
 
 use super::EventKind;
-use gatehouse_agents::{Approval, AudioPart, BudgetWarning, Delta, Done, Message, Resolved, ToolProgress};
+use gatehouse_agents::{
+    Approval, AudioPart, BudgetWarning, Delta, Done, Message, Resolved, ToolProgress,
+};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::Scope;
 #[cfg(feature = "voice")]

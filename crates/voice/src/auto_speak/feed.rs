@@ -119,7 +119,13 @@ mod tests {
             let (passed, rest) = fed(speaks_untagged, &["[[tts]]One. ", "Two."]);
             assert_eq!(passed, ["One.", " Two."]);
             assert_eq!(rest, remainder("", false, "One. Two."));
-            let pair = ["[[tts]]One.", "[[/tts]] Not this. ", "[[tts]]", "Two.[[/tts]]", " End."];
+            let pair = [
+                "[[tts]]One.",
+                "[[/tts]] Not this. ",
+                "[[tts]]",
+                "Two.[[/tts]]",
+                " End.",
+            ];
             let (passed, rest) = fed(speaks_untagged, &pair);
             assert_eq!(passed, ["One.", "\nTwo."]);
             assert_eq!(rest, remainder("", false, "One.\nTwo."));
@@ -128,7 +134,10 @@ mod tests {
         assert_eq!(passed.len(), 0);
         assert_eq!(rest, remainder("Well. Listen.", false, "Well. Listen."));
         let (passed, rest) = fed(false, &["Well. ", "[[tts]]Listen.[[/tts]]", " End."]);
-        assert_eq!((passed.len(), rest), (0, remainder("Listen.", false, "Listen.")));
+        assert_eq!(
+            (passed.len(), rest),
+            (0, remainder("Listen.", false, "Listen."))
+        );
     }
 
     #[test]

@@ -38,11 +38,19 @@ pub(super) struct Work {
     next: VecDeque<String>,
     /// The persona that the model chose.
     chosen: Option<String>,
-    /// The persona to speak with, once the first part begins.
-    persona: Option<Option<String>>,
+    /// The persona to speak with.
+    persona: Voicing,
     spoken: Vec<Part>,
     /// Everything that is spoken, once the answer is complete.
     whole: Option<String>,
+}
+
+/// Who speaks.
+enum Voicing {
+    /// It is chosen when the first part begins.
+    Open,
+    /// This persona; without one, the active persona.
+    Chosen(Option<String>),
 }
 
 /// A part that was spoken.
@@ -60,7 +68,7 @@ impl Work {
             text: Sentences::default(),
             next: VecDeque::new(),
             chosen: None,
-            persona: None,
+            persona: Voicing::Open,
             spoken: Vec::new(),
             whole: None,
         }
@@ -150,14 +158,15 @@ impl Work {
     }
 
     async fn speak(&mut self, text: String) -> Result<(), VoiceError> {
-        let persona = match &self.persona {
-            Some(persona) => persona.clone(),
-            None => {
-                let agent = &self.start.agent;
-                let by_agent = agent.config.voice_persona_id.as_deref();
-                let persona = self.voice.persona_of(self.chosen.as_deref(), by_agent).await?;
-                self.persona.insert(persona).clone()
-            }
+        let persona = if let Voicing::Chosen(persona) = &self.persona {
+            persona.clone()
+        } else {
+            let agent = &self.start.agent;
+            let by_agent = agent.config.voice_persona_id.as_deref();
+            let by_model = self.chosen.as_deref();
+            let persona = self.voice.persona_of(by_model, by_agent).await?;
+            self.persona = Voicing::Chosen(persona.clone());
+            persona
         };
         let request = SpeechRequest {
             persona,
@@ -165,9 +174,7 @@ impl Work {
             ..SpeechRequest::new(text.as_str())
         };
         let converting = tokio::time::timeout(PART_TIME_LIMIT, self.voice.convert(request));
-        let audio = converting
-            .await
-            .map_err(|_elapsed| VoiceError::TooSlow)??;
+        let audio = converting.await.map_err(|_elapsed| VoiceError::TooSlow)??;
         let id = self.voice.store_part(self.new_audio(audio.clone(), text));
         let id = id.await?.to_string();
         self.spoken.push(Part {

@@ -104,7 +104,9 @@ impl Voice {
         };
         let counting = usage::begin("stt", id.as_str());
         let resources = &state.resources;
-        let listening = repeated(resources, id.as_str(), || (provider.listen)(resources, &call));
+        let listening = repeated(resources, id.as_str(), || {
+            (provider.listen)(resources, &call)
+        });
         let mut recognized = counting.of(listening.await)?;
         usage::recognized(
             id,

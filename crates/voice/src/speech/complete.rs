@@ -48,11 +48,7 @@ impl Job {
         }
     }
 
-    async fn make_native(
-        &self,
-        state: &State,
-        call: &TtsCall,
-    ) -> Result<Made, VoiceError> {
+    async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
         let mut speech = speak(&state.resources, self.id, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal("a provider returned another format"));

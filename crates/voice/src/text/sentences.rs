@@ -141,6 +141,10 @@ fn sentence_cuts(source: &str, block: &Block, plain: &[Range<usize>]) -> Vec<usi
     let paragraph = source.get(block.range.clone()).unwrap_or_default();
     let ends = sentence_ends(paragraph).into_iter();
     ends.map(|at| block.range.start + at)
-        .filter(|at| allowed.iter().any(|text| text.start <= *at && *at <= text.end))
+        .filter(|at| {
+            allowed
+                .iter()
+                .any(|text| text.start <= *at && *at <= text.end)
+        })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! Builds the visible text: removes markers and normalizes the white space around them.
 
-use super::{MarkupProgress, Tag};
 use super::marker::{self, Marker, Match};
+use super::{MarkupProgress, Tag};
 
 /// The most white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;

@@ -18,7 +18,8 @@ fn pieces(text: &str, step: usize, most: Option<usize>) -> Vec<String> {
 
 #[test]
 fn sentences_are_cut_as_soon_as_the_next_one_begins() {
-    let text = "The first sentence is short. Then Dr. Who speaks about 3.5 things! And the end comes.";
+    let text =
+        "The first sentence is short. Then Dr. Who speaks about 3.5 things! And the end comes.";
     let expected = [
         "The first sentence is short.",
         " Then Dr. Who speaks about 3.5 things!",
@@ -55,19 +56,35 @@ fn nothing_is_lost_and_markup_is_never_cut() {
         for piece in &pieces {
             assert_eq!(piece.matches("**").count() % 2, 0, "{piece:?}");
             assert_eq!(piece.matches('`').count() % 2, 0, "{piece:?}");
-            assert_eq!(piece.matches('[').count(), piece.matches(')').count(), "{piece:?}");
+            assert_eq!(
+                piece.matches('[').count(),
+                piece.matches(')').count(),
+                "{piece:?}"
+            );
         }
         let said: String = pieces.iter().map(|piece| speakable_part(piece)).collect();
         assert!(!said.contains("let"), "{said}");
-        assert!(!said.contains('`') && !said.contains('*') && !said.contains('|'), "{said}");
-        assert!(said.contains("one item. With two.") && said.contains("It has two."), "{said}");
+        assert!(
+            !said.contains('`') && !said.contains('*') && !said.contains('|'),
+            "{said}"
+        );
+        assert!(
+            said.contains("one item. With two.") && said.contains("It has two."),
+            "{said}"
+        );
         assert!(pieces.len() > 4, "{pieces:?}");
     }
 }
 
 #[test]
 fn what_is_only_code_or_a_note_is_not_spoken() {
-    for nothing in ["```\nlet x = 1;\n```", "[^1]: A note.", "---", "", "<!-- x -->"] {
+    for nothing in [
+        "```\nlet x = 1;\n```",
+        "[^1]: A note.",
+        "---",
+        "",
+        "<!-- x -->",
+    ] {
         assert_eq!(speakable_part(nothing).trim(), "", "{nothing:?}");
     }
     assert_eq!(speakable_part("Plain text."), "Plain text.");

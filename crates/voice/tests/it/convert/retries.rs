@@ -1,7 +1,7 @@
 //! Tests of repeated calls, of identical requests at the same time, and of speech that begins early.
 
 use super::openai;
-use crate::harness::{Harness, problem, tts_at};
+use crate::harness::{Harness, problem, tts_at, tts_with};
 use crate::vendor::coqui::Coqui;
 use crate::vendor::elevenlabs::ElevenLabs;
 use crate::vendor::fake_server::Behavior;
@@ -10,7 +10,7 @@ use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use futures_util::StreamExt;
 use gatehouse_audio::{Format, duration_ms};
-use gatehouse_voice::{SpeechRequest, TtsId, VoiceSettings};
+use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId, VoiceSettings};
 use std::time::{Duration, Instant};
 
 const FIRST: &str = "This is the first sentence of it.";
@@ -90,10 +90,11 @@ async fn the_vendors_wait_counts_and_is_bounded() {
 #[tokio::test]
 async fn a_server_of_your_own_is_called_once() {
     let vendor = Coqui::start().await;
-    let mut settings = tts_at(TtsId::Coqui, vendor.base_url().as_str(), "");
-    let coqui = settings.tts.providers.get_mut(&TtsId::Coqui).unwrap();
-    coqui.endpoint = coqui.base_url.take();
-    coqui.api_key = None;
+    let provider = ProviderSettings {
+        base_url: Some(vendor.base_url()),
+        ..ProviderSettings::default()
+    };
+    let mut settings = tts_with(TtsId::Coqui, provider);
     patient(&mut settings, Duration::from_secs(20));
     let voice = Harness::new().await.voice(settings).await;
     vendor.set_behavior(Behavior::Status(503, None));
@@ -164,11 +165,16 @@ async fn a_vendor_that_does_not_stream_speaks_the_first_sentence_first() {
     let text = format!("{FIRST} {SECOND}");
     let texts = || -> Vec<String> {
         let requests = vendor.requests();
-        let text = requests.iter().map(|seen| seen.json()["input"]["text"].clone());
+        let text = requests
+            .iter()
+            .map(|seen| seen.json()["input"]["text"].clone());
         text.map(|text| text.as_str().unwrap().trim().to_owned())
             .collect()
     };
-    let mut streamed = voice.stream(SpeechRequest::new(text.as_str())).await.unwrap();
+    let mut streamed = voice
+        .stream(SpeechRequest::new(text.as_str()))
+        .await
+        .unwrap();
     assert_eq!(texts(), [FIRST], "its first bytes are there");
     let mut audio = Vec::new();
     while let Some(piece) = streamed.body.next().await {

@@ -117,7 +117,10 @@ async fn the_end_of_a_turn_does_not_wait_for_a_vendor_that_hangs() {
     harness.vendor.until_left(1).await;
     let history = harness.messages(&session).await;
     let stored = history.last().unwrap();
-    assert_eq!((&stored["content"], stored.get("audio")), (&json!("hang"), None));
+    assert_eq!(
+        (&stored["content"], stored.get("audio")),
+        (&json!("hang"), None)
+    );
 }
 
 #[tokio::test]
@@ -130,7 +133,10 @@ async fn an_answer_over_the_limits_is_spoken_in_parts() {
     assert!(answer["audio"].is_string(), "{answer}");
     let texts = harness.vendor.texts();
     assert_eq!(texts[0], FIRST);
-    assert!(texts.iter().all(|text| text.chars().count() <= 600), "{texts:?}");
+    assert!(
+        texts.iter().all(|text| text.chars().count() <= 600),
+        "{texts:?}"
+    );
     assert_eq!(texts.join(" "), long.trim());
 
     harness.set("voice.tts.max_text_length", json!(12)).await;
@@ -138,7 +144,10 @@ async fn an_answer_over_the_limits_is_spoken_in_parts() {
     let answer = harness.say(Some(&session), "Go on.").await;
     assert!(answer["audio"].is_string(), "{answer}");
     let more = harness.vendor.texts().split_off(texts.len());
-    assert!(more.iter().all(|text| text.chars().count() <= 12), "{more:?}");
+    assert!(
+        more.iter().all(|text| text.chars().count() <= 12),
+        "{more:?}"
+    );
     assert_eq!(more.concat(), "More than twelve letters.");
 }
 
