@@ -47,6 +47,19 @@ pub struct Tag {
     pub parts: Vec<String>,
 }
 
+/// What the markers have requested so far.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkupProgress<'a> {
+    /// How many opening markers there were.
+    pub opened: usize,
+    /// Whether the first one came before anything visible.
+    pub is_first: bool,
+    /// The persona to speak with.
+    pub persona: Option<&'a str>,
+    /// The texts of the pairs that are closed.
+    pub parts: &'a [String],
+}
+
 /// Removes markers from a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct MarkupFilter {
@@ -74,6 +87,11 @@ impl MarkupFilter {
             self.step(character);
         }
         self.output.take()
+    }
+
+    /// What the markers of the text so far request.
+    pub fn progress(&self) -> MarkupProgress<'_> {
+        self.output.progress()
     }
 
     /// Ends the text. Returns the rest of the visible text, and the tag if there was a marker.

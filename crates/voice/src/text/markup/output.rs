@@ -1,7 +1,7 @@
 //! Builds the visible text: removes markers and normalizes the white space around them.
 
-use super::Tag;
 use super::marker::{self, Marker, Match};
+use super::{MarkupProgress, Tag};
 
 /// The most white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;
@@ -17,7 +17,10 @@ pub(super) struct Output {
     before: Option<String>,
     /// The end of the visible text that may become a marker.
     tail: String,
-    is_tagged: bool,
+    /// How many opening markers there were.
+    opened: usize,
+    /// Whether the first one came before anything visible.
+    is_first: bool,
     persona: Option<String>,
     parts: Vec<String>,
     part: Option<String>,
@@ -60,7 +63,10 @@ impl Output {
         self.before = Some(white);
         match marker {
             Marker::Open(persona) => {
-                self.is_tagged = true;
+                if self.opened == 0 {
+                    self.is_first = self.is_empty();
+                }
+                self.opened += 1;
                 if self.persona.is_none() {
                     self.persona = persona;
                 }
@@ -75,6 +81,15 @@ impl Output {
         }
     }
 
+    pub(super) fn progress(&self) -> MarkupProgress<'_> {
+        MarkupProgress {
+            opened: self.opened,
+            is_first: self.is_first,
+            persona: self.persona.as_deref(),
+            parts: &self.parts,
+        }
+    }
+
     /// The rest of the text, and the tag.
     pub(super) fn finish(mut self) -> (String, Option<Tag>) {
         if self.before.is_none() {
@@ -84,7 +99,7 @@ impl Output {
             persona: self.persona,
             parts: self.parts,
         };
-        (self.ready, self.is_tagged.then_some(tag))
+        (self.ready, (self.opened > 0).then_some(tag))
     }
 
     fn pass_white(&mut self) {

@@ -153,7 +153,7 @@ fn fault(body: &Value) -> Option<(u16, &'static str)> {
         return Some((400, "Input should be from 0.25 to 4"));
     }
     if body["input"] == "refuse" {
-        return Some((429, "Rate limit reached"));
+        return Some((400, "Your request was rejected by the safety system"));
     }
     None
 }
