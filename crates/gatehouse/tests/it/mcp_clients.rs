@@ -15,13 +15,17 @@ async fn mcp_clients_find_and_call_the_tools() {
     let installation = Installation::new();
     let server = installation.start();
     server.set_up().await;
-    let key = installation.make_key(&server, &["operator.write", "operator.read"]).await;
+    let key = installation
+        .make_key(&server, &["operator.write", "operator.read"])
+        .await;
     let reader = installation.make_key(&server, &["operator.read"]).await;
     for client in &clients {
         let script = client.language;
         let ask = async |key: &str, jobs: Value| {
             let url = format!("{}/mcp", server.url);
-            client.run(&json!({ "url": url, "key": key, "jobs": jobs })).await
+            client
+                .run(&json!({ "url": url, "key": key, "jobs": jobs }))
+                .await
         };
         let jobs = json!([
             { "tool": "send_message", "arguments": { "target": "inbox", "text": script } },

@@ -20,7 +20,7 @@ fn sdk() -> Vec<Client> {
     clients("Anthropic's clients", "GATEHOUSE_TEST_ANTHROPIC_CLIENTS")
 }
 
-/// Runs jobs with a client. It adds `/v1` to the address by itself.
+/// Runs jobs with a client. It adds `/v1` to the address.
 async fn run(client: &Client, vendor: &Vendor, jobs: &[Value]) -> Vec<Value> {
     let mut url = vendor.url.clone();
     url.set_path("");
@@ -163,9 +163,8 @@ async fn the_clients_read_every_refusal_of_the_doubles() {
 /// A 429 with `retry-after` makes a client wait; this crate reports the same time.
 #[tokio::test]
 async fn the_clients_wait_as_long_as_a_429_says() {
-    let limited = || {
-        Answer::json(429, &error("rate_limit_error", "Slow down.")).with("retry-after", "1")
-    };
+    let limited =
+        || Answer::json(429, &error("rate_limit_error", "Slow down.")).with("retry-after", "1");
     for client in sdk() {
         let vendor = Vendor::new([limited(), Answer::stream([HELLO])]).await;
         let mut patient = job("stream");
@@ -185,7 +184,7 @@ async fn the_clients_wait_as_long_as_a_429_says() {
     let Some(ModelError::Failed { retry_after, .. }) = failed else {
         panic!("{failed:?}");
     };
-    assert_eq!(retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(retry_after, Some(Duration::from_hours(1)));
 }
 
 /// The requests of this crate: everything that the format has, a tool step with thinking, an effort, a history with
@@ -296,7 +295,11 @@ async fn a_request_is_one_that_the_clients_build() {
         checks.push(json!({ "do": "check", "with": wrong }));
         let mut found = run(&client, &vendor, &checks).await;
         let wrong = found.pop().unwrap()["ok"].to_string();
-        for part in ["cache_contrl: unknown", "tool_choice", "max_tokens: missing"] {
+        for part in [
+            "cache_contrl: unknown",
+            "tool_choice",
+            "max_tokens: missing",
+        ] {
             assert!(wrong.contains(part), "{wrong}");
         }
         for (own, found) in own.iter().zip(found) {

@@ -96,19 +96,19 @@ mod tests {
         (passed, feed.finish(&rest, tag.as_ref()))
     }
 
-    fn remainder(rest: &str, replaces: bool, whole: &str) -> Option<Remainder> {
-        Some(Remainder {
+    fn remainder(rest: &str, replaces: bool, whole: &str) -> Remainder {
+        Remainder {
             rest: rest.to_owned(),
             replaces,
             whole: whole.to_owned(),
-        })
+        }
     }
 
     #[test]
     fn an_answer_without_markers_passes_at_once_or_not_at_all() {
         let (passed, rest) = fed(true, &["One. ", "Two."]);
         assert_eq!(passed, ["One.", " Two."]);
-        assert_eq!(rest, remainder("", false, "One. Two."));
+        assert_eq!(rest, Some(remainder("", false, "One. Two.")));
         let (passed, rest) = fed(false, &["One. ", "Two."]);
         assert_eq!((passed.len(), rest), (0, None));
     }
@@ -118,7 +118,7 @@ mod tests {
         for speaks_untagged in [true, false] {
             let (passed, rest) = fed(speaks_untagged, &["[[tts]]One. ", "Two."]);
             assert_eq!(passed, ["One.", " Two."]);
-            assert_eq!(rest, remainder("", false, "One. Two."));
+            assert_eq!(rest, Some(remainder("", false, "One. Two.")));
             let pair = [
                 "[[tts]]One.",
                 "[[/tts]] Not this. ",
@@ -128,15 +128,18 @@ mod tests {
             ];
             let (passed, rest) = fed(speaks_untagged, &pair);
             assert_eq!(passed, ["One.", "\nTwo."]);
-            assert_eq!(rest, remainder("", false, "One.\nTwo."));
+            assert_eq!(rest, Some(remainder("", false, "One.\nTwo.")));
         }
         let (passed, rest) = fed(false, &["Well. ", "[[tts]]", "Listen."]);
         assert_eq!(passed.len(), 0);
-        assert_eq!(rest, remainder("Well. Listen.", false, "Well. Listen."));
+        assert_eq!(
+            rest,
+            Some(remainder("Well. Listen.", false, "Well. Listen."))
+        );
         let (passed, rest) = fed(false, &["Well. ", "[[tts]]Listen.[[/tts]]", " End."]);
         assert_eq!(
             (passed.len(), rest),
-            (0, remainder("Listen.", false, "Listen."))
+            (0, Some(remainder("Listen.", false, "Listen.")))
         );
     }
 
@@ -144,13 +147,13 @@ mod tests {
     fn a_part_that_is_not_closed_is_not_spoken_after_one_that_is() {
         let (passed, rest) = fed(true, &["[[tts]]A.[[/tts]] B. ", "[[tts]]C. ", "D."]);
         assert_eq!(passed, ["A."]);
-        assert_eq!(rest, remainder("", false, "A."));
+        assert_eq!(rest, Some(remainder("", false, "A.")));
     }
 
     #[test]
     fn a_late_pair_replaces_what_waits() {
         let (passed, rest) = fed(true, &["One. ", "Two. ", "[[tts]]Three.[[/tts]]"]);
         assert_eq!(passed, ["One.", " Two."]);
-        assert_eq!(rest, remainder("Three.", true, "Three."));
+        assert_eq!(rest, Some(remainder("Three.", true, "Three.")));
     }
 }

@@ -5828,11 +5828,11 @@ export interface AudioPart {
   /**
    * The session's id.
    */
-  session: string;
+  session: SessionId;
   /**
    * The answer's id. While the model still writes, its `chat.message` has not been sent yet.
    */
-  message_id: string;
+  message_id: MessageId;
   /**
    * The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
    * before its first part.

@@ -83,7 +83,10 @@ async fn they_chat() {
             "chat",
             json!({ "model": "vendor/m1", "messages": messages, "tools": tools }),
         );
-        let answer = client.run_jobs(&gateway, &gateway.key, &[job]).await.remove(0);
+        let answer = client
+            .run_jobs(&gateway, &gateway.key, &[job])
+            .await
+            .remove(0);
         let said = &answer["ok"]["choices"][0]["message"]["content"];
         assert_eq!(said, "You said: sunny", "{language} {answer}");
     }
