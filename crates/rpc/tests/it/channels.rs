@@ -142,11 +142,11 @@ async fn a_message_that_may_have_been_sent_is_in_the_audit_log() {
     let account = json!({ "type": "http", "id": "far", "label": "far", "fields": { "url": url } });
     harness.call("channels.create", account).await;
     let message = json!({ "target": "http:far", "text": "hello" });
-    tokio::select! {
+    // The receiver accepts the connection and never responds.
+    let _connection = tokio::select! {
         answer = harness.call("channels.send", message) => panic!("{answer}"),
-        // The receiver accepts the connection and never responds.
-        accepted = listener.accept() => drop(accepted.unwrap()),
-    }
+        accepted = listener.accept() => accepted.unwrap(),
+    };
     let unknown = json!({ "target": "http:none", "text": "hello" });
     harness.refusal("channels.send", unknown).await;
     let later = harness.services().clock.now().after(Duration::from_secs(1));
