@@ -197,12 +197,11 @@ impl KeySpec {
     /// The id in a key of this pattern. Empty for a pattern without an id; `None` if the key does
     /// not match.
     pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {
-        // Startup compares all keys with all patterns, and searching for a character is much faster than for `ID`.
-        match self.key.split_once('<') {
+        match self.key.split_once(ID) {
             None => (self.key == key).then_some(""),
-            Some((head, rest)) => key
+            Some((head, tail)) => key
                 .strip_prefix(head)?
-                .strip_suffix(rest.strip_prefix("id>")?)
+                .strip_suffix(tail)
                 .filter(|id| is_valid_id(id)),
         }
     }

@@ -7,7 +7,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -22,50 +22,20 @@ pub struct Outbound {
 /// Each policy has its own client, so a pooled connection made under one policy is never reused under the
 /// other, even when the settings change.
 struct Inner {
-    public_only: LazyClient,
-    no_metadata: LazyClient,
+    public_only: Client,
+    no_metadata: Client,
     settings: ArcSwap<OutboundSettings>,
     /// The client of the last proxy.
     proxied: ArcSwapOption<(Url, Client)>,
 }
 
-/// A client that is created when it is first used: reading the system's certificate authorities takes about as long
-/// as everything else at startup.
-struct LazyClient {
-    policy: Policy,
-    client: OnceLock<Client>,
-    /// Trusts no certificate authority.
-    without_authorities: Client,
-}
-
-impl LazyClient {
-    fn new(policy: Policy) -> Result<Self, OutboundError> {
-        let without_authorities = build(builder(policy).tls_certs_only([]))?;
-        Ok(Self {
-            policy,
-            client: OnceLock::new(),
-            without_authorities,
-        })
-    }
-
-    fn get(&self) -> &Client {
-        self.client.get_or_init(|| {
-            let built = builder(self.policy).build();
-            built.unwrap_or_else(|_| {
-                warn_without_authorities();
-                self.without_authorities.clone()
-            })
-        })
-    }
-}
-
 impl Outbound {
-    /// Prepares the clients. Fails only when TLS cannot be initialized.
+    /// Creates the clients. Fails only when TLS cannot be initialized.
     pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
         Ok(Self {
             inner: Arc::new(Inner {
-                public_only: LazyClient::new(Policy::PublicOnly)?,
-                no_metadata: LazyClient::new(Policy::NoMetadata)?,
+                public_only: client(Policy::PublicOnly, None)?,
+                no_metadata: client(Policy::NoMetadata, None)?,
                 settings: ArcSwap::from_pointee(settings),
                 proxied: ArcSwapOption::empty(),
             }),
@@ -83,8 +53,8 @@ impl Outbound {
     /// does. The client has no response timeout; set one on the request.
     pub fn client(&self, reach: AddressSource) -> &Client {
         match self.policy(reach) {
-            Policy::PublicOnly => self.inner.public_only.get(),
-            Policy::NoMetadata => self.inner.no_metadata.get(),
+            Policy::PublicOnly => &self.inner.public_only,
+            Policy::NoMetadata => &self.inner.no_metadata,
         }
     }
 
@@ -127,7 +97,7 @@ impl Outbound {
         let client = if let Some(known) = known.filter(|known| known.0 == *proxy) {
             known.1.clone()
         } else {
-            let made = proxied(Policy::NoMetadata, proxy)?;
+            let made = client(Policy::NoMetadata, Some(proxy))?;
             let entry = (proxy.clone(), made.clone());
             self.inner.proxied.store(Some(Arc::new(entry)));
             made
@@ -170,25 +140,21 @@ impl fmt::Debug for Outbound {
     }
 }
 
-fn proxied(policy: Policy, proxy: &Url) -> Result<Client, OutboundError> {
-    let proxy = Proxy::all(proxy.as_str())
-        .map_err(|_| OutboundError::BadUrl("is not the address of a proxy"))?;
-    let builder = || builder(policy).proxy(proxy.clone());
-    builder().build().or_else(|_| {
-        warn_without_authorities();
-        build(builder().tls_certs_only([]))
+fn client(policy: Policy, proxy: Option<&Url>) -> Result<Client, OutboundError> {
+    let builder = || match proxy.map(|proxy| Proxy::all(proxy.as_str())) {
+        None => Ok(builder(policy)),
+        Some(Ok(proxy)) => Ok(builder(policy).proxy(proxy)),
+        Some(Err(_)) => Err(OutboundError::BadUrl("is not the address of a proxy")),
+    };
+    builder()?.build().or_else(|_| {
+        tracing::warn!(
+            "no certificate authorities were found on this system; https requests will fail"
+        );
+        builder()?
+            .tls_certs_only([])
+            .build()
+            .map_err(|_| OutboundError::Other("TLS could not be set up"))
     })
-}
-
-fn warn_without_authorities() {
-    tracing::warn!(
-        "no certificate authorities were found on this system; https requests will fail"
-    );
-}
-
-fn build(builder: ClientBuilder) -> Result<Client, OutboundError> {
-    let built = builder.build();
-    built.map_err(|_| OutboundError::Other("TLS could not be set up"))
 }
 
 fn builder(policy: Policy) -> ClientBuilder {

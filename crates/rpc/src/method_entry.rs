@@ -63,7 +63,8 @@ pub enum Audit {
         params: &'static [&'static str],
         /// Members of the result that identify the subject.
         result: &'static [&'static str],
-        /// Whether the change is made outside of the database. Its intent is then stored before the call.
+        /// Whether the call makes its change outside of its own transactions. The intent is then stored before the
+        /// call.
         outside: bool,
     },
 }
@@ -82,17 +83,21 @@ impl Audit {
         }
     }
 
-    /// A row for a change outside of the database, such as a message to a channel.
-    pub(crate) const fn outside(
-        kind: &'static str,
-        params: &'static [&'static str],
-        result: &'static [&'static str],
-    ) -> Self {
-        Self::Row {
-            kind,
-            params,
-            result,
-            outside: true,
+    /// The same row for a change outside of the call's own transactions, such as a message to a channel.
+    pub(crate) const fn outside(self) -> Self {
+        match self {
+            Self::Row {
+                kind,
+                params,
+                result,
+                ..
+            } => Self::Row {
+                kind,
+                params,
+                result,
+                outside: true,
+            },
+            other => other,
         }
     }
 }

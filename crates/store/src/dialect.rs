@@ -31,10 +31,8 @@ impl Engine {
             (Self::Sqlite, Role::Writer | Role::Migrator) => {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; \
                  PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
-                 PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; \
-                 PRAGMA wal_autocheckpoint = 8000;"
+                 PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             }
-            (Self::Sqlite, Role::Checkpointer) => "PRAGMA synchronous = FULL;",
             (Self::Sqlite, Role::Reader) => {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
                  PRAGMA query_only = ON;"
@@ -42,7 +40,7 @@ impl Engine {
             // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
             // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
             // seconds.
-            (Self::Postgres, Role::Writer | Role::Checkpointer) => {
+            (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
             }
@@ -214,8 +212,6 @@ pub(crate) enum Role {
     Reader,
     Writer,
     Migrator,
-    /// Copies the write-ahead log into the database. SQLite only.
-    Checkpointer,
 }
 
 /// A group of writes that exclude each other on PostgreSQL.

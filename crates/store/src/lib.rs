@@ -22,7 +22,6 @@ mod chat_messages;
 mod chat_sessions;
 mod chat_shares;
 mod chat_turns;
-mod checkpointer;
 mod conn;
 mod copy;
 mod credential_limits;

@@ -96,7 +96,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn connect_sqlite(&self) -> Result<Conn, StoreError> {
+    fn connect_sqlite(&self) -> Result<Conn, StoreError> {
         match self {
             Self::Sqlite(file, role) => {
                 let db = file.open(Engine::Sqlite.on_connect(*role))?;

@@ -1,7 +1,6 @@
 //! Group commit. Waiting jobs run one after another in one transaction, each with its own savepoint, and are
 //! acknowledged after the commit. Up to [`GROUP_LIMIT`] writes share one fsync.
 
-use crate::checkpointer::Checkpointer;
 use crate::dialect::{Engine, Lane};
 use crate::open::Source;
 use crate::postgres::TransactionId;
@@ -40,29 +39,30 @@ impl Outcome {
     }
 }
 
-/// What a writer works with.
-pub(crate) struct Parts {
-    pub(crate) engine: Engine,
-    pub(crate) lane: Lane,
-    pub(crate) source: Source,
-    pub(crate) changed: broadcast::Sender<Arc<str>>,
-    /// SQLite only.
-    pub(crate) checkpointer: Option<Checkpointer>,
-}
-
 /// Executes the orders of one writer.
 pub(crate) struct GroupWriter {
-    // Its connection is closed before the writer's: two connections that close at once leave their files behind.
-    parts: Parts,
+    engine: Engine,
+    lane: Lane,
+    source: Source,
+    changed: broadcast::Sender<Arc<str>>,
     busy: Busy,
     /// Absent before the first write, and after an error that leaves the connection in an unknown state.
     conn: Option<Conn>,
 }
 
 impl GroupWriter {
-    pub(crate) const fn new(parts: Parts, busy: Busy) -> Self {
+    pub(crate) const fn new(
+        engine: Engine,
+        lane: Lane,
+        source: Source,
+        changed: broadcast::Sender<Arc<str>>,
+        busy: Busy,
+    ) -> Self {
         Self {
-            parts,
+            engine,
+            lane,
+            source,
+            changed,
             busy,
             conn: None,
         }
@@ -106,7 +106,7 @@ impl GroupWriter {
     async fn take_conn(&mut self) -> Result<Conn, StoreError> {
         match self.conn.take() {
             Some(conn) if conn.is_usable() => Ok(conn),
-            _ => self.parts.source.connect().await,
+            _ => self.source.connect().await,
         }
     }
 
@@ -119,7 +119,7 @@ impl GroupWriter {
         };
         let mut acknowledgements = Vec::with_capacity(group.len());
         let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
-            Ok(End::Commit) => Some(commit(&self.parts, &mut conn, id).await),
+            Ok(End::Commit) => Some(commit(self.engine, &self.source, &mut conn, id).await),
             // The only caller already has its result.
             Ok(End::RollBack) => {
                 roll_back(&mut conn).await;
@@ -153,10 +153,7 @@ impl GroupWriter {
             Outcome::Committed => {
                 for subject in changed {
                     // Having no receiver is not an error.
-                    drop(self.parts.changed.send(Arc::from(subject)));
-                }
-                if let Some(checkpointer) = &self.parts.checkpointer {
-                    checkpointer.committed();
+                    drop(self.changed.send(Arc::from(subject)));
                 }
             }
             Outcome::Undone(error) => tracing::error!(
@@ -174,7 +171,7 @@ impl GroupWriter {
 
     async fn begin(&mut self) -> Result<(Conn, Option<TransactionId>), StoreError> {
         let mut conn = self.take_conn().await?;
-        let begun = conn.begin(self.parts.engine.begin(self.parts.lane)).await;
+        let begun = conn.begin(self.engine.begin(self.lane)).await;
         match begun {
             Ok(id) => Ok((conn, id)),
             Err(error) => {
@@ -185,22 +182,23 @@ impl GroupWriter {
     }
 
     async fn empty_log(&mut self) -> Result<(), StoreError> {
-        let Some(statement) = self.parts.engine.checkpoint() else {
+        let Some(statement) = self.engine.checkpoint() else {
             return Ok(());
         };
         let mut conn = self.take_conn().await?;
-        let _paused = match &self.parts.checkpointer {
-            Some(checkpointer) => Some(checkpointer.pause().await),
-            None => None,
-        };
         let emptied = conn.plain(statement).await;
         self.conn = Some(conn);
         emptied
     }
 }
 
-async fn commit(parts: &Parts, conn: &mut Conn, id: Option<TransactionId>) -> Outcome {
-    let Err(error) = conn.plain(parts.engine.commit()).await else {
+async fn commit(
+    engine: Engine,
+    source: &Source,
+    conn: &mut Conn,
+    id: Option<TransactionId>,
+) -> Outcome {
+    let Err(error) = conn.plain(engine.commit()).await else {
         return Outcome::Committed;
     };
     // If the server still responds, it has refused the commit.
@@ -211,7 +209,7 @@ async fn commit(parts: &Parts, conn: &mut Conn, id: Option<TransactionId>) -> Ou
                 error = &error as &dyn std::error::Error,
                 "a commit was not answered; its outcome is looked up"
             );
-            look_up(&parts.source, &id, error).await
+            look_up(source, &id, error).await
         }
         _ => Outcome::Undone(error),
     }

@@ -1,9 +1,9 @@
 //! Handles to the writers of this process. SQLite has one writer on a dedicated thread; PostgreSQL has one
 //! for each [`Lane`].
 
-use crate::checkpointer::Checkpointer;
 use crate::dialect::{Engine, Lane, Role};
-use crate::write_group::{GroupWriter, Parts};
+use crate::open::Source;
+use crate::write_group::GroupWriter;
 use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,18 +73,12 @@ impl Writers {
     ) -> Result<Self, OpenError> {
         let start = |lane| {
             let source = location.source(Role::Writer, WRITER_CONNECTIONS)?;
-            let checkpointer = match location.engine() {
-                Engine::Sqlite => Some(location.source(Role::Checkpointer, 1)?),
-                Engine::Postgres => None,
-            };
-            let parts = Parts {
-                engine: location.engine(),
+            Ok(Writer::start(
+                location.engine(),
                 lane,
                 source,
-                changed: changed.clone(),
-                checkpointer: checkpointer.map(Checkpointer::start),
-            };
-            Ok(Writer::start(parts))
+                changed.clone(),
+            ))
         };
         let rules = start(Lane::Rules)?;
         Ok(match location.engine() {
@@ -152,12 +146,16 @@ fn stopped() -> StoreError {
 }
 
 impl Writer {
-    fn start(parts: Parts) -> Self {
+    fn start(
+        engine: Engine,
+        lane: Lane,
+        source: Source,
+        changed: broadcast::Sender<Arc<str>>,
+    ) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
         let running = TaskTracker::new();
         let busy = Busy::default();
-        let engine = parts.engine;
-        let writer = GroupWriter::new(parts, busy.clone());
+        let writer = GroupWriter::new(engine, lane, source, changed, busy.clone());
         match engine {
             Engine::Sqlite => {
                 let (runtime, token) = (Handle::current(), running.token());

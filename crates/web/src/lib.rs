@@ -27,7 +27,7 @@ mod tls;
 pub use app::App;
 pub use connection_slots::ConnectionLimits;
 pub use gate::{Peer, enter};
-pub use observe::{calibrate_metrics, install_metrics};
+pub use observe::install_metrics;
 pub use openapi::openapi;
 pub use routes::{Access, ROUTES, Route, StepUp, Verb};
 pub use scrape::Scrape;

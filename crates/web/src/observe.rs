@@ -139,12 +139,6 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, recor
 
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// Calibrates the clock that the recorder uses, which takes about 10 ms, so that [`install_metrics`] does not have to.
-/// Call it on a thread of its own.
-pub fn calibrate_metrics() {
-    drop(PrometheusBuilder::new().build_recorder());
-}
-
 /// Installs the recorder once per process and returns its handle. Several servers in one process, as in
 /// tests, share it.
 pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {

@@ -139,8 +139,6 @@ struct Worker {
     starts: Starts,
     /// The last served line of each pool.
     served: Served,
-    /// When the last step began, if it was small.
-    small_step: Option<tokio::time::Instant>,
     /// Where the next read of lines begins, if one read did not return all.
     lines_after: Option<DeliveryLine>,
     /// When to renew leases and check waiting deliveries next, in milliseconds of the monotonic clock.
@@ -168,7 +166,6 @@ impl Worker {
             watch: LeaseWatch::default(),
             starts: Starts::default(),
             served: Served::default(),
-            small_step: None,
             lines_after: None,
             renew_at: 0,
             tidy_at: 0,

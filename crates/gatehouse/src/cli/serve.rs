@@ -6,7 +6,6 @@ use gatehouse::logging::Logging;
 use gatehouse::{App, Parts, limits, own_environment};
 use gatehouse_config::Layers;
 use gatehouse_domain::{SystemClock, SystemRandom};
-use gatehouse_web::calibrate_metrics;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +26,6 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
     let logging = Logging::start(&settings.log, layers.process().no_color)?;
     limits::raise_open_files();
     limits::forbid_core_files();
-    std::thread::spawn(calibrate_metrics);
     let workers =
         std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread()

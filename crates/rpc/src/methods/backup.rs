@@ -14,7 +14,7 @@ pub const CREATE: Method = method!(
     Some(Scope::Admin),
     create(CreateParams) -> CreatedBackup,
     errors: [Conflict, ConfirmationRequired],
-    audit: Audit::outside("backup.created", &["keep"], &["name", "bytes", "rows", "deleted"])
+    audit: Audit::row("backup.created", &["keep"], &["name", "bytes", "rows", "deleted"]).outside()
 );
 
 pub const LIST: Method = method!(

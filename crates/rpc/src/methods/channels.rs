@@ -62,7 +62,7 @@ pub const TEST: Method = method!(
     Some(Scope::Write),
     test(TestParams) -> Done,
     errors: [NotFound, ProviderFailed, VaultSealed],
-    audit: Audit::outside("channel.tested", &["id"], &[])
+    audit: Audit::row("channel.tested", &["id"], &[]).outside()
 );
 
 pub const SEND: Method = method!(
@@ -71,7 +71,7 @@ pub const SEND: Method = method!(
     Some(Scope::Write),
     send(SendParams) -> Done,
     errors: [ProviderFailed, VaultSealed],
-    audit: Audit::outside("channel.sent", &["target"], &[])
+    audit: Audit::row("channel.sent", &["target"], &[]).outside()
 );
 
 /// Result of `channels.list`.

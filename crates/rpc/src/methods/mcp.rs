@@ -72,7 +72,7 @@ pub const RESTART: Method = method!(
     Some(Scope::Write),
     restart(NameParams) -> McpServer,
     errors: [NotFound],
-    audit: Audit::outside("mcp.restarted", &["name"], &[])
+    audit: Audit::row("mcp.restarted", &["name"], &[]).outside()
 );
 
 /// Result of `mcp.list`.

@@ -77,7 +77,7 @@ pub const TEST: Method = method!(
     Some(Scope::Write),
     test(TestParams) -> TestResult,
     errors: [NotFound, Conflict, RateLimited, VaultSealed],
-    audit: Audit::row("webhook.tested", &["id", "event"], &["delivery_id"])
+    audit: Audit::row("webhook.tested", &["id", "event"], &["delivery_id"]).outside()
 );
 
 pub const STATS: Method = method!(

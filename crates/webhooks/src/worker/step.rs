@@ -10,12 +10,6 @@ use gatehouse_channels::{PreparedInbox, TargetAccount};
 use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
-
-/// A step with fewer results and claims than this is small.
-const SMALL_STEP: usize = 8;
-/// Minimum time between the beginnings of a small step and the next one.
-const BETWEEN_SMALL_STEPS: Duration = Duration::from_millis(1);
 
 /// The result of a step.
 pub(super) struct Stepped {
@@ -72,20 +66,10 @@ impl Worker {
         }
     }
 
-    /// Waits for more work if the last step was small and recent. Deliveries that arrive one at a time then
-    /// share reads and writes of the queue, and their senders rarely wait for those.
-    async fn gather(&self) {
-        if let Some(began) = self.small_step {
-            tokio::time::sleep_until(began + BETWEEN_SMALL_STEPS).await;
-        }
-        // Let runs that are about to end share the write.
-        tokio::task::yield_now().await;
-    }
-
     /// Stores ended runs and claims deliveries for the free slots.
     pub(super) async fn step(&mut self) -> Result<Stepped, StoreError> {
-        self.gather().await;
-        self.small_step = Some(Instant::now());
+        // Let runs that are about to end share the write.
+        tokio::task::yield_now().await;
         self.take_in_all();
         let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
         let queue = match self.read_queue(&ended).await {
@@ -104,9 +88,6 @@ impl Worker {
             });
         }
         let claims = self.write(&queue.takes).await?;
-        if ended.len() + claims.claimed.len() >= SMALL_STEP {
-            self.small_step = None;
-        }
         let has_more = claims.more || !claims.claimed.is_empty();
         let leaves_work = claims.more || queue.leaves_work;
         self.start_all(claims, &queue);
