@@ -105,7 +105,7 @@ def run(order, job):
 
 def main():
     order = json.load(sys.stdin)
-    json.dump([run(order, job) for job in order["jobs"]], sys.stdout)
+    json.dump([run(order, job) for job in order["jobs"]], sys.stdout, default=str)
 
 
 if __name__ == "__main__":

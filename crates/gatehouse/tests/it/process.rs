@@ -50,7 +50,6 @@ impl Installation {
             .unwrap()
     }
 
-    /// Prepares a command with this place's environment.
     /// Creates an API key with these scopes, as an operator would.
     pub async fn make_key(&self, server: &Server, scopes: &[&str]) -> String {
         let password = self.file("password", &format!("{PASSWORD}\n")).await;
@@ -65,6 +64,7 @@ impl Installation {
         ran.ok().trim().to_owned()
     }
 
+    /// Prepares a command with this place's environment.
     pub fn prepared(&self, mut command: Command) -> Command {
         command
             .env_clear()

@@ -120,7 +120,7 @@ async fn however_the_bytes_are_cut() {
 
 /// The tool example of the streaming page, shortened, with blocks that the client ignores.
 pub(crate) const CALLS: &[&str] = &[
-    r#"{"type":"message_start","message":{"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
+    r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-1","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
     r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
     r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQ"}}"#,

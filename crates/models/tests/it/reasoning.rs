@@ -204,9 +204,15 @@ pub(crate) fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     Ok(())
 }
 
+fn claude_start() -> Value {
+    json!({ "type": "message_start", "message": { "id": "msg_1", "type": "message", "role": "assistant",
+        "model": "claude-sonnet-4-5", "content": [], "stop_reason": null, "stop_sequence": null,
+        "usage": { "input_tokens": 1, "output_tokens": 1 } } })
+}
+
 pub(crate) fn claude_step() -> Answer {
     anthropic(&[
-        json!({ "type": "message_start", "message": { "usage": { "input_tokens": 1, "output_tokens": 1 } } }),
+        claude_start(),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "Six times " } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "seven." } }),
@@ -219,17 +225,17 @@ pub(crate) fn claude_step() -> Answer {
         json!({ "type": "content_block_stop", "index": 2 }),
         json!({ "type": "content_block_start", "index": 3, "content_block": { "type": "tool_use", "id": "toolu_1", "name": "calc", "input": {} } }),
         json!({ "type": "content_block_stop", "index": 3 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use", "stop_sequence": null }, "usage": { "output_tokens": 9 } }),
         json!({ "type": "message_stop" }),
     ])
 }
 
 pub(crate) fn claude_answer() -> Answer {
     anthropic(&[
-        json!({ "type": "message_start", "message": {} }),
+        claude_start(),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "42" } }),
         json!({ "type": "content_block_stop", "index": 0 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn", "stop_sequence": null }, "usage": { "output_tokens": 1 } }),
         json!({ "type": "message_stop" }),
     ])
 }
