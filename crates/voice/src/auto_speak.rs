@@ -4,21 +4,25 @@
 
 mod feed;
 mod recording;
+mod script;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use crate::persona::Personas;
 use crate::settings::AutoSpeak;
 use crate::text::markup::MarkupFilter;
 use crate::{Voice, VoiceError};
-use feed::{Feed, Remainder};
+use feed::Feed;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Answer, AnswerFilter, AnswerStart, Filtered, Speaker};
 use gatehouse_domain::Problem;
+use script::Step;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::oneshot;
-use work::{Step, Work};
+use work::Work;
 
 /// The instruction for the model when it decides what is spoken.
 const HINT: &str = "Your answers can be spoken aloud. To have an answer spoken, write [[tts]] in \
@@ -106,7 +110,8 @@ struct Live {
 /// The speech of a complete answer. Dropping it without taking the result stops the speech.
 struct Complete {
     steps: UnboundedSender<Step>,
-    end: Option<(Remainder, Option<String>)>,
+    /// The last steps. They are taken only if the answer is not withheld.
+    end: Vec<Step>,
     ended: oneshot::Receiver<Result<Option<String>, VoiceError>>,
 }
 
@@ -114,11 +119,9 @@ impl AnswerFilter for Marks {
     fn push(&mut self, piece: &str) -> String {
         let shown = self.filter.push(piece);
         if let Some(live) = &mut self.live {
-            let markers = self.filter.progress();
-            let persona = markers.persona.map(str::to_owned);
-            if let Some(text) = live.feed.take(&shown, markers) {
+            for step in live.feed.take(&shown, self.filter.places()) {
                 // The work has ended if speech failed.
-                drop(live.steps.send(Step::Text(text, persona)));
+                drop(live.steps.send(step));
             }
         }
         shown
@@ -129,12 +132,9 @@ impl AnswerFilter for Marks {
     }
 
     fn finish(self: Box<Self>) -> Filtered {
-        let (rest, tag) = self.filter.finish();
+        let (rest, places) = self.filter.finish_with_places();
         let complete = self.live.map(|live| Complete {
-            end: live
-                .feed
-                .finish(&rest, tag.as_ref())
-                .map(|end| (end, tag.and_then(|tag| tag.persona))),
+            end: live.feed.finish(&rest, &places),
             steps: live.steps,
             ended: live.ended,
         });
@@ -155,16 +155,15 @@ async fn ended(answer: &Answer) -> Result<Option<String>, VoiceError> {
     let Some(Complete { steps, end, ended }) = complete else {
         return Ok(None);
     };
-    let Some((end, persona)) = end else {
-        return Ok(None);
-    };
-    drop(steps.send(Step::End(end, persona)));
+    for step in end {
+        drop(steps.send(step));
+    }
     let lost = |_| Err(VoiceError::Internal("the speech of an answer ended early"));
     ended.await.unwrap_or_else(lost)
 }
 
 impl Voice {
-    /// Whether an answer is spoken if it contains no marks; `None` if it is not spoken in any case.
+    /// Whether all visible text is spoken, or only what marks request; `None` if the answer is not spoken.
     fn speaks_untagged(&self, start: &AnswerStart) -> Option<bool> {
         let settings = &self.state().settings;
         let mode = settings.speaking.auto;

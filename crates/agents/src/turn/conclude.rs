@@ -10,7 +10,11 @@ use std::sync::Arc;
 
 impl Running<'_> {
     /// Stores and publishes the final answer. A failure to speak does not fail the turn.
-    pub(super) async fn conclude(&mut self, setup: Setup, reply: Reply) -> Result<(), TurnFailure> {
+    pub(super) async fn conclude(
+        &mut self,
+        setup: Setup,
+        mut reply: Reply,
+    ) -> Result<(), TurnFailure> {
         let row = ChatMessageRow {
             stop: Some(reply.stop.as_str().to_owned()),
             ..self.assistant_row(&setup.model, &reply)
@@ -21,12 +25,7 @@ impl Running<'_> {
         let text = row.content.clone();
         self.inner
             .publish(AgentEvent::Message(Arc::new(Message::from(row))));
-        if reply.stop.is_withheld() {
-            return Ok(());
-        }
-        if let (Some(speech), Some(marks)) = (reply.speech, reply.marks) {
-            self.end_speech(setup.agent, text, speech, marks);
-        }
+        self.speaking = self.end_speech(&setup.agent, &mut reply, text);
         Ok(())
     }
 }

@@ -72,6 +72,8 @@ struct Running<'a> {
     is_out_of_steps: bool,
     /// The speech of the final answer, which may outlast the turn.
     speaking: Option<JoinHandle<EndedSpeech>>,
+    /// Is cancelled when the speech of the latest answer has ended.
+    spoken_before: CancellationToken,
     repeats: Mutex<Repeats>,
     /// Token limit for the conversation, set once a model has rejected a request as too long.
     limit: Option<u64>,
@@ -97,6 +99,8 @@ struct Setup {
 async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     let began = inner.clock.monotonic_ms();
     let report = turn.report.take();
+    let nothing_before = CancellationToken::new();
+    nothing_before.cancel();
     let mut running = Running {
         inner,
         turn,
@@ -110,6 +114,7 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
         concluded: None,
         is_out_of_steps: false,
         speaking: None,
+        spoken_before: nothing_before,
         repeats: Mutex::default(),
         limit: None,
     };
@@ -238,9 +243,9 @@ impl Running<'_> {
             }
             let calls: Vec<ToolCallRecord> = reply.calls.clone();
             let row = self.assistant_row(&setup.model, &reply);
-            // Only the final answer is spoken.
-            reply.speech = None;
+            let text = row.content.clone();
             self.say(&mut setup.conversation, row).await?;
+            drop(self.end_speech(&setup.agent, &mut reply, text));
             self.call_all(&mut setup, calls, step == steps).await?;
         }
         self.is_out_of_steps = true;

@@ -1,16 +1,18 @@
 //! The speech of an answer: it begins while the model writes, and ends after the turn.
 
 use super::Running;
+use super::ask::Reply;
 use crate::agent::Agent;
 use crate::event::Failure;
 use crate::handle::Inner;
 use crate::send::Origin;
-use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Marks, Speaker};
+use crate::speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Speaker};
 use futures_util::FutureExt;
 use gatehouse_domain::id::{MessageId, SessionId};
 use gatehouse_domain::{ErrorCode, Problem};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// The speech of an answer that is being written. Dropping it stops the speech.
@@ -70,23 +72,35 @@ impl Running<'_> {
             parts,
         }));
         if let Some(work) = filter.work() {
-            let cancel = speech.cancel.clone();
-            inner
-                .tasks
-                .spawn(async move { cancel.run_until_cancelled(work).await });
+            let (cancel, before) = (speech.cancel.clone(), self.spoken_before.clone());
+            inner.tasks.spawn(async move {
+                let working = async {
+                    before.cancelled().await;
+                    work.await;
+                };
+                cancel.run_until_cancelled(working).await
+            });
         }
         (Some(filter), Some(speech))
     }
 
-    /// Lets the speech of the final answer go on in its own task.
-    pub(super) fn end_speech(&mut self, agent: Agent, text: String, speech: Speech, marks: Marks) {
-        let Some(speaker) = self.speaker() else {
-            return;
-        };
+    /// Lets the speech of a complete answer go on in its own task, after that of the turn's earlier answers. The turn
+    /// does not wait for it. `None` if the answer is not spoken.
+    pub(super) fn end_speech(
+        &mut self,
+        agent: &Agent,
+        reply: &mut Reply,
+        text: String,
+    ) -> Option<JoinHandle<EndedSpeech>> {
+        let (speech, marks) = (reply.speech.take()?, reply.marks.take()?);
+        if reply.stop.is_withheld() || text.trim().is_empty() {
+            return None;
+        }
+        let speaker = self.speaker()?;
         let answer = Answer {
             session: self.turn.session.clone(),
             turn: self.turn.id.clone(),
-            agent,
+            agent: agent.clone(),
             text,
             marks,
             user_spoke: self.turn.was_spoken,
@@ -94,12 +108,14 @@ impl Running<'_> {
         };
         let (inner, speaker) = (Arc::clone(self.inner), Arc::clone(speaker));
         let (session, cancel) = (answer.session.clone(), speech.cancel.clone());
-        inner.speeches.add(session, cancel);
-        let speaking = inner
-            .tasks
-            .clone()
-            .spawn(async move { finish(&inner, &*speaker, answer, speech).await });
-        self.speaking = Some(speaking);
+        inner.speeches.add(session, cancel.clone());
+        let before = std::mem::replace(&mut self.spoken_before, cancel);
+        let speaking = inner.tasks.clone().spawn(async move {
+            let waiting = before.cancelled();
+            speech.cancel.run_until_cancelled(waiting).await;
+            finish(&inner, &*speaker, answer, speech).await
+        });
+        Some(speaking)
     }
 }
 

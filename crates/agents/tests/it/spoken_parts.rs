@@ -1,10 +1,12 @@
 //! The parts of spoken answers: their numbers, their end, and when there are none.
 
-use crate::fake_model::{Reaction, call};
+use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, until, until_done};
 use crate::speaker::TestSpeaker;
 use gatehouse_agents::{AgentEvent, Audience};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::watch;
 
@@ -60,7 +62,70 @@ async fn parts_are_numbered_and_the_last_one_comes_with_the_end() {
 }
 
 #[tokio::test]
-async fn speech_ends_when_the_answer_is_not_the_last_or_is_withheld() {
+async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
+    let harness = Harness::new().await;
+    let first_is_over = Arc::new(Notify::new());
+    let over = first_is_over.clone();
+    let speaker = TestSpeaker::new(move |heard| {
+        let over = over.clone();
+        Box::pin(async move {
+            if heard.text == "I calculate." {
+                over.notified().await;
+            }
+            Ok(Some(format!("aud of {}", heard.text)))
+        })
+    });
+    harness.agents.register_speaker(speaker.clone());
+    let double = TestTool::double("double", Audience::Trusted);
+    harness.agents.tools().register(double);
+    let mut told = harness.agents.subscribe();
+    let calls = vec![("double".to_owned(), json!({ "x": 2 }).to_string())];
+    harness.model.will([
+        Reaction::Call("I calculate.".to_owned(), calls.clone()),
+        Reaction::Call(String::new(), calls),
+        say("It is 4."),
+    ]);
+    let sent = harness.agents.send(chat(None, "2 * 2")).await.unwrap();
+    // Neither the tools nor the turn wait for speech.
+    let turn = until_done(&mut told).await;
+    assert_eq!(audio(&turn), [] as [Value; 0]);
+    let heard = || -> Vec<String> { speaker.heard().into_iter().map(|one| one.text).collect() };
+    while heard().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(heard(), ["I calculate."], "the answer waits for its turn");
+    first_is_over.notify_one();
+    for text in ["I calculate.", "It is 4."] {
+        let part = until(&mut told, "chat.audio").await;
+        let message = turn.iter().find(|(_, params)| params["content"] == text);
+        assert_eq!(part["message_id"], message.unwrap().1["id"]);
+        assert_eq!(part["recording"], format!("aud of {text}"));
+        assert_eq!(part["last"], true);
+    }
+    assert_eq!(heard(), ["I calculate.", "It is 4."]);
+    let history = harness.history(sent.session.as_str()).await;
+    let spoken: Vec<_> = history.iter().filter_map(|one| one.audio.clone()).collect();
+    assert_eq!(spoken, ["aud of I calculate.", "aud of It is 4."]);
+}
+
+#[tokio::test]
+async fn the_report_has_the_audio_of_the_final_answer_only() {
+    let harness = Harness::new().await;
+    let speaker = TestSpeaker::always();
+    harness.agents.register_speaker(speaker.clone());
+    let double = TestTool::double("double", Audience::Trusted);
+    harness.agents.tools().register(double);
+    let calls = vec![("double".to_owned(), json!({ "x": 2 }).to_string())];
+    let filtered = Reaction::Finish("I would".to_owned(), "content_filter".to_owned());
+    harness
+        .model
+        .will([Reaction::Call("I calculate.".to_owned(), calls), filtered]);
+    let report = harness.say(None, "2 * 2").await;
+    assert_eq!((report.audio, report.audio_error), (None, None));
+}
+
+#[tokio::test]
+async fn speech_ends_when_the_answer_is_empty_or_withheld_or_stopped() {
     let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
     harness.agents.register_speaker(speaker.clone());

@@ -1,26 +1,32 @@
-//! Decides which text of an answer can be spoken before the answer is complete. What the markers request is
-//! certain only at the end, so text is held back where a later marker could exclude it.
+//! Decides which text of an answer is spoken, as early as that is certain. In mode `tagged`, a later marker can
+//! exclude text, so text is held back until the markers before and after it are known. The result depends on the
+//! text alone, not on how it arrives.
 
-use crate::text::markup::{MarkupProgress, Tag};
+use super::script::Step;
+use crate::text::markup::Places;
+use std::ops::Range;
 
-/// The text of an answer, and how much of it was passed on.
+/// The visible text of an answer, and how much of it was passed on.
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// Whether an answer without markers is spoken.
+    /// Whether all visible text is spoken, whatever the markers say.
     speaks_untagged: bool,
     visible: String,
-    fed: String,
+    /// Text before this offset was passed on or is not spoken.
+    passed: usize,
+    /// Where the stretch begins that was passed on last.
+    stretch: Option<usize>,
+    /// Whether its end was passed on.
+    is_closed: bool,
+    /// How many changes of the persona were passed on.
+    changes: usize,
 }
 
-/// What remains when the answer is complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Remainder {
-    /// The text to speak after what was passed on.
-    pub(super) rest: String,
-    /// Whether text that was passed on and is not spoken yet must not be spoken.
-    pub(super) replaces: bool,
-    /// Everything that the answer speaks.
-    pub(super) whole: String,
+/// A part of the visible text that is spoken on its own.
+struct Stretch {
+    range: Range<usize>,
+    /// Whether it cannot grow.
+    is_closed: bool,
 }
 
 impl Feed {
@@ -28,54 +34,96 @@ impl Feed {
         Self {
             speaks_untagged,
             visible: String::new(),
-            fed: String::new(),
+            passed: 0,
+            stretch: None,
+            is_closed: false,
+            changes: 0,
         }
     }
 
-    /// Adds visible text. Returns the text that is certainly spoken next.
-    pub(super) fn take(&mut self, shown: &str, markers: MarkupProgress<'_>) -> Option<String> {
+    /// Adds visible text. Returns what is certainly spoken next.
+    pub(super) fn take(&mut self, shown: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(shown);
-        let joined;
-        let certain: &str = if markers.opened == 0 {
-            if !self.speaks_untagged {
-                return None;
-            }
-            &self.visible
-        } else if !markers.is_first {
-            // The whole answer or only a part of it: the end decides.
-            return None;
-        } else if !markers.parts.is_empty() {
-            joined = markers.parts.join("\n");
-            &joined
-        } else if markers.opened == 1 {
-            // It is spoken whether or not a closing marker follows.
-            &self.visible
-        } else {
-            return None;
-        };
-        let more = certain.strip_prefix(self.fed.as_str())?;
-        if more.is_empty() {
-            return None;
-        }
-        let more = more.to_owned();
-        self.fed.push_str(&more);
-        Some(more)
+        let stretches = self.stretches(places, false);
+        self.pass(&stretches, places)
     }
 
-    /// The answer is complete. `None` if it is not spoken.
-    pub(super) fn finish(mut self, rest: &str, tag: Option<&Tag>) -> Option<Remainder> {
+    /// The answer is complete. Returns the rest of what is spoken.
+    pub(super) fn finish(mut self, rest: &str, places: &Places) -> Vec<Step> {
         self.visible.push_str(rest);
-        let whole = match tag {
-            None if !self.speaks_untagged => return None,
-            Some(tag) if !tag.parts.is_empty() => tag.parts.join("\n"),
-            _ => self.visible,
+        let stretches = self.stretches(places, true);
+        let mut steps = self.pass(&stretches, places);
+        steps.push(Step::End);
+        steps
+    }
+
+    /// What is certainly spoken, in ascending order. More may follow.
+    fn stretches(&self, places: &Places, is_complete: bool) -> Vec<Stretch> {
+        let length = self.visible.len();
+        let open = |range| Stretch {
+            range,
+            is_closed: false,
         };
-        let rest = whole.strip_prefix(self.fed.as_str()).map(str::to_owned);
-        Some(Remainder {
-            replaces: rest.is_none(),
-            rest: rest.unwrap_or_else(|| whole.clone()),
-            whole,
-        })
+        if self.speaks_untagged {
+            return vec![open(0..length)];
+        }
+        let Some(first) = places.first else {
+            return Vec::new();
+        };
+        // A marker at the beginning: the text after it is spoken whether or not a pair follows.
+        let begins = (first == 0).then(|| 0..places.first_end.unwrap_or(length));
+        let Some(pair) = places.pairs.first() else {
+            let range = if is_complete { Some(0..length) } else { begins };
+            return range.into_iter().map(open).collect();
+        };
+        let before = begins.filter(|range| range.end <= pair.start);
+        let ranges = before.into_iter().chain(places.pairs.iter().cloned());
+        let closed = |range| Stretch {
+            range,
+            is_closed: true,
+        };
+        ranges.map(closed).collect()
+    }
+
+    fn pass(&mut self, stretches: &[Stretch], places: &Places) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for Stretch { range, is_closed } in stretches {
+            if range.end > self.passed {
+                self.pass_text(range, places, &mut steps);
+            }
+            if *is_closed && !self.is_closed && self.stretch == Some(range.start) {
+                self.is_closed = true;
+                steps.push(Step::Close);
+            }
+        }
+        steps
+    }
+
+    fn pass_text(&mut self, range: &Range<usize>, places: &Places, steps: &mut Vec<Step>) {
+        let mut at = range.start.max(self.passed);
+        if self.stretch != Some(range.start) {
+            self.stretch = Some(range.start);
+            self.is_closed = false;
+            let named = places.personas.iter().take_while(|(place, _)| *place <= at);
+            self.changes = named.clone().count();
+            let persona = named.last().map(|(_, name)| name.clone());
+            steps.push(Step::Begin(persona));
+        }
+        while let Some((place, name)) = places.personas.get(self.changes)
+            && *place < range.end
+        {
+            steps.extend(self.text(at..*place));
+            steps.push(Step::Persona(name.clone()));
+            at = at.max(*place);
+            self.changes += 1;
+        }
+        steps.extend(self.text(at..range.end));
+        self.passed = range.end;
+    }
+
+    fn text(&self, range: Range<usize>) -> Option<Step> {
+        let text = self.visible.get(range)?;
+        (!text.is_empty()).then(|| Step::Text(text.to_owned()))
     }
 }
 
@@ -84,76 +132,121 @@ mod tests {
     use super::*;
     use crate::text::markup::MarkupFilter;
 
-    /// What is passed on for each piece, and what remains.
-    fn fed(speaks_untagged: bool, pieces: &[&str]) -> (Vec<String>, Option<Remainder>) {
+    /// What is passed on for each piece, and at the end. `>` begins a stretch, `<` closes it.
+    fn fed(speaks_untagged: bool, pieces: &[&str]) -> Vec<String> {
         let (mut filter, mut feed) = (MarkupFilter::new(), Feed::new(speaks_untagged));
         let mut passed = Vec::new();
         for piece in pieces {
             let shown = filter.push(piece);
-            passed.extend(feed.take(&shown, filter.progress()));
+            passed.push(written(feed.take(&shown, filter.places())));
         }
-        let (rest, tag) = filter.finish();
-        (passed, feed.finish(&rest, tag.as_ref()))
+        let (rest, places) = filter.finish_with_places();
+        passed.push(written(feed.finish(&rest, &places)));
+        passed
     }
 
-    fn remainder(rest: &str, replaces: bool, whole: &str) -> Remainder {
-        Remainder {
-            rest: rest.to_owned(),
-            replaces,
-            whole: whole.to_owned(),
-        }
-    }
-
-    #[test]
-    fn an_answer_without_markers_passes_at_once_or_not_at_all() {
-        let (passed, rest) = fed(true, &["One. ", "Two."]);
-        assert_eq!(passed, ["One.", " Two."]);
-        assert_eq!(rest, Some(remainder("", false, "One. Two.")));
-        let (passed, rest) = fed(false, &["One. ", "Two."]);
-        assert_eq!((passed.len(), rest), (0, None));
+    fn written(steps: Vec<Step>) -> String {
+        let one = |step| match step {
+            Step::Begin(None) => ">".to_owned(),
+            Step::Begin(Some(persona)) => format!(">({persona})"),
+            Step::Persona(persona) => format!("({persona})"),
+            Step::Text(text) => text,
+            Step::Close => "<".to_owned(),
+            Step::End => String::new(),
+        };
+        steps.into_iter().map(one).collect()
     }
 
     #[test]
-    fn a_first_marker_lets_text_pass_and_a_later_one_waits_for_the_end() {
-        for speaks_untagged in [true, false] {
-            let (passed, rest) = fed(speaks_untagged, &["[[tts]]One. ", "Two."]);
-            assert_eq!(passed, ["One.", " Two."]);
-            assert_eq!(rest, Some(remainder("", false, "One. Two.")));
-            let pair = [
-                "[[tts]]One.",
-                "[[/tts]] Not this. ",
-                "[[tts]]",
-                "Two.[[/tts]]",
-                " End.",
-            ];
-            let (passed, rest) = fed(speaks_untagged, &pair);
-            assert_eq!(passed, ["One.", "\nTwo."]);
-            assert_eq!(rest, Some(remainder("", false, "One.\nTwo.")));
-        }
-        let (passed, rest) = fed(false, &["Well. ", "[[tts]]", "Listen."]);
-        assert_eq!(passed.len(), 0);
+    fn without_markers_all_text_passes_at_once_or_none() {
+        let pieces = ["One. ", "Two."];
+        assert_eq!(fed(true, &pieces), [">One.", " Two.", ""]);
+        assert_eq!(fed(false, &pieces), ["", "", ""]);
+    }
+
+    #[test]
+    fn markers_exclude_nothing_where_everything_is_spoken() {
+        let pieces = ["One. ", "[[tts]]Two.", "[[/tts]]", " Three."];
+        assert_eq!(fed(true, &pieces), [">One.", " Two.", "", " Three.", ""]);
+        assert_eq!(fed(true, &["Well. [[tts]]", "Listen."])[1], " Listen.");
+    }
+
+    #[test]
+    fn after_a_marker_at_the_beginning_text_passes_at_once() {
         assert_eq!(
-            rest,
-            Some(remainder("Well. Listen.", false, "Well. Listen."))
+            fed(false, &["[[tts]]One. ", "Two."]),
+            [">One.", " Two.", ""]
         );
-        let (passed, rest) = fed(false, &["Well. ", "[[tts]]Listen.[[/tts]]", " End."]);
+        let pieces = [
+            "[[tts]]One.",
+            "[[/tts]] Not this. ",
+            "[[tts]]",
+            "Two.",
+            "[[/tts]]",
+            " End.",
+        ];
         assert_eq!(
-            (passed.len(), rest),
-            (0, Some(remainder("Listen.", false, "Listen.")))
+            fed(false, &pieces),
+            [">One.", "<", "", "", "> Two.<", "", ""]
         );
+        // What only a second opening marker ends is spoken too.
+        let pieces = ["[[tts]]One. ", "[[tts]]Two. ", "[[/tts]]", "Not this."];
+        assert_eq!(fed(false, &pieces), [">One.", "", "<> Two.<", "", ""]);
+        assert_eq!(fed(false, &pieces[..2]), [">One.", "", " Two. "]);
     }
 
     #[test]
-    fn a_part_that_is_not_closed_is_not_spoken_after_one_that_is() {
-        let (passed, rest) = fed(true, &["[[tts]]A.[[/tts]] B. ", "[[tts]]C. ", "D."]);
-        assert_eq!(passed, ["A."]);
-        assert_eq!(rest, Some(remainder("", false, "A.")));
+    fn a_later_marker_waits_for_its_pair_or_the_end() {
+        let pieces = ["Well. ", "[[tts]]", "Listen."];
+        assert_eq!(fed(false, &pieces), ["", "", "", ">Well. Listen."]);
+        let pieces = [
+            "Well. ",
+            "[[tts]]Listen.",
+            "[[/tts]]",
+            " End. ",
+            "[[tts]]Not closed.",
+        ];
+        assert_eq!(fed(false, &pieces), ["", "", "> Listen.<", "", "", ""]);
     }
 
     #[test]
-    fn a_late_pair_replaces_what_waits() {
-        let (passed, rest) = fed(true, &["One. ", "Two. ", "[[tts]]Three.[[/tts]]"]);
-        assert_eq!(passed, ["One.", " Two."]);
-        assert_eq!(rest, Some(remainder("Three.", true, "Three.")));
+    fn a_persona_speaks_from_its_marker_on() {
+        let pieces = [
+            "One. ",
+            "[[tts:persona=ada]]Two. [[tts]]Three. ",
+            "[[tts:persona=bob]]",
+            "Four.",
+        ];
+        assert_eq!(
+            fed(true, &pieces),
+            [">One.", "(ada) Two. Three.", "", "(bob) Four.", ""]
+        );
+        assert_eq!(fed(true, &["[[tts:persona=ada]]One."])[0], ">(ada)One.");
+        let late = ["Well. [[tts:persona=ada]]Listen."];
+        assert_eq!(fed(false, &late)[1], ">Well.(ada) Listen.");
+        let pairs =
+            "[[tts:persona=ada]]A.[[/tts]] No. [[tts:persona=bob]]B.[[/tts]][[tts]]C.[[/tts]]";
+        assert_eq!(fed(false, &[pairs])[0], ">(ada)A.<>(bob) B.<>(bob)C.<");
+    }
+
+    #[test]
+    fn how_the_text_arrives_makes_no_difference() {
+        let texts = [
+            "Well. [[tts:persona=ada]]Listen.[[/tts]] No. `[[tts]]` [[tts]]And this.[[/tts]] No.",
+            "[[tts]]One. [[tts:persona=bob]]Two. [[/tts]] Not. ```\n[[tts]]\n``` [[tts]]open",
+            "[[tts]] [[/tts]]One. [[tts]]Two",
+            "[[tts]]One. `[[tts]] Two. [[/tts]]` Three.",
+        ];
+        for text in texts {
+            for speaks_untagged in [true, false] {
+                let whole = fed(speaks_untagged, &[text]).concat();
+                for cut in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                    let (a, b) = text.split_at(cut);
+                    assert_eq!(fed(speaks_untagged, &[a, b]).concat(), whole, "{a:?} {b:?}");
+                }
+                let single: Vec<&str> = text.split("").collect();
+                assert_eq!(fed(speaks_untagged, &single).concat(), whole);
+            }
+        }
     }
 }

@@ -1,14 +1,13 @@
 //! Speaks an answer part by part, in its own task, while the model still writes.
 
-use super::feed::Remainder;
 use super::recording;
+use super::script::{Script, Step};
 use crate::session_audio::NewAudio;
 use crate::speech::{Converted, SpeechRequest};
-use crate::text::{Sentences, pieces, speakable, speakable_part};
+use crate::text::Piece;
 use crate::{Voice, VoiceError};
 use gatehouse_agents::AnswerStart;
 use gatehouse_audio::Format;
-use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 
@@ -19,38 +18,15 @@ const MAX_PART_CHARACTERS: usize = 600;
 /// How long one part may take, with all providers.
 const PART_TIME_LIMIT: Duration = Duration::from_mins(2);
 
-/// A step of the answer.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// Text that is spoken next, and the persona that the model chose.
-    Text(String, Option<String>),
-    /// The answer is complete.
-    End(Remainder, Option<String>),
-}
-
 /// The speech of one answer.
 pub(super) struct Work {
     voice: Voice,
     start: AnswerStart,
     steps: UnboundedReceiver<Step>,
-    text: Sentences,
-    /// The texts of the next parts.
-    next: VecDeque<String>,
-    /// The persona that the model chose.
-    chosen: Option<String>,
-    /// The persona to speak with.
-    persona: Voicing,
+    script: Script,
+    /// Who spoke the latest part: whom the model chose, and who it was.
+    persona: Option<(Option<String>, Option<String>)>,
     spoken: Vec<Part>,
-    /// Everything that is spoken, once the answer is complete.
-    whole: Option<String>,
-}
-
-/// Who speaks.
-enum Voicing {
-    /// It is chosen when the first part begins.
-    Open,
-    /// This persona; without one, the active persona.
-    Chosen(Option<String>),
 }
 
 /// A part that was spoken.
@@ -65,12 +41,9 @@ impl Work {
             voice,
             start,
             steps,
-            text: Sentences::default(),
-            next: VecDeque::new(),
-            chosen: None,
-            persona: Voicing::Open,
+            script: Script::default(),
+            persona: None,
             spoken: Vec::new(),
-            whole: None,
         }
     }
 
@@ -81,14 +54,14 @@ impl Work {
             if !self.take_what_arrived() {
                 return Ok(None);
             }
-            self.find_next();
-            if let Some(text) = self.next.pop_front() {
-                self.speak(text).await?;
-            } else if self.whole.is_some() {
+            let limit = self.limit();
+            if let Some(piece) = self.script.next(limit) {
+                self.speak(piece).await?;
+            } else if self.script.is_complete() {
                 break;
             } else {
                 match self.steps.recv().await {
-                    Some(step) => self.take(step),
+                    Some(step) => self.script.take(step),
                     None => return Ok(None),
                 }
             }
@@ -100,31 +73,11 @@ impl Work {
     fn take_what_arrived(&mut self) -> bool {
         loop {
             match self.steps.try_recv() {
-                Ok(step) => self.take(step),
+                Ok(step) => self.script.take(step),
                 Err(TryRecvError::Empty) => return true,
-                Err(TryRecvError::Disconnected) => return self.whole.is_some(),
+                Err(TryRecvError::Disconnected) => return self.script.is_complete(),
             }
         }
-    }
-
-    fn take(&mut self, step: Step) {
-        let chosen = match step {
-            Step::Text(text, chosen) => {
-                self.text.push(&text);
-                chosen
-            }
-            Step::End(end, chosen) => {
-                if end.replaces {
-                    self.text = Sentences::default();
-                    self.next.clear();
-                }
-                self.text.push(&end.rest);
-                self.text.end();
-                self.whole = Some(end.whole);
-                chosen
-            }
-        };
-        self.chosen = chosen.or(self.chosen.take());
     }
 
     fn limit(&self) -> usize {
@@ -132,42 +85,22 @@ impl Work {
         most.clamp(1, MAX_PART_CHARACTERS)
     }
 
-    /// Finds the texts of the next parts, unless they are known.
-    fn find_next(&mut self) {
-        let limit = self.limit();
-        while self.next.is_empty() {
-            // The first sentence is a part of its own, so that speech begins early.
-            let most = (!self.spoken.is_empty()).then_some(limit);
-            let piece = match self.text.next(most) {
-                None if self.whole.is_some() => self.text.rest(),
-                piece => piece,
-            };
-            let Some(piece) = piece else { break };
-            self.next.extend(parts(&piece, limit));
-        }
-        if let Some(whole) = self.whole.as_ref()
-            && self.next.is_empty()
-            && self.spoken.is_empty()
+    /// The persona for a part for which the model chose this one.
+    async fn persona(&mut self, chosen: Option<String>) -> Result<Option<String>, VoiceError> {
+        if let Some((before, persona)) = &self.persona
+            && *before == chosen
         {
-            // An answer that is only code is spoken all the same.
-            let said = speakable(whole);
-            if is_speech(&said) {
-                self.next.extend(pieces(&said, limit, usize::MAX));
-            }
+            return Ok(persona.clone());
         }
+        let by_agent = self.start.agent.config.voice_persona_id.as_deref();
+        let persona = self.voice.persona_of(chosen.as_deref(), by_agent).await?;
+        self.persona = Some((chosen, persona.clone()));
+        Ok(persona)
     }
 
-    async fn speak(&mut self, text: String) -> Result<(), VoiceError> {
-        let persona = if let Voicing::Chosen(persona) = &self.persona {
-            persona.clone()
-        } else {
-            let agent = &self.start.agent;
-            let by_agent = agent.config.voice_persona_id.as_deref();
-            let by_model = self.chosen.as_deref();
-            let persona = self.voice.persona_of(by_model, by_agent).await?;
-            self.persona = Voicing::Chosen(persona.clone());
-            persona
-        };
+    async fn speak(&mut self, piece: Piece) -> Result<(), VoiceError> {
+        let persona = self.persona(piece.persona).await?;
+        let text = piece.text;
         let request = SpeechRequest {
             persona,
             format: Some(FORMAT.as_str().to_owned()),
@@ -183,8 +116,8 @@ impl Work {
         });
         // More may have arrived meanwhile.
         let goes_on = self.take_what_arrived();
-        self.find_next();
-        let is_last = goes_on && self.whole.is_some() && self.next.is_empty();
+        let limit = self.limit();
+        let is_last = goes_on && self.script.is_complete() && !self.script.has_next(limit);
         self.start.parts.push(id, is_last);
         Ok(())
     }
@@ -211,25 +144,8 @@ impl Work {
         let cpu = self.voice.state().resources.cpu.clone();
         let audio = cpu.run(move || Ok(recording::join(parts))).await?;
         let Some(audio) = audio else { return Ok(None) };
-        let whole = self.whole.take().unwrap_or_default();
+        let whole = std::mem::take(&mut self.script).into_whole();
         let stored = self.voice.store_audio(self.new_audio(audio, whole)).await?;
         Ok(Some(stored.to_string()))
     }
-}
-
-/// The texts of the parts that a piece of Markdown is spoken in; none if nothing in it is spoken.
-fn parts(piece: &str, limit: usize) -> Vec<String> {
-    let said = speakable_part(piece);
-    if !is_speech(&said) {
-        return Vec::new();
-    }
-    if piece.chars().nth(limit).is_none() {
-        return vec![piece.trim().to_owned()];
-    }
-    let parts = pieces(&said, limit, usize::MAX).into_iter();
-    parts.filter(|part| is_speech(part)).collect()
-}
-
-fn is_speech(text: &str) -> bool {
-    !text.chars().all(|c| c.is_whitespace() || c.is_control())
 }

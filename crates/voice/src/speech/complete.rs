@@ -27,6 +27,19 @@ pub(crate) struct Made {
     pub(super) is_cached: bool,
 }
 
+#[cfg(test)]
+impl Made {
+    pub(crate) const fn of(audio: Bytes) -> Self {
+        Self {
+            audio,
+            duration_ms: 0,
+            warning: None,
+            is_sound: true,
+            is_cached: false,
+        }
+    }
+}
+
 /// Calls a provider, repeatedly if it is hosted.
 pub(super) async fn speak(
     resources: &Resources,

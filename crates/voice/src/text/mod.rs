@@ -6,6 +6,6 @@ mod sentences;
 mod speakable;
 mod split;
 
-pub(crate) use sentences::Sentences;
+pub(crate) use sentences::{Piece, Sentences};
 pub(crate) use speakable::{speakable, speakable_part};
 pub(crate) use split::{pieces, sentence_ends};

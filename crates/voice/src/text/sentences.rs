@@ -9,6 +9,7 @@ mod tests;
 use super::speakable::options;
 use super::split::sentence_ends;
 use pulldown_cmark::{Event, Parser, Tag};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The shortest piece. Very short sentences sound better with the next one.
@@ -20,52 +21,113 @@ pub(crate) struct Sentences {
     source: String,
     /// The length of the text when it contained no cut.
     tried: usize,
+    /// Who speaks the beginning of the text.
+    persona: Option<String>,
+    /// Where others speak, in ascending order. They begin at the next cut.
+    changes: VecDeque<(usize, String)>,
+    is_over: bool,
+}
+
+/// A piece of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) text: String,
+    /// Who speaks it.
+    pub(crate) persona: Option<String>,
 }
 
 impl Sentences {
+    pub(crate) fn new(persona: Option<String>) -> Self {
+        Self {
+            persona,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn push(&mut self, text: &str) {
         self.source.push_str(text);
     }
 
+    /// Another persona speaks what follows.
+    pub(crate) fn change(&mut self, persona: String) {
+        self.tried = 0;
+        self.changes.push_back((self.source.len(), persona));
+    }
+
     /// Takes the text up to the first cut, or up to the last one within `most` characters if there is one.
     /// `None` while there is no cut.
-    pub(crate) fn next(&mut self, most: Option<usize>) -> Option<String> {
+    pub(crate) fn next(&mut self, most: Option<usize>) -> Option<Piece> {
         // A long block is not parsed again for each of its words.
         if self.tried > 0 && self.source.len() < self.tried + self.tried / 8 {
             return None;
         }
+        let cuts = self.cuts();
         let at = match most {
-            None => cuts(&self.source).into_iter().next(),
+            None => cuts.first(),
             Some(most) => {
-                let all = cuts(&self.source);
                 let count = |at: &usize| self.source.get(..*at).map_or(0, |t| t.chars().count());
-                let fitting = all.iter().copied().rfind(|at| count(at) <= most);
-                fitting.or_else(|| all.first().copied())
+                let fitting = cuts.iter().rfind(|at| count(at) <= most);
+                fitting.or_else(|| cuts.first())
             }
         };
         let Some(at) = at else {
             self.tried = self.source.len();
             return None;
         };
-        self.tried = 0;
-        let rest = self.source.split_off(at);
-        Some(std::mem::replace(&mut self.source, rest))
+        Some(self.take(*at))
     }
 
     /// The text has ended: cuts are looked for again.
     pub(crate) const fn end(&mut self) {
         self.tried = 0;
+        self.is_over = true;
+    }
+
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Takes the rest; `None` if it is blank.
-    pub(crate) fn rest(&mut self) -> Option<String> {
+    pub(crate) fn rest(&mut self) -> Option<Piece> {
+        let rest = self.take(self.source.len());
+        Some(rest).filter(|rest| !rest.text.trim().is_empty())
+    }
+
+    fn take(&mut self, at: usize) -> Piece {
         self.tried = 0;
-        Some(std::mem::take(&mut self.source)).filter(|text| !text.trim().is_empty())
+        let rest = self.source.split_off(at);
+        let piece = Piece {
+            text: std::mem::replace(&mut self.source, rest),
+            persona: self.persona.clone(),
+        };
+        while let Some((_, persona)) = self.changes.pop_front_if(|(place, _)| *place <= at) {
+            self.persona = Some(persona);
+        }
+        for (place, _) in &mut self.changes {
+            *place -= at;
+        }
+        piece
+    }
+
+    /// Where the text can be cut, in ascending order, up to the next change of the persona.
+    fn cuts(&self) -> Vec<usize> {
+        let change = self.changes.front().map(|(place, _)| *place);
+        let mut cuts = cuts(&self.source, change);
+        let until = change.and_then(|change| cuts.iter().copied().find(|at| *at >= change));
+        let is_long = |at: usize| {
+            let before = self.source.get(..at).unwrap_or_default().trim();
+            before.chars().nth(LEAST_CHARACTERS - 1).is_some()
+        };
+        cuts.retain(|at| match until {
+            Some(until) if *at >= until => *at == until,
+            _ => is_long(*at),
+        });
+        cuts
     }
 }
 
-/// Where the text can be cut, in ascending order.
-fn cuts(source: &str) -> Vec<usize> {
+/// Where the text can be cut, in ascending order. `wanted` is a cut if it can be one.
+fn cuts(source: &str, wanted: Option<usize>) -> Vec<usize> {
     let (blocks, plain) = outline(source);
     let Some((last, before)) = blocks.split_last() else {
         return Vec::new();
@@ -73,15 +135,10 @@ fn cuts(source: &str) -> Vec<usize> {
     let next_blocks = before.iter().skip(1).chain(blocks.last());
     let mut cuts = Vec::new();
     for (block, next) in before.iter().zip(next_blocks) {
-        cuts.extend(sentence_cuts(source, block, &plain));
+        cuts.extend(sentence_cuts(source, block, &plain, wanted));
         cuts.push(next.range.start);
     }
-    cuts.extend(sentence_cuts(source, last, &plain));
-    let is_long = |at: &usize| {
-        let before = source.get(..*at).unwrap_or_default().trim();
-        before.chars().nth(LEAST_CHARACTERS - 1).is_some()
-    };
-    cuts.retain(is_long);
+    cuts.extend(sentence_cuts(source, last, &plain, wanted));
     cuts
 }
 
@@ -119,8 +176,13 @@ fn outline(source: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     (blocks, plain)
 }
 
-/// The ends of sentences in a paragraph before which all markup is closed.
-fn sentence_cuts(source: &str, block: &Block, plain: &[Range<usize>]) -> Vec<usize> {
+/// The ends of sentences in a paragraph before which all markup is closed, and `wanted` if it is such a place.
+fn sentence_cuts(
+    source: &str,
+    block: &Block,
+    plain: &[Range<usize>],
+    wanted: Option<usize>,
+) -> Vec<usize> {
     if !block.is_paragraph {
         return Vec::new();
     }
@@ -140,11 +202,15 @@ fn sentence_cuts(source: &str, block: &Block, plain: &[Range<usize>]) -> Vec<usi
     }
     let paragraph = source.get(block.range.clone()).unwrap_or_default();
     let ends = sentence_ends(paragraph).into_iter();
-    ends.map(|at| block.range.start + at)
-        .filter(|at| {
-            allowed
-                .iter()
-                .any(|text| text.start <= *at && *at <= text.end)
-        })
-        .collect()
+    let mut cuts: Vec<usize> = ends
+        .map(|at| block.range.start + at)
+        .chain(wanted)
+        .collect();
+    cuts.retain(|at| {
+        let mut allowed = allowed.iter();
+        allowed.any(|text| text.start <= *at && *at <= text.end)
+    });
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts
 }

@@ -1,10 +1,17 @@
 //! Builds the visible text: removes markers and normalizes the white space around them.
 
 use super::marker::{self, Marker, Match};
-use super::{MarkupProgress, Tag};
+use super::{Places, Tag};
 
 /// The most white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;
+
+/// The text since an opening marker.
+#[derive(Debug)]
+struct Part {
+    start: usize,
+    text: String,
+}
 
 /// The visible text and the content of the markers.
 #[derive(Debug, Default)]
@@ -17,13 +24,11 @@ pub(super) struct Output {
     before: Option<String>,
     /// The end of the visible text that may become a marker.
     tail: String,
-    /// How many opening markers there were.
-    opened: usize,
-    /// Whether the first one came before anything visible.
-    is_first: bool,
-    persona: Option<String>,
     parts: Vec<String>,
-    part: Option<String>,
+    part: Option<Part>,
+    /// The length of the visible text so far.
+    length: usize,
+    places: Places,
 }
 
 impl Output {
@@ -63,43 +68,43 @@ impl Output {
         self.before = Some(white);
         match marker {
             Marker::Open(persona) => {
-                if self.opened == 0 {
-                    self.is_first = self.is_empty();
+                self.places.first.get_or_insert(self.length);
+                if self.part.is_some() {
+                    self.places.first_end.get_or_insert(self.length);
                 }
-                self.opened += 1;
-                if self.persona.is_none() {
-                    self.persona = persona;
+                if let Some(persona) = persona {
+                    self.places.personas.push((self.length, persona));
                 }
-                self.part = Some(String::new());
+                self.part = Some(Part {
+                    start: self.length,
+                    text: String::new(),
+                });
             }
             Marker::Close => {
-                let part = self.part.take().unwrap_or_default();
-                if !part.trim().is_empty() {
-                    self.parts.push(part.trim().to_owned());
+                let Some(part) = self.part.take() else { return };
+                self.places.first_end.get_or_insert(self.length);
+                if !part.text.trim().is_empty() {
+                    self.parts.push(part.text.trim().to_owned());
+                    self.places.pairs.push(part.start..self.length);
                 }
             }
         }
     }
 
-    pub(super) fn progress(&self) -> MarkupProgress<'_> {
-        MarkupProgress {
-            opened: self.opened,
-            is_first: self.is_first,
-            persona: self.persona.as_deref(),
-            parts: &self.parts,
-        }
+    pub(super) const fn places(&self) -> &Places {
+        &self.places
     }
 
-    /// The rest of the text, and the tag.
-    pub(super) fn finish(mut self) -> (String, Option<Tag>) {
+    /// The rest of the text, the tag, and the places of the markers.
+    pub(super) fn finish(mut self) -> (String, Option<Tag>, Places) {
         if self.before.is_none() {
             self.pass_white();
         }
-        let tag = Tag {
-            persona: self.persona,
+        let tag = self.places.first.map(|_| Tag {
+            persona: self.places.personas.first().map(|(_, name)| name.clone()),
             parts: self.parts,
-        };
-        (self.ready, (self.opened > 0).then_some(tag))
+        });
+        (self.ready, tag, self.places)
     }
 
     fn pass_white(&mut self) {
@@ -156,8 +161,9 @@ impl Output {
     fn show(&mut self, character: char) {
         self.last = Some(character);
         self.ready.push(character);
+        self.length += character.len_utf8();
         if let Some(part) = &mut self.part {
-            part.push(character);
+            part.text.push(character);
         }
     }
 }

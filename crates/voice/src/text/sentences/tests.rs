@@ -13,7 +13,7 @@ fn pieces(text: &str, step: usize, most: Option<usize>) -> Vec<String> {
     sentences.end();
     pieces.extend(std::iter::from_fn(|| sentences.next(most)));
     pieces.extend(sentences.rest());
-    pieces
+    pieces.into_iter().map(|piece| piece.text).collect()
 }
 
 #[test]

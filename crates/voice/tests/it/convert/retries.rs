@@ -10,7 +10,10 @@ use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use futures_util::StreamExt;
 use gatehouse_audio::{Format, duration_ms};
-use gatehouse_voice::{ProviderSettings, SpeechRequest, TtsId, VoiceSettings};
+use gatehouse_voice::{
+    Converted, ProviderSettings, SpeechRequest, TtsId, Voice, VoiceError, VoiceSettings,
+};
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 const FIRST: &str = "This is the first sentence of it.";
@@ -34,7 +37,8 @@ async fn a_hosted_voice_is_called_four_times_before_another_one() {
     settings.tts.providers.extend(other.tts.providers);
     settings.tts.fallback = vec![TtsId::OpenAi];
     patient(&mut settings, Duration::from_secs(20));
-    let voice = Harness::new().await.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let asked = || SpeechRequest {
         voice: Some(ElevenLabs::VOICE.to_owned()),
         ..hello()
@@ -96,22 +100,39 @@ async fn a_server_of_your_own_is_called_once() {
     };
     let mut settings = tts_with(TtsId::Coqui, provider);
     patient(&mut settings, Duration::from_secs(20));
-    let voice = Harness::new().await.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     vendor.set_behavior(Behavior::Status(503, None));
     voice.convert(hello()).await.unwrap_err();
     assert_eq!(vendor.requests().len(), 1);
+}
+
+type Converting<'a> = Pin<Box<dyn Future<Output = Result<Converted, VoiceError>> + 'a>>;
+
+/// The same request twice: the first one is at the vendor, which holds it, and the second one waits.
+async fn twice<'a>(voice: &'a Voice, vendor: &OpenAiTts) -> (Converting<'a>, Converting<'a>) {
+    let asked = vendor.requests().len() + 1;
+    let mut first: Converting<'a> = Box::pin(voice.convert(hello()));
+    let mut second: Converting<'a> = Box::pin(voice.convert(hello()));
+    tokio::select! {
+        biased;
+        () = vendor.asked(asked) => {}
+        _ = &mut first => panic!("the vendor holds it"),
+    }
+    let waited = tokio::time::timeout(Duration::from_millis(500), &mut second).await;
+    assert!(waited.is_err(), "it waits for the first one");
+    (first, second)
 }
 
 #[tokio::test]
 async fn the_same_at_the_same_time_is_paid_once() {
     let (harness, vendor, settings) = openai().await;
     let voice = harness.voice(settings).await;
+    vendor.hold();
+    let (first, second) = twice(&voice, &vendor).await;
+    vendor.release();
     let other = SpeechRequest::new("Something else.");
-    let (first, second, other) = tokio::join!(
-        voice.convert(hello()),
-        voice.convert(hello()),
-        voice.convert(other)
-    );
+    let (first, second, other) = tokio::join!(first, second, voice.convert(other));
     let (first, second) = (first.unwrap(), second.unwrap());
     assert_eq!(first.audio, second.audio);
     assert_eq!((first.cached, second.cached), (false, true));
@@ -122,7 +143,10 @@ async fn the_same_at_the_same_time_is_paid_once() {
     assert_eq!(vendor.requests().len(), 3);
 
     vendor.set_behavior(Behavior::Status(500, None));
-    let both = tokio::join!(voice.convert(hello()), voice.convert(hello()));
+    vendor.hold();
+    let (first, second) = twice(&voice, &vendor).await;
+    vendor.release();
+    let both = tokio::join!(first, second);
     for failed in [both.0, both.1] {
         assert_eq!(problem(failed.unwrap_err()).details["status"], 500);
     }
@@ -133,15 +157,10 @@ async fn the_same_at_the_same_time_is_paid_once() {
 async fn who_leaves_does_not_end_it_for_the_others() {
     let (harness, vendor, settings) = openai().await;
     let voice = harness.voice(settings).await;
-    let mut first = Box::pin(voice.convert(hello()));
-    let mut second = Box::pin(voice.convert(hello()));
-    tokio::select! {
-        biased;
-        () = vendor.asked(1) => {}
-        _ = &mut first => panic!("the vendor was not asked"),
-        _ = &mut second => panic!("the vendor was not asked"),
-    }
+    vendor.hold();
+    let (first, second) = twice(&voice, &vendor).await;
     drop(first);
+    vendor.release();
     second.await.unwrap();
     assert_eq!(vendor.requests().len(), 1);
 
@@ -161,7 +180,8 @@ async fn who_leaves_does_not_end_it_for_the_others() {
 async fn a_vendor_that_does_not_stream_speaks_the_first_sentence_first() {
     let vendor = GoogleTts::start().await;
     let settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
-    let voice = Harness::new().await.voice(settings).await;
+    let harness = Harness::new().await;
+    let voice = harness.voice(settings).await;
     let text = format!("{FIRST} {SECOND}");
     let texts = || -> Vec<String> {
         let requests = vendor.requests();

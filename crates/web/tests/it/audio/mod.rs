@@ -28,6 +28,8 @@ use vendor::Vendor;
 const HOLD: &str = "<hold>";
 /// The beginning of a piece that the model thinks and does not say.
 const THOUGHT: &str = "<thought>";
+/// A piece that is a call of the tool `calc`.
+const CALL: &str = "<call>";
 
 /// A fake model: the scripted answers, each in pieces, and the requests it received.
 #[derive(Clone, Default)]
@@ -59,16 +61,25 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl Int
     model.seen.lock().unwrap().push(body);
     let pieces = model.script.lock().unwrap().pop_front();
     let pieces = pieces.unwrap_or_else(|| vec!["pong".to_owned()]);
+    let reason = if pieces.iter().any(|piece| piece == CALL) {
+        "tool_calls"
+    } else {
+        "stop"
+    };
     let delta = |piece: String| {
         let delta = match piece.strip_prefix(THOUGHT) {
             Some(thought) => json!({ "reasoning_content": thought }),
+            None if piece == CALL => {
+                let call = json!({ "name": "calc", "arguments": "{\"expression\":\"1+1\"}" });
+                json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function", "function": call }] })
+            }
             None => json!({ "content": piece }),
         };
         let event = json!({ "choices": [{ "index": 0, "delta": delta }] });
         (piece == HOLD, format!("data: {event}\n\n"))
     };
     let mut events: Vec<(bool, String)> = pieces.into_iter().map(delta).collect();
-    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
     let usage = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } });
     events.push((false, format!("data: {end}\n\n")));
     events.push((false, format!("data: {usage}\n\ndata: [DONE]\n\n")));

@@ -1,7 +1,7 @@
 //! Spoken answers arrive in parts, beginning while the model writes.
 
 use super::vendor::audio_of;
-use super::{HOLD, Harness, THOUGHT};
+use super::{CALL, HOLD, Harness, THOUGHT};
 use gatehouse_audio::{Kind, decode, duration_ms};
 use gatehouse_testkit::Socket;
 use serde_json::{Value, json};
@@ -10,9 +10,13 @@ const FIRST: &str = "This is the first sentence of it.";
 const SECOND: &str = "And here is the second one.";
 
 async fn speaking() -> (Harness, String, Socket) {
+    speaking_in_mode("always").await
+}
+
+async fn speaking_in_mode(mode: &str) -> (Harness, String, Socket) {
     let harness = Harness::new().await;
     let session = harness.session().await;
-    harness.set("voice.tts.auto", json!("always")).await;
+    harness.set("voice.tts.auto", json!(mode)).await;
     let socket = harness.server.socket(&harness.owner, "/ws/chat").await;
     (harness, session, socket)
 }
@@ -170,4 +174,117 @@ async fn code_is_not_spoken_and_a_failure_ends_the_speech() {
     assert_eq!(end["error"]["code"], "PROVIDER_FAILED");
     let history = harness.messages(&session).await;
     assert_eq!(history.last().unwrap().get("audio"), None);
+}
+
+#[tokio::test]
+async fn what_is_said_before_a_tool_call_is_spoken_before_the_answer() {
+    for (mode, spoken) in [
+        ("always", [FIRST, SECOND].as_slice()),
+        ("tagged", [SECOND].as_slice()),
+    ] {
+        let (harness, session, mut socket) = speaking_in_mode(mode).await;
+        harness.model.will_say(&[FIRST, CALL]);
+        harness.model.will_say(&["[[tts]]", SECOND]);
+        send(&mut socket, &session).await;
+        let mut ends = Vec::new();
+        while ends.len() < spoken.len() {
+            let told = until_spoken(&mut socket).await;
+            ends.push(told.last().unwrap().1.clone());
+        }
+        assert_eq!(harness.vendor.texts(), spoken, "{mode}");
+        let history = harness.messages(&session).await;
+        let said = history
+            .iter()
+            .filter(|message| message["audio"].is_string());
+        let said: Vec<&Value> = said.collect();
+        assert_eq!(said.len(), spoken.len(), "{mode}: {history:?}");
+        for ((message, end), text) in said.iter().zip(&ends).zip(spoken) {
+            assert_eq!(message["content"], *text);
+            assert_eq!(message["id"], end["message_id"]);
+            assert_eq!(message["audio"], end["recording"]);
+            let got = harness
+                .fetch(&session, end["recording"].as_str().unwrap())
+                .await;
+            assert_eq!(got.body, audio_of(text, "mp3"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_mode_tagged_speech_begins_with_the_marker() {
+    let (harness, session, mut socket) = speaking_in_mode("tagged").await;
+    let first = format!("{FIRST} ");
+    // Without a marker, nothing is spoken, also not while the model writes.
+    harness
+        .model
+        .will_say(&[&first, SECOND, " And a third one."]);
+    let answer = harness.say(Some(&session), "Go on.").await;
+    assert_eq!(
+        (answer.get("audio"), answer.get("audio_error")),
+        (None, None)
+    );
+    assert_eq!(harness.vendor.texts(), [] as [&str; 0]);
+    // A pair is spoken when it is closed, while the model still writes.
+    harness.model.will_say(&[
+        &first,
+        "[[tts]]",
+        SECOND,
+        "[[/tts]] Not this.",
+        HOLD,
+        " Nor this.",
+    ]);
+    send(&mut socket, &session).await;
+    harness.vendor.until_asked(1).await;
+    harness.model.go_on();
+    until_spoken(&mut socket).await;
+    assert_eq!(harness.vendor.texts(), [SECOND]);
+    // After a marker at the beginning, speech begins with the first sentence.
+    harness
+        .model
+        .will_say(&["[[tts]]", &first, "And here", HOLD, " is the second one."]);
+    send(&mut socket, &session).await;
+    harness.vendor.until_asked(2).await;
+    harness.model.go_on();
+    until_spoken(&mut socket).await;
+    assert_eq!(harness.vendor.texts(), [SECOND, FIRST, SECOND]);
+}
+
+#[tokio::test]
+async fn a_persona_that_is_named_later_speaks_from_there_on() {
+    let (harness, session, _) = speaking().await;
+    let ada = json!({ "id": "ada", "label": "Ada",
+        "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
+    let created = harness.owner.rpc("voice.personas.create", ada).await;
+    created.unwrap();
+    let answer = format!("{FIRST} [[tts:persona=ada]]{SECOND}");
+    harness.model.will_say(&[&answer]);
+    let answer = harness.say(Some(&session), "Go on.").await;
+    assert!(answer["audio"].is_string(), "{answer}");
+    let spoken = harness.vendor.spoken();
+    let voices: Vec<_> = spoken
+        .iter()
+        .map(|body| (&body["input"], &body["voice"]))
+        .collect();
+    assert_eq!(
+        voices,
+        [
+            (&json!(FIRST), &json!("alloy")),
+            (&json!(SECOND), &json!("nova"))
+        ]
+    );
+}
+
+#[tokio::test]
+async fn reasoning_is_not_spoken_wherever_the_stream_is_cut() {
+    let (harness, session, _) = speaking().await;
+    let raw = format!("<think>A secret. It is long enough.</think>\n\n{FIRST}");
+    let most = raw.len() - FIRST.len();
+    for cut in 0..=most {
+        let (a, b) = raw.split_at(cut);
+        harness.model.will_say(&[a, b]);
+        let answer = harness.say(Some(&session), "Go on.").await;
+        assert_eq!(answer["text"], FIRST, "{cut}");
+    }
+    let texts = harness.vendor.texts();
+    assert_eq!(texts, vec![FIRST; most + 1]);
 }
