@@ -132,12 +132,12 @@ mod tests {
         let (flights, gated) = (Flights::default(), Gated::new());
         let mut first = Box::pin(flights.join(name("a"), gated.work(false)));
         let mut second = Box::pin(flights.join(name("a"), gated.work(false)));
-        assert!(futures_util::poll!(&mut first).is_pending());
-        assert!(futures_util::poll!(&mut second).is_pending());
+        assert!((&mut first).now_or_never().is_none());
+        assert!((&mut second).now_or_never().is_none());
         // The work of the second one is not needed.
         assert_eq!(gated.counts(), (1, 1));
         drop(first);
-        assert!(futures_util::poll!(&mut second).is_pending());
+        assert!((&mut second).now_or_never().is_none());
         assert_eq!(gated.counts(), (1, 1));
         drop(second);
         assert_eq!(gated.counts(), (1, 2), "the running work has ended");

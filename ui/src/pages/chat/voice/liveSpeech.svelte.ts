@@ -24,6 +24,8 @@ export class LiveSpeech {
   length = $state(0);
   /** All parts have been announced. */
   complete = $state(false);
+  /** Resolves when the speech has ended. */
+  readonly over: Promise<void>;
 
   #context: AudioContext | null = null;
   /** When the next part begins, on the context's clock. */
@@ -32,13 +34,19 @@ export class LiveSpeech {
   #loading = 0;
   #order: Promise<void> = Promise.resolve();
   #timer = 0;
+  #end: () => void = () => {};
   readonly #sources = new Set<AudioBufferSourceNode>();
   readonly #gone = new AbortController();
 
+  /** `before`: the speech of an earlier message, which is heard to its end first. */
   constructor(
     readonly session: string,
     readonly message: string,
-  ) {}
+    before: LiveSpeech | null,
+  ) {
+    this.over = new Promise((resolve) => (this.#end = resolve));
+    if (before) this.#order = before.over;
+  }
 
   /** Takes a part. The last event may repeat one that is known. */
   add({ audio_id, part, last }: Part): void {
@@ -64,8 +72,10 @@ export class LiveSpeech {
   async play(): Promise<void> {
     if (this.state === 'ended') return;
     this.state = 'playing';
+    // What waits for an earlier message has no context yet.
+    if (!this.#context) return;
     plays(this);
-    await this.#context?.resume();
+    await this.#context.resume();
   }
 
   /** Ends the sound at once and drops what has not been heard. */
@@ -78,6 +88,7 @@ export class LiveSpeech {
     this.#sources.clear();
     void this.#context?.close();
     this.#context = null;
+    this.#end();
   }
 
   async #load(audio_id: string): Promise<void> {
@@ -87,6 +98,7 @@ export class LiveSpeech {
       const bytes = await answer.arrayBuffer();
       if (this.#gone.signal.aborted) return;
       const context = await this.#open();
+      if (this.#gone.signal.aborted) return;
       const sound = await context.decodeAudioData(bytes);
       if (!this.#gone.signal.aborted) this.#schedule(context, sound);
     } catch {
@@ -100,12 +112,20 @@ export class LiveSpeech {
   async #open(): Promise<AudioContext> {
     if (this.#context) return this.#context;
     const context = (this.#context = new AudioContext());
-    plays(this);
-    this.#timer = window.setInterval(() => this.#measure(), STEP_MS);
+    if (this.state === 'paused') {
+      await context.suspend();
+    } else {
+      plays(this);
+      await this.#start(context);
+    }
+    if (!this.#gone.signal.aborted) this.#timer = window.setInterval(() => this.#measure(), STEP_MS);
+    return context;
+  }
+
+  async #start(context: AudioContext): Promise<void> {
     // Without permission, `resume` does not settle.
     await Promise.race([context.resume(), wait(PERMISSION_MS)]);
     if (context.state === 'suspended' && this.state === 'playing') this.state = 'held';
-    return context;
   }
 
   #schedule(context: AudioContext, sound: AudioBuffer): void {
@@ -133,26 +153,35 @@ export class LiveSpeech {
 }
 
 class Live {
-  /** The answer that is being spoken in this window. */
-  current = $state.raw<LiveSpeech | null>(null);
+  /** The messages that are being spoken in this window, in order. A turn with tool calls has several. */
+  speeches = $state.raw<LiveSpeech[]>([]);
 
   constructor() {
     socket.on('chat.audio', (part) => this.#hear(part));
-    onQuiet(() => this.current?.stop());
+    onQuiet(() => this.stop());
   }
 
   /** The speech of a message that has not ended. */
   of(message: string): LiveSpeech | null {
-    return this.current?.message === message && this.current.state !== 'ended' ? this.current : null;
+    return this.speeches.find((one) => one.message === message && one.state !== 'ended') ?? null;
+  }
+
+  /** Ends the sound at once, also of what waits. */
+  stop(): void {
+    // The last one first: the end of a speech starts the next one.
+    for (const one of this.speeches.toReversed()) one.stop();
   }
 
   #hear(part: Part): void {
-    if (this.current?.message === part.message_id) return this.current.add(part);
+    const known = this.speeches.find((one) => one.message === part.message_id);
+    if (known) return known.add(part);
     // Only the beginning of a speech is joined, and only the focused window speaks.
     if (!part.audio_id || part.part > 0 || place.path !== `/chat/${part.session}` || !document.hasFocus()) return;
-    this.current?.stop();
-    this.current = new LiveSpeech(part.session, part.message_id);
-    this.current.add(part);
+    if (this.speeches.some(({ session }) => session !== part.session)) this.stop();
+    const others = this.speeches.filter(({ state }) => state !== 'ended');
+    const speech = new LiveSpeech(part.session, part.message_id, others.at(-1) ?? null);
+    this.speeches = [...others, speech];
+    speech.add(part);
   }
 }
 
