@@ -212,7 +212,7 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
 }
 
 #[tokio::test]
-async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
+async fn every_complete_answer_of_a_turn_is_spoken() {
     let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
     harness.agents.register_speaker(speaker.clone());
@@ -224,21 +224,25 @@ async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
     let first = Reaction::Call(format!("Let me {MARK}{MARK}see."), calls);
     harness.model.will([first, say(&format!("{MARK}Four."))]);
     let report = harness.say(None, "2 * 2").await;
+    assert_eq!(report.audio.as_deref(), Some("aud_1"));
     let heard = speaker.heard();
-    assert_eq!(heard.len(), 1);
-    assert_eq!((heard[0].text.as_str(), heard[0].marks), ("Four.", 1));
+    let heard: Vec<_> = heard
+        .iter()
+        .map(|one| (one.text.as_str(), one.marks))
+        .collect();
+    assert_eq!(heard, [("Let me see.", 2), ("Four.", 1)]);
     let history = harness.history(report.session.as_str()).await;
     let of = |n: usize| (history[n].content.as_str(), history[n].audio.as_deref());
-    assert_eq!(of(1), ("Let me see.", None));
+    assert_eq!(of(1), ("Let me see.", Some("aud_1")));
     assert_eq!(of(3), ("Four.", Some("aud_1")));
 
-    // A failed turn is not spoken.
+    // An answer that breaks off is not.
     harness
         .model
         .will([Reaction::Break(format!("I {MARK}think")), say("never")]);
     let failed = harness.say(None, "And?").await;
     assert!(failed.error.is_some());
-    assert_eq!((failed.audio, speaker.heard().len()), (None, 1));
+    assert_eq!((failed.audio, speaker.heard().len()), (None, 2));
 }
 
 #[tokio::test]
