@@ -2,6 +2,7 @@
 //! fails for the moment, and only before its answer has begun. A fallback is tried after that.
 
 use crate::VoiceError;
+use crate::provider::About;
 use crate::resources::Resources;
 use gatehouse_domain::Random;
 use std::time::Duration;
@@ -14,7 +15,7 @@ const RETRIES: u32 = 3;
 /// once. No attempt starts later than `retries_total` after the first.
 pub(crate) async fn repeated<T, F>(
     resources: &Resources,
-    provider: &'static str,
+    provider: &'static About,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, VoiceError>
 where
@@ -24,7 +25,7 @@ where
     let mut retry = 0;
     loop {
         let error = match attempt().await {
-            Err(error) if retry < RETRIES && is_hosted(provider) => error,
+            Err(error) if retry < RETRIES && provider.is_hosted() => error,
             ended => return ended,
         };
         let Some(wait) = wait(resources, &error, retry) else {
@@ -33,14 +34,10 @@ where
         if began.elapsed().saturating_add(wait) > resources.timeouts.retries_total {
             return Err(error);
         }
-        tracing::debug!(provider, %error, "retrying");
+        tracing::debug!(provider = provider.id, %error, "retrying");
         retry += 1;
         sleep(wait).await;
     }
-}
-
-fn is_hosted(provider: &str) -> bool {
-    provider.contains("_cloud_")
 }
 
 /// The wait before the next attempt: the provider's, or our own. `None` if the same call would fail again.

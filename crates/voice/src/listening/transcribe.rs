@@ -104,7 +104,7 @@ impl Voice {
         };
         let counting = usage::begin("stt", id.as_str());
         let resources = &state.resources;
-        let listening = repeated(resources, id.as_str(), || {
+        let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });
         let mut recognized = counting.of(listening.await)?;

@@ -46,8 +46,9 @@ pub(super) async fn speak(
     id: TtsId,
     call: &TtsCall,
 ) -> Result<Speech, VoiceError> {
-    repeated(resources, id.as_str(), || {
-        (id.provider().speak)(resources, call)
+    let provider = id.provider();
+    repeated(resources, &provider.about, || {
+        (provider.speak)(resources, call)
     })
     .await
 }
