@@ -5,25 +5,22 @@ use super::speech::Speech;
 use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
-use crate::request::{tokens_beside, tokens_of};
+use crate::request::tokens_of;
 use crate::speaker::{AnswerFilter, Marks};
 use crate::stop::Stop;
-use crate::tool::Tool;
 use futures_util::StreamExt;
-use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, Usage};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// How many available chunks are published as one delta.
+/// How many available chunks are taken at a time.
 const PIECES_AT_ONCE: usize = 64;
-/// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
-const MAX_TOOLS: usize = 128;
-/// The context window, in tokens, of a model about which nothing is known. A longer conversation is
-/// summarized; `[models.providers.<id>.model."<name>"] context` raises it.
-const CAUTIOUS_CONTEXT: u64 = 32_768;
+/// The shortest time between two deltas of an answer. A model that writes faster must not outrun the listeners'
+/// queues: a socket that falls behind is closed.
+const SHOW_EVERY: Duration = Duration::from_millis(10);
 /// How often an unfinished answer is stored.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
@@ -55,6 +52,16 @@ pub(super) struct Broken {
     pub(super) was_shown: bool,
 }
 
+impl Broken {
+    const fn is_too_long(&self) -> bool {
+        let failure = &self.failure;
+        matches!(
+            failure,
+            TurnFailure::Model(ModelError::ContextTooLong { .. })
+        )
+    }
+}
+
 impl From<TurnFailure> for Broken {
     fn from(failure: TurnFailure) -> Self {
         Self {
@@ -66,13 +73,14 @@ impl From<TurnFailure> for Broken {
 }
 
 impl Running<'_> {
-    /// Asks the model. A conversation that is too long is shortened until it fits; this fails only when the
-    /// newest text alone does not fit.
+    /// Asks the model. A conversation that is too long is shortened until it fits, and then the tools are left
+    /// out; this fails only when the newest text alone does not fit.
     pub(super) async fn ask_model(&mut self, setup: &mut Setup) -> Result<Reply, Broken> {
         loop {
-            let tools = self.specs(setup);
-            let system = self.system_prompt(setup, !tools.is_empty());
-            let sent_beside = tokens_beside(system.as_deref(), &tools);
+            let offer = self.offer(setup);
+            let has_tools = !offer.specs.is_empty();
+            let system = self.system_prompt(setup, has_tools);
+            let sent_beside = system.as_deref().map_or(0, tokens_of) + offer.tokens;
             let budget = self.budget(setup, sent_beside);
             self.check_budgets(&setup.model).await?;
             let fitted = setup.conversation.fit(Some(budget));
@@ -83,7 +91,7 @@ impl Running<'_> {
             let request = ChatRequest {
                 system,
                 messages: fitted.messages,
-                tools,
+                tools: offer.specs,
                 temperature: setup.agent.config.temperature,
                 max_tokens: setup.agent.config.max_output_tokens,
                 effort: setup.agent.config.reasoning_effort,
@@ -91,14 +99,11 @@ impl Running<'_> {
             };
             let sent_tokens = fitted.tokens.saturating_add(sent_beside);
             match self.stream(setup, request).await {
-                Err((_, broken))
-                    if !fitted.is_least
-                        && matches!(
-                            broken.failure,
-                            TurnFailure::Model(ModelError::ContextTooLong { .. })
-                        ) =>
-                {
+                Err((_, broken)) if broken.is_too_long() && !fitted.is_least => {
                     self.limit = Some(fitted.tokens / 2);
+                }
+                Err((_, broken)) if broken.is_too_long() && has_tools => {
+                    self.are_tools_too_long = true;
                 }
                 Err((said, broken)) => {
                     self.keep(setup, said, sent_tokens);
@@ -115,24 +120,10 @@ impl Running<'_> {
         }
     }
 
-    fn specs(&self, setup: &Setup) -> Vec<ToolSpec> {
-        if self.is_out_of_steps {
-            return Vec::new();
-        }
-        let offered = most_important(setup, setup.permit.offered(&self.inner.tools));
-        let spec = |tool: &Arc<dyn Tool>| ToolSpec {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.parameters(),
-        };
-        offered.iter().map(spec).collect()
-    }
-
     /// How many tokens the messages may take: the context window minus the system prompt, the tools and a
     /// reserve for the answer. Lower after the model has rejected a request as too long.
     fn budget(&self, setup: &Setup, beside: u64) -> u64 {
-        let context = self.inner.models.facts(&setup.model).context;
-        let context = context.unwrap_or(CAUTIOUS_CONTEXT);
+        let context = self.context(setup);
         let answer = setup.agent.config.max_output_tokens.map_or(4096, u64::from);
         // Keep a tenth in reserve because token counts are estimates.
         let room = context - context / 10 - (context / 4).min(answer);
@@ -150,15 +141,16 @@ impl Running<'_> {
                 speech,
                 ..Reply::default()
             },
+            shown: 0,
+            show_at: Instant::now(),
             saved: 0,
             save_at: Instant::now(),
             has_begun: false,
         };
         let ended = self.take_in(&setup.model, request, &mut taking).await;
-        let before = taking.reply.text.len();
-        let had_begun = taking.has_begun;
+        let (shown, had_begun) = (taking.shown, taking.has_begun);
         let mut reply = taking.finish();
-        self.publish_delta(reply.text.get(before..).unwrap_or_default());
+        self.publish_delta(reply.text.get(shown..).unwrap_or_default());
         match ended {
             Ok(()) => {
                 if reply.stop.is_withheld() {
@@ -199,6 +191,10 @@ impl Running<'_> {
                     None => return Ok(()),
                     Some(batch) => batch,
                 },
+                () = sleep_until(taking.show_at), if taking.has_unshown() => {
+                    self.show(taking);
+                    continue;
+                }
                 // After the pieces: an answer that arrives at once is stored once.
                 () = sleep_until(taking.save_at), if taking.saved < taking.reply.text.len() => {
                     let saving = self.save_partial(model, &taking.reply.text);
@@ -208,14 +204,22 @@ impl Running<'_> {
                     continue;
                 }
             };
-            let before = taking.reply.text.len();
-            let taken = batch.into_iter().try_for_each(|chunk| {
+            batch.into_iter().try_for_each(|chunk| {
                 taking.take(chunk?);
                 Ok::<_, ModelError>(())
-            });
-            self.publish_delta(taking.reply.text.get(before..).unwrap_or_default());
-            taken?;
+            })?;
+            if taking.has_unshown() && taking.show_at <= Instant::now() {
+                self.show(taking);
+            }
         }
+    }
+
+    /// Publishes the text that no delta contains yet.
+    fn show(&self, taking: &mut IncomingReply) {
+        let text = &taking.reply.text;
+        self.publish_delta(text.get(taking.shown..).unwrap_or_default());
+        taking.shown = text.len();
+        taking.show_at = Instant::now() + SHOW_EVERY;
     }
 
     fn publish_delta(&self, text: &str) {
@@ -261,6 +265,9 @@ impl Reply {
 struct IncomingReply {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
+    /// How much of the text is published, in bytes, and when more may be.
+    shown: usize,
+    show_at: Instant,
     /// How much of the text is stored, in bytes, and when to store more.
     saved: usize,
     save_at: Instant,
@@ -269,6 +276,10 @@ struct IncomingReply {
 }
 
 impl IncomingReply {
+    fn has_unshown(&self) -> bool {
+        self.shown < self.reply.text.len()
+    }
+
     fn take(&mut self, chunk: Chunk) {
         let reply = &mut self.reply;
         match (chunk, &mut self.filter) {
@@ -294,32 +305,6 @@ impl IncomingReply {
         }
         reply
     }
-}
-
-/// The tools to offer. A provider refuses a request with too many, so the least important are left out: tools
-/// that the agent names come first, then the built-in ones, then those of other sources, by name.
-fn most_important(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
-    if offered.len() <= MAX_TOOLS {
-        return offered;
-    }
-    let named = &setup.agent.config.tools.allow;
-    offered.sort_by_cached_key(|tool| {
-        let name = tool.name();
-        let is_named = named.iter().any(|entry| entry == name);
-        (
-            !is_named,
-            tool.former_name().is_some() || name.starts_with("mcp__"),
-        )
-    });
-    let left_out = offered.split_off(MAX_TOOLS);
-    tracing::warn!(
-        agent = setup.agent.id,
-        left_out = left_out.len(),
-        first = left_out.first().map(|tool| tool.name().to_owned()),
-        "more than {MAX_TOOLS} tools; restrict the agent's tools to choose which are offered"
-    );
-    offered.sort_by(|a, b| a.name().cmp(b.name()));
-    offered
 }
 
 /// Cleans a call for storage: its name is displayed and used in metrics.

@@ -8,6 +8,7 @@ mod conclude;
 mod failure;
 mod fallback;
 mod messages;
+mod offer;
 mod refused;
 mod repeats;
 mod speech;
@@ -70,6 +71,8 @@ struct Running<'a> {
     concluded: Option<bool>,
     /// Whether all steps are used: the last answer is given without tools.
     is_out_of_steps: bool,
+    /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
+    are_tools_too_long: bool,
     /// The speech of the final answer, which may outlast the turn.
     speaking: Option<JoinHandle<EndedSpeech>>,
     /// Is cancelled when the speech of the latest answer has ended.
@@ -113,6 +116,7 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
         partial: None,
         concluded: None,
         is_out_of_steps: false,
+        are_tools_too_long: false,
         speaking: None,
         spoken_before: nothing_before,
         repeats: Mutex::default(),

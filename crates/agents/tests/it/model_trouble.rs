@@ -1,6 +1,6 @@
 //! Models that fail, models that take over, and what a request may contain.
 
-use crate::fake_model::{Reaction, say};
+use crate::fake_model::{Reaction, say, too_long};
 use crate::harness::{Harness, TestTool, chat, problem_of};
 use gatehouse_agents::{AgentChanges, Audience, Stop, Tool};
 use serde_json::{Value, json};
@@ -169,6 +169,57 @@ async fn at_most_128_tools_are_offered_and_the_important_ones_first() {
     let offered = harness.model.offered(1);
     assert_eq!(offered.len(), 128);
     assert!(offered.contains(&"mcp__b__099".to_owned()));
+}
+
+/// The estimate of a text's tokens.
+fn tokens(text: &str) -> usize {
+    text.len() / 4 + 4
+}
+
+#[tokio::test]
+async fn tools_take_at_most_half_of_the_context() {
+    let harness = Harness::new().await;
+    for n in 0..120 {
+        let tool = TestTool::double(&format!("tool_{n:03}"), Audience::Public);
+        harness.agents.tools().register(tool);
+    }
+    let request = |model: &str| {
+        let mut request = chat(None, "hello");
+        request.model = Some(format!("fake/{model}"));
+        request
+    };
+    harness.agents.send_sync(request("m1")).await.unwrap();
+    let all = harness.model.seen()[0]["tools"].clone();
+    let all = all.as_array().unwrap();
+    assert_eq!(all.len(), 120);
+    let function = &all[0]["function"];
+    let one = tokens(function["description"].as_str().unwrap())
+        + tokens(&function["parameters"].to_string());
+    // The vendor documents 8,192 tokens for this model. All tools have the same size.
+    let fit = 8_192 / 2 / one;
+    harness.agents.send_sync(request("gpt-4")).await.unwrap();
+    let offered = harness.model.offered(1);
+    assert_eq!(offered.len(), fit);
+    assert_eq!(offered.last().unwrap(), &format!("tool_{:03}", fit - 1));
+}
+
+#[tokio::test]
+async fn tools_that_a_small_model_has_no_room_for_are_left_out() {
+    let harness = Harness::new().await;
+    let tool = TestTool::double("double", Audience::Public);
+    harness.agents.tools().register(tool);
+    // First the conversation is shortened.
+    harness.model.will([too_long(), too_long(), say("Hello.")]);
+    let report = harness.say(None, "hello").await;
+    assert!(report.error.is_none(), "{:?}", report.error);
+    assert_eq!(report.text, "Hello.");
+    let offered: Vec<_> = (0..3).map(|n| harness.model.offered(n).len()).collect();
+    assert_eq!(offered, [1, 1, 0]);
+    // A text that is too long without tools is an error.
+    harness.model.will([too_long(), too_long(), too_long()]);
+    let report = harness.say(None, "hello").await;
+    assert!(report.error.is_some());
+    assert_eq!(harness.model.seen().len(), 6);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until_done}
 use gatehouse_agents::{AgentsSettings, Audience, NewAgent, Role, Source, Stop};
 use gatehouse_store::testing::sqlite;
 use serde_json::{Value, json};
+use std::time::Instant;
 
 #[tokio::test]
 async fn an_answer_is_streamed_stored_and_reported() {
@@ -56,6 +57,31 @@ async fn an_answer_is_streamed_stored_and_reported() {
         assert_eq!((record.source, record.tainted), (Source::User, false));
         assert_eq!(record.key, report.session_key);
     }
+}
+
+/// A socket that falls 1,024 events behind is closed, so a fast model must not cause an event for each piece.
+#[tokio::test]
+async fn a_fast_model_publishes_at_most_one_delta_every_ten_milliseconds() {
+    const PIECES: usize = 3_000;
+    let harness = Harness::new().await;
+    let mut events = harness.agents.subscribe();
+    let pieces = vec!["word ".to_owned(); PIECES];
+    harness.model.will([Reaction::Say(pieces)]);
+    let began = Instant::now();
+    let report = harness.say(None, "hello").await;
+    assert_eq!(report.text, "word ".repeat(PIECES));
+    let told = until_done(&mut events).await;
+    let most = began.elapsed().as_millis() / 10 + 2;
+    let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+    let mut text = String::new();
+    let mut count = 0;
+    for (_, params) in deltas {
+        assert_eq!(params["at"], text.len());
+        text.push_str(params["text"].as_str().unwrap());
+        count += 1;
+    }
+    assert_eq!(text, report.text);
+    assert!(count <= most, "{count} deltas, at most {most}");
 }
 
 #[tokio::test]

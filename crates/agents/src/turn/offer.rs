@@ -1,0 +1,81 @@
+//! Which tools a request offers: no more than a provider accepts, and no more than the model has room for.
+
+use super::{Running, Setup};
+use crate::request::tokens_of_tool;
+use crate::tool::Tool;
+use gatehouse_models::ToolSpec;
+use std::sync::Arc;
+
+/// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
+const MAX_TOOLS: usize = 128;
+/// The part of the context window that the descriptions of tools may take: a half.
+const TOOLS_PART: u64 = 2;
+/// The context window, in tokens, of a model about which nothing is known. A longer conversation is
+/// summarized; `[models.providers.<id>.model."<name>"] context` raises it.
+const CAUTIOUS_CONTEXT: u64 = 32_768;
+
+/// The tools of a request, sorted by name.
+#[derive(Default)]
+pub(super) struct Offer {
+    pub(super) specs: Vec<ToolSpec>,
+    /// Their estimated tokens.
+    pub(super) tokens: u64,
+}
+
+impl Running<'_> {
+    /// The context window of the model in tokens.
+    pub(super) fn context(&self, setup: &Setup) -> u64 {
+        let facts = self.inner.models.facts(&setup.model);
+        facts.context.unwrap_or(CAUTIOUS_CONTEXT)
+    }
+
+    /// Chooses the tools in the order of their importance. One that does not fit is left out.
+    pub(super) fn offer(&self, setup: &Setup) -> Offer {
+        let mut offer = Offer::default();
+        if self.is_out_of_steps || self.are_tools_too_long {
+            return offer;
+        }
+        let room = self.context(setup) / TOOLS_PART;
+        let mut left_out = Vec::new();
+        for tool in by_importance(setup, setup.permit.offered(&self.inner.tools)) {
+            let spec = ToolSpec {
+                name: tool.name().to_owned(),
+                description: tool.description().to_owned(),
+                parameters: tool.parameters(),
+            };
+            let tokens = offer.tokens + tokens_of_tool(&spec);
+            if tokens <= room && offer.specs.len() < MAX_TOOLS {
+                offer.tokens = tokens;
+                offer.specs.push(spec);
+            } else {
+                left_out.push(spec.name);
+            }
+        }
+        if let Some(first) = left_out.first() {
+            tracing::warn!(
+                agent = setup.agent.id,
+                model = %setup.model,
+                left_out = left_out.len(),
+                first,
+                "the tools are more than {MAX_TOOLS} or take more than half of the model's context; restrict \
+                 the agent's tools to choose which are offered"
+            );
+        }
+        offer.specs.sort_by(|a, b| a.name.cmp(&b.name));
+        offer
+    }
+}
+
+/// Sorts tools: those that the agent names come first, then the built-in ones, then those of other sources.
+fn by_importance(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+    let named = &setup.agent.config.tools.allow;
+    offered.sort_by_cached_key(|tool| {
+        let name = tool.name();
+        let is_named = named.iter().any(|entry| entry == name);
+        (
+            !is_named,
+            tool.former_name().is_some() || name.starts_with("mcp__"),
+        )
+    });
+    offered
+}
