@@ -78,7 +78,7 @@ impl Script {
                 piece => piece,
             };
             match piece {
-                Some(piece) => self.next.extend(parts(piece, limit)),
+                Some(piece) => self.next.extend(parts(&piece, limit)),
                 None if text.is_over() => drop(self.text.pop_front()),
                 None => return false,
             }
@@ -102,7 +102,7 @@ impl Script {
 }
 
 /// The parts that a piece of Markdown is spoken in; none if nothing in it is spoken.
-fn parts(piece: Piece, limit: usize) -> Vec<Piece> {
+fn parts(piece: &Piece, limit: usize) -> Vec<Piece> {
     let said = speakable_part(&piece.text);
     let has_words = |text: &str| text.contains(char::is_alphanumeric);
     let is_silent = |c: char| c.is_whitespace() || c.is_control();
