@@ -37,6 +37,7 @@ mod send;
 mod session;
 mod share;
 mod speaker;
+mod speeches;
 mod start;
 mod stop;
 mod taint;
@@ -52,7 +53,7 @@ pub use budgets::{
 };
 pub use error::AgentsError;
 pub use event::{
-    AgentEvent, Approval, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
+    AgentEvent, Approval, AudioPart, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
@@ -69,7 +70,7 @@ pub use retention::Swept;
 pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
-pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
+pub use speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker};
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};

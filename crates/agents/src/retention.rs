@@ -43,8 +43,8 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
 }
 
 impl Agents {
-    /// Deletes what `agents.retention_days` and `agents.audio_retention_days` do not keep. Sweeps also run in
-    /// the background.
+    /// Deletes what `agents.retention_days` and `agents.audio_retention_days` do not keep, and
+    /// expired parts of spoken answers. Sweeps also run in the background.
     pub async fn sweep(&self) -> Result<Swept, AgentsError> {
         let settings = self.0.settings.load_full();
         let mut swept = Swept::default();
@@ -54,6 +54,7 @@ impl Agents {
         if let Some(kept) = settings.audio_retention {
             swept.recordings = self.0.delete_old_audio(kept).await?;
         }
+        self.0.delete_expired_audio().await?;
         Ok(swept)
     }
 }
@@ -78,6 +79,7 @@ impl Inner {
             }
             for id in &ids {
                 self.lanes.cancel_session(id);
+                self.speeches.cancel_session(id);
             }
             deleted += ids.len() as u64;
         }
@@ -96,6 +98,21 @@ impl Inner {
             match write.await? {
                 0 => return Ok(deleted),
                 removed => deleted += removed,
+            }
+        }
+    }
+
+    async fn delete_expired_audio(&self) -> Result<(), AgentsError> {
+        loop {
+            let now = self.sweep_before(Duration::ZERO).await?;
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let removed = conn.delete_expired_session_audio(now).await?;
+                    Ok::<_, AgentsError>(removed)
+                })
+            });
+            if write.await? == 0 {
+                return Ok(());
             }
         }
     }

@@ -46,6 +46,7 @@ pub const EVENTS: &[EventKind] = &[
     kinds::CHAT_TOOL,
     kinds::CHAT_MESSAGE,
     kinds::CHAT_DONE,
+    kinds::CHAT_AUDIO,
     kinds::WEBHOOKS_DELIVERY,
     kinds::CHANNEL_MESSAGE,
     kinds::APPROVAL_REQUESTED,

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 34] = [
+const MIGRATIONS: [(i64, &str, &str); 35] = [
     (
         1,
         "settings",
@@ -153,6 +153,11 @@ const MIGRATIONS: [(i64, &str, &str); 34] = [
         60,
         "audit_intents",
         include_str!("../migrations/0060_audit_intents.sql"),
+    ),
+    (
+        63,
+        "audio_expiry",
+        include_str!("../migrations/0063_audio_expiry.sql"),
     ),
 ];
 

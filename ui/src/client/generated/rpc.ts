@@ -2517,6 +2517,7 @@ export interface Interface {
     'chat.tool': ToolProgress;
     'chat.message': Message;
     'chat.done': Done2;
+    'chat.audio': AudioPart;
     'webhooks.delivery': DeliveryChange;
     'channel.message': InboxMessage;
     'approval.requested': Approval;
@@ -5816,10 +5817,43 @@ export interface Done2 {
    * Why the turn failed or was stopped.
    */
   error?: Failure | null;
+}
+/**
+ * A part of a spoken answer. Parts follow each other without gaps in the text.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AudioPart".
+ */
+export interface AudioPart {
   /**
-   * Why the answer could not be spoken.
+   * The session's id.
    */
-  audio_error?: Failure | null;
+  session: SessionId;
+  /**
+   * The answer's id. While the model still writes, its `chat.message` has not been sent yet.
+   */
+  message_id: MessageId;
+  /**
+   * The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
+   * before its first part.
+   */
+  audio_id?: string | null;
+  /**
+   * Its number, from 0. The last event repeats a part that was sent before if nothing followed it.
+   */
+  part: number;
+  /**
+   * Whether the speech has ended.
+   */
+  last: boolean;
+  /**
+   * The audio of the whole answer, which is also the `audio` of its message. Only in the last event.
+   */
+  recording?: string | null;
+  /**
+   * Why speech failed. Only in the last event.
+   */
+  error?: Failure | null;
 }
 /**
  * The payload of the `webhooks.delivery` event: a delivery without its potentially long fields.
