@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 34] = [
+const MIGRATIONS: [(i64, &str, &str); 35] = [
     (
         1,
         "settings",
@@ -153,6 +153,11 @@ const MIGRATIONS: [(i64, &str, &str); 34] = [
         60,
         "audit_intents",
         include_str!("../migrations/0060_audit_intents.sql"),
+    ),
+    (
+        64,
+        "edited_replays",
+        include_str!("../migrations/0064_edited_replays.sql"),
     ),
 ];
 
