@@ -108,7 +108,8 @@ impl Channels {
         let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
-                conn.update_channel_poll_error(&id, error.as_deref()).await?;
+                conn.update_channel_poll_error(&id, error.as_deref())
+                    .await?;
                 conn.insert_change(CHANGED, now).await
             })
         });

@@ -102,7 +102,9 @@ impl Services {
                 let name = self.name_of(&webhook).await;
                 let headline = match count {
                     1 => format!("A delivery of the webhook {name} failed."),
-                    count => format!("{count} deliveries of the webhook {name} failed. The last one:"),
+                    count => {
+                        format!("{count} deliveries of the webhook {name} failed. The last one:")
+                    }
                 };
                 Message {
                     headline,

@@ -248,7 +248,9 @@ impl Conn {
         edited: &str,
     ) -> Result<(), StoreError> {
         let query = query("UPDATE webhook_deliveries SET edited = $2 WHERE id = $1");
-        self.run(query.bind(id.as_str()).bind(edited)).await.map(drop)
+        self.run(query.bind(id.as_str()).bind(edited))
+            .await
+            .map(drop)
     }
 
     /// Returns a delivery, unless its webhook was deleted.

@@ -38,7 +38,9 @@ impl EditedPart {
     pub(crate) fn list(stored: Option<&str>) -> Vec<Self> {
         let parts = [Self::Payload, Self::Target].into_iter();
         let named: Vec<&str> = stored.unwrap_or_default().split(',').collect();
-        parts.filter(|part| named.contains(&part.as_str())).collect()
+        parts
+            .filter(|part| named.contains(&part.as_str()))
+            .collect()
     }
 }
 

@@ -118,7 +118,8 @@ impl Inner {
     async fn check_edit(&self, edit: &Edit, webhook: &LiveWebhook) -> Result<(), WebhooksError> {
         if let Some(payload) = &edit.payload {
             if webhook.config.schedule.is_some() {
-                let reason = "the payload of a schedule is made by the gateway and cannot be edited";
+                let reason =
+                    "the payload of a schedule is made by the gateway and cannot be edited";
                 return Err(WebhooksError::invalid("payload", reason));
             }
             let most = webhook.config.max_body_bytes;
@@ -249,12 +250,12 @@ mod tests {
             ..Edit::default()
         };
         let config = applied(&edit, before);
-        assert_eq!(
-            (config.queue_target(), config.answer_target()),
-            ("", None)
-        );
+        assert_eq!((config.queue_target(), config.answer_target()), ("", None));
         assert_eq!(config.template(), "{answer}");
-        assert_eq!((config.model, config.agent.as_deref()), (None, Some("agent_1")));
+        assert_eq!(
+            (config.model, config.agent.as_deref()),
+            (None, Some("agent_1"))
+        );
         let with_answer = Edit {
             deliver_to: Some("inbox".to_owned()),
             ..edit

@@ -9,7 +9,8 @@ use gatehouse_domain::Timestamp;
 pub const PAYLOAD_TOOL: &str = "webhook_get_full_payload";
 
 /// The line about a payload that the sender did not send.
-const EDITED: &str = "Payload: edited for a replay. The sender did not send it, and it is not verified.\n";
+const EDITED: &str =
+    "Payload: edited for a replay. The sender did not send it, and it is not verified.\n";
 
 /// Longer names and event types are cut; each occupies one line.
 const MAX_LINE_CHARS: usize = 200;

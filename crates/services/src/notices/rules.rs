@@ -98,7 +98,10 @@ impl Rules {
     }
 
     fn refused(&mut self, delivery: &Delivery, now: u64) -> Option<Notice> {
-        let known = self.refusals.entry(delivery.webhook_id.clone()).or_default();
+        let known = self
+            .refusals
+            .entry(delivery.webhook_id.clone())
+            .or_default();
         known.count = known.count.saturating_add(1);
         let is_again = known
             .told_at

@@ -47,7 +47,12 @@ pub struct ReplayMany {
     dry_run: bool,
 }
 
-pub(super) async fn replay_one(client: &Client, out: &Output, id: String, edit: ReplayEdit) -> Result<()> {
+pub(super) async fn replay_one(
+    client: &Client,
+    out: &Output,
+    id: String,
+    edit: ReplayEdit,
+) -> Result<()> {
     let payload = match &edit.payload_file {
         Some(file) => {
             let text = tokio::fs::read_to_string(file).await;

@@ -73,5 +73,8 @@ async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
     assert!(texts(&owner).await.is_empty());
     refused().await;
     let text = told(&owner, "refused 10 requests").await;
-    assert!(text.contains("missing_signature") && text.contains(hook.id()), "{text}");
+    assert!(
+        text.contains("missing_signature") && text.contains(hook.id()),
+        "{text}"
+    );
 }

@@ -194,7 +194,10 @@ async fn an_edit_that_cannot_run_is_refused_and_stores_nothing() {
         let taken = harness.webhooks.replay_edited("del_00000001", &longest);
         let taken = taken.await.unwrap();
         let count = harness.write(|conn| {
-            Box::pin(async move { conn.count_replayable_deliveries(&ReplayFilter::default(), "e").await })
+            Box::pin(async move {
+                conn.count_replayable_deliveries(&ReplayFilter::default(), "e")
+                    .await
+            })
         });
         assert_eq!(count.await, 0, "nothing has ended");
         assert_eq!(taken.body_preview, r#""12345678""#);
