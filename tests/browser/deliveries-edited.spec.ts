@@ -5,7 +5,7 @@ import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect } from './fixtures/test';
 import { test } from './fixtures/webhook';
 
-const dialog = (page: Page) => page.getByRole('dialog', { name: 'Edit and replay' });
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Run with changes' });
 const inbox = async (home: { rpc: <A>(method: string, params?: object) => Promise<A> }) =>
   (await home.rpc<{ messages: { text: string }[] }>('inbox.list')).messages.map(({ text }) => text);
 
@@ -22,7 +22,7 @@ test('a payload is edited and replayed: marked, not verified, and the original u
   await expect(page.getByText('Sent to inbox in')).toBeVisible();
   const before = await home.rpc('webhooks.delivery.get', { id: body.delivery_id });
 
-  await page.getByRole('button', { name: 'Edit and replay' }).click();
+  await page.getByRole('button', { name: 'Run with changes' }).click();
   const payload = dialog(page).getByRole('textbox', { name: 'Payload' });
   await expect(payload).toHaveValue(/"title": "Mend the gate"/);
   await expect(dialog(page).getByRole('button', { name: 'Replay' })).toBeDisabled();
@@ -54,7 +54,7 @@ test('a delivery is replayed for a channel and for another agent', async ({ home
   await page.goto(`/deliveries/${body.delivery_id}`);
   await expect(page.getByText('Answered by an agent in')).toBeVisible();
 
-  await page.getByRole('button', { name: 'Edit and replay' }).click();
+  await page.getByRole('button', { name: 'Run with changes' }).click();
   await dialog(page).getByLabel('Target').selectOption({ label: 'Channel: Inbox' });
   await dialog(page).getByRole('button', { name: 'Replay' }).click();
   await expect(page.getByText('This replay had another target than the webhook’s.')).toBeVisible();
@@ -62,7 +62,7 @@ test('a delivery is replayed for a channel and for another agent', async ({ home
   expect((await inbox(home)).map((text) => JSON.parse(text) as unknown)).toEqual([pullRequest(7)]);
 
   model.next({ text: ['I disagree.'] });
-  await page.getByRole('button', { name: 'Edit and replay' }).click();
+  await page.getByRole('button', { name: 'Run with changes' }).click();
   await dialog(page).getByLabel('Target').selectOption({ label: 'Agent: Second opinion' });
   await dialog(page).getByRole('button', { name: 'Replay' }).click();
   await expect(page.getByText('I disagree.').first()).toBeVisible();
@@ -81,7 +81,7 @@ test('a schedule’s payload cannot be edited, its target can', async ({ home, p
   const found = async () => (await home.rpc<{ deliveries: { id: string; status: string }[] }>('webhooks.deliveries', { id })).deliveries[0];
   await expect.poll(async () => (await found())?.status).toBe('completed');
   await page.goto(`/deliveries/${(await found())?.id}`);
-  await page.getByRole('button', { name: 'Edit and replay' }).click();
+  await page.getByRole('button', { name: 'Run with changes' }).click();
   await expect(dialog(page).getByText('only the target can be changed')).toBeVisible();
   await expect(dialog(page).getByRole('textbox')).toHaveCount(0);
 });

@@ -27,7 +27,7 @@ test('a failed delivery is told to the chosen channels, and to none after they a
   await expect.poll(() => there.received.length).toBe(1);
   const text = there.received[0]?.body.text ?? '';
   expect(text).toContain('A delivery of the webhook House failed.');
-  expect(text).toContain(`${home.origin}/deliveries/del_`);
+  expect(text).toMatch(/\nhttp:\/\/\S+\/deliveries\/del_\w+$/);
   await page.goto('/inbox');
   await expect(page.getByRole('list', { name: 'Messages' })).toContainText('A delivery of the webhook House failed.');
 
@@ -52,7 +52,8 @@ test('a channel that was deleted can be removed from a rule', async ({ home, pag
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     expect(await violations(page)).toEqual([]);
   }
-  await budget.getByLabel('ntfy:phone').uncheck();
+  // The entry disappears with the change.
+  await budget.getByLabel('ntfy:phone').click();
   await expect(budget.getByText('This channel no longer exists.')).toHaveCount(0);
 });
 

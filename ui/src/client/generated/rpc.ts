@@ -983,6 +983,24 @@ export interface Interface {
       result: Session;
     };
     /**
+     * Copies the messages up to and including a turn into a new session, which continues from there.
+     */
+    'sessions.branch': {
+      params: {
+        /**
+         * The last turn to copy. It must have ended.
+         */
+        turn_id: string;
+        id?: string | null;
+        key?: string | null;
+        /**
+         * The label of the new session; that of the original if absent.
+         */
+        label?: string | null;
+      };
+      result: Session;
+    };
+    /**
      * Changes the label of a session.
      */
     'sessions.rename': {
