@@ -10,6 +10,7 @@ mod agent;
 mod agent_budget;
 mod allowed_calls;
 mod approvals;
+mod branch;
 mod budgets;
 mod context;
 mod delete_turns;

@@ -40,7 +40,7 @@ pub struct SessionQuery {
 /// The label of a new session without messages. The first message replaces it.
 pub(crate) const NEW_LABEL: &str = "New session";
 
-fn check_label(label: &str) -> Result<(), AgentsError> {
+pub(crate) fn check_label(label: &str) -> Result<(), AgentsError> {
     if is_line(label, MAX_LABEL_CHARACTERS) {
         return Ok(());
     }

@@ -182,7 +182,7 @@ impl Records {
         match subject {
             "agents" => Some(Self::Agents),
             "budgets" => Some(Self::Budgets),
-            "channels" => Some(Self::Channels),
+            "channels" | "pairings" => Some(Self::Channels),
             "settings" => Some(Self::Config),
             "env" => Some(Self::Env),
             "inbox" => Some(Self::Inbox),

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 35] = [
+const MIGRATIONS: [(i64, &str, &str); 36] = [
     (
         1,
         "settings",
@@ -158,6 +158,11 @@ const MIGRATIONS: [(i64, &str, &str); 35] = [
         63,
         "audio_expiry",
         include_str!("../migrations/0063_audio_expiry.sql"),
+    ),
+    (
+        64,
+        "edited_replays",
+        include_str!("../migrations/0064_edited_replays.sql"),
     ),
 ];
 

@@ -255,6 +255,13 @@ export type DeliveryStatus =
  */
 export type BucketSize = 'hour' | 'day';
 /**
+ * A part of a delivery that the owner changed for a replay.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "EditedPart".
+ */
+export type EditedPart = 'payload' | 'target';
+/**
  * The stored payload of a delivery.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -972,6 +979,24 @@ export interface Interface {
          * The agent that answers; `default` by default.
          */
         agent?: string | null;
+      };
+      result: Session;
+    };
+    /**
+     * Copies the messages up to and including a turn into a new session, which continues from there.
+     */
+    'sessions.branch': {
+      params: {
+        /**
+         * The last turn to copy. It must have ended.
+         */
+        turn_id: string;
+        id?: string | null;
+        key?: string | null;
+        /**
+         * The label of the new session; that of the original if absent.
+         */
+        label?: string | null;
       };
       result: Session;
     };
@@ -2024,14 +2049,27 @@ export interface Interface {
       result: StoredPayload;
     };
     /**
-     * Runs a delivery again, as a new one.
+     * Runs a delivery again, as a new one; with another payload, or for another agent or channel, it is marked as `edited`.
      */
     'webhooks.delivery.replay': {
       params: {
         /**
-         * The id.
+         * The delivery's id.
          */
         id: string;
+        /**
+         * JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
+         */
+        payload?: string | null;
+        /**
+         * The agent that works on it instead of the webhook's target.
+         */
+        agent?: string | null;
+        /**
+         * The channel, as `type` or `type:account`, that the agent's answer goes to. Without `agent`, the payload
+         * itself goes there.
+         */
+        deliver_to?: string | null;
       };
       result: Delivery;
     };
@@ -4886,6 +4924,10 @@ export interface Delivery {
    * The original delivery, if this one is a replay.
    */
   replay_of?: DeliveryId | null;
+  /**
+   * What the owner changed for this replay. Absent if nothing.
+   */
+  edited?: EditedPart[];
   received_at: Timestamp;
   /**
    * When the latest attempt started.
@@ -5885,6 +5927,10 @@ export interface DeliveryChange {
    * The original delivery, if this one is a replay.
    */
   replay_of?: DeliveryId | null;
+  /**
+   * What the owner changed for this replay. Absent if nothing.
+   */
+  edited?: EditedPart[];
   received_at: Timestamp;
   /**
    * When the latest attempt started.
