@@ -23,7 +23,7 @@ test('a server is added with its tools, and a changed tool waits for approval', 
   await dialog.getByRole('button', { name: 'Add and approve' }).click();
   const card = page.getByRole('region', { name: 'math', exact: true });
   await expect(card.getByText('Connected', { exact: true })).toBeVisible();
-  await card.getByText('1 approved tools').click();
+  await card.getByText('1 approved tool').click();
   await expect(card.getByRole('list', { name: 'Tools of math' })).toContainText('Adds two numbers.');
 
   server.tools = [

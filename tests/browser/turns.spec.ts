@@ -65,6 +65,21 @@ test('a failed turn says why in the words of the provider, also after a reload, 
   await expect(page.getByRole('heading', { level: 1, name: 'Providers' })).toBeVisible();
 });
 
+test('a used-up budget says until when, and leads to where it is raised', async ({ home, page }) => {
+  await open(page);
+  await ask(page, 'The only one');
+  await expect(messages(page).getByText('You said: The only one')).toBeVisible();
+  await home.rpc('budgets.set', { scope: 'all', period: 'month', tokens: 1 });
+  await writing(page).fill('One too many');
+  await writing(page).press('Enter');
+  const why = messages(page).getByRole('alert').filter({ hasText: 'The budget “Everything” is used up' });
+  await expect(why).toBeVisible();
+  await expect(why).not.toContainText(/\d{4}-\d{2}-\d{2}T/);
+  await why.getByRole('link', { name: 'Open usage' }).click();
+  await page.getByRole('button', { name: 'Delete budget' }).click();
+  await expect(page.getByText('No budgets yet')).toBeVisible();
+});
+
 test('a message can be edited and deleted, and an answer regenerated', async ({ home, page }) => {
   await open(page);
   await ask(page, 'First');

@@ -1,8 +1,9 @@
 // Speaking with an agent: record, transcribe, correct and send; the spoken answer plays and downloads as the provider sent it.
 import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { SpeechVendor } from './fixtures/speech';
+import { ATTEMPTS, SpeechVendor } from './fixtures/speech';
 import { expect, test as base } from './fixtures/test';
 
 const test = base.extend<{ vendor: SpeechVendor; model: ModelServer }>({
@@ -20,6 +21,19 @@ const test = base.extend<{ vendor: SpeechVendor; model: ModelServer }>({
 });
 test.use({ permissions: ['microphone'] });
 
+/** Counts the sounds that the page plays from now on. */
+async function listen(page: Page): Promise<() => Promise<number>> {
+  await page.addInitScript(() => {
+    const counted = window as Window & { sounds?: number };
+    const { start } = AudioBufferSourceNode.prototype;
+    AudioBufferSourceNode.prototype.start = function (...when) {
+      counted.sounds = (counted.sounds ?? 0) + 1;
+      start.apply(this, when);
+    };
+  });
+  return () => page.evaluate(() => (window as Window & { sounds?: number }).sounds ?? 0);
+}
+
 test('record, correct the transcript, send; the answer is spoken in the chosen mode', async ({
   home,
   page,
@@ -30,6 +44,7 @@ test('record, correct the transcript, send; the answer is spoken in the chosen m
   // The browser logs the provider error that this test provokes below.
   complaints.allow(/status of 502/);
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  const sounds = await listen(page);
   await page.goto(`${home.origin}/chat/${session}`);
   await page.getByRole('button', { name: 'Spoken answers: off' }).click();
   await page.getByRole('radio', { name: 'When I speak' }).check();
@@ -41,7 +56,7 @@ test('record, correct the transcript, send; the answer is spoken in the chosen m
   await expect(panel.getByRole('timer')).toHaveText('0:01');
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-  vendor.fail(500);
+  vendor.fail(500, ATTEMPTS);
   await panel.getByRole('button', { name: 'Stop' }).click();
   await panel.getByRole('button', { name: 'Try again' }).click();
   await expect(panel.getByLabel('Transcript')).toHaveValue('turn the lights on');
@@ -54,7 +69,9 @@ test('record, correct the transcript, send; the answer is spoken in the chosen m
   const answer = page.getByRole('group', { name: 'Spoken answer' }).last();
   await expect.poll(() => vendor.spoken.length).toBe(1);
   await page.setViewportSize({ width: 1280, height: 900 });
-  await expect.poll(() => page.evaluate(() => [...document.querySelectorAll('audio')].some((one) => one.played.length > 0))).toBe(true);
+  // It is played once and is then a recording.
+  await expect.poll(sounds).toBe(1);
+  await expect(page.getByRole('button', { name: 'Stop speaking' })).toHaveCount(0);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     answer.getByRole('button', { name: 'Download the audio' }).click(),
@@ -93,4 +110,42 @@ test('the persona is changed in the chat, and the answer uses it', async ({ home
   await page.keyboard.press('Enter');
   await expect(page.getByRole('group', { name: 'Spoken answer' })).toBeVisible();
   expect(vendor.spoken.map(({ voice }) => voice)).toEqual(['onyx']);
+});
+
+test('an answer is heard while it is written, and typing ends it', async ({ home, page, vendor, model }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await home.rpc('config.set', { key: 'voice.tts.auto', value: 'always' });
+  await page.goto(`${home.origin}/chat/${session}`);
+  const first = 'This is a first sentence that takes quite a while to be spoken by anybody who speaks.';
+  model.next({ text: [`${first} And `, 'here is the second one.'], hold: true });
+  await page.getByRole('textbox', { name: 'Message' }).fill('Tell me something');
+  await page.keyboard.press('Enter');
+  const stop = page.getByRole('button', { name: 'Stop speaking' });
+  await expect(stop).toBeVisible();
+  expect(vendor.spoken.map(({ input }) => input)).toEqual([first]);
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Wait');
+  await expect(stop).toHaveCount(0);
+  model.go();
+  // The recording of the whole answer can still be played.
+  const answer = page.getByRole('group', { name: 'Spoken answer' });
+  await expect(answer.getByRole('button', { name: 'Play' })).toBeVisible();
+  expect(vendor.spoken).toHaveLength(2);
+});
+
+test('what is said before a tool call is heard before the answer', async ({ home, page, vendor, model }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await home.rpc('config.set', { key: 'voice.tts.auto', value: 'always' });
+  const sounds = await listen(page);
+  await page.goto(`${home.origin}/chat/${session}`);
+  const before = 'I will calculate this for you, which takes only a moment of your time.';
+  model.next({ text: [before], tool: { name: 'calc', arguments: { expression: '2 * 21' } } });
+  model.next({ text: ['The result is forty-two.'] });
+  await page.getByRole('textbox', { name: 'Message' }).fill('What is 2 * 21?');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => vendor.spoken.map(({ input }) => input)).toEqual([before, 'The result is forty-two.']);
+  await expect.poll(sounds).toBe(2);
+  await expect(page.getByRole('button', { name: 'Stop speaking' })).toHaveCount(0);
+  await expect(page.getByRole('group', { name: 'Spoken answer' })).toHaveCount(2);
 });

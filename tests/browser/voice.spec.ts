@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { SpeechVendor } from './fixtures/speech';
+import { ATTEMPTS, SpeechVendor } from './fixtures/speech';
 import { expect, PASSWORD, test as base } from './fixtures/test';
 
 const test = base.extend<{ vendor: SpeechVendor }>({
@@ -47,7 +47,7 @@ test('a sentence is spoken: the provider’s bytes play and download; a provider
 }) => {
   await page.goto(`${home.origin}/settings/voice`);
   const speech = page.getByRole('group', { name: 'Speech' }).first();
-  vendor.fail(500);
+  vendor.fail(500, ATTEMPTS);
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
   const note = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) });
   await expect(note).toBeVisible();
@@ -237,7 +237,7 @@ test('the microphone test shows the transcript with timestamps; a provider error
   vendor,
 }) => {
   await page.goto(`${home.origin}/settings/voice/listening`);
-  vendor.fail(503);
+  vendor.fail(503, ATTEMPTS);
   await page.getByRole('button', { name: 'Record', exact: true }).click();
   await expect(page.getByRole('timer')).toHaveText('0:01');
   await expect(page.getByRole('meter', { name: 'Input level' })).toBeVisible();

@@ -29,7 +29,7 @@ pub enum BudgetPeriod {
 }
 
 impl BudgetPeriod {
-    pub(crate) const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
             Self::Month => "month",

@@ -4,7 +4,7 @@ use crate::budgets::BudgetWarning;
 use crate::message::Message;
 use crate::stop::Stop;
 use crate::taint::{AskReason, Effect};
-use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
+use gatehouse_domain::id::{ApprovalId, MessageId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp, visible};
 use gatehouse_models::Usage;
 use schemars::JsonSchema;
@@ -26,6 +26,8 @@ pub enum AgentEvent {
     Message(Arc<Message>),
     /// `chat.done`.
     Done(Arc<Done>),
+    /// `chat.audio`.
+    Audio(Arc<AudioPart>),
     /// `approval.requested`.
     ApprovalRequested(Arc<Approval>),
     /// `approval.resolved`.
@@ -42,6 +44,7 @@ impl AgentEvent {
             Self::Tool(_) => "chat.tool",
             Self::Message(_) => "chat.message",
             Self::Done(_) => "chat.done",
+            Self::Audio(_) => "chat.audio",
             Self::ApprovalRequested(_) => "approval.requested",
             Self::ApprovalResolved(_) => "approval.resolved",
             Self::BudgetWarning(_) => "budget.warning",
@@ -61,6 +64,7 @@ impl Serialize for AgentEvent {
             Self::Tool(params) => params.as_ref().serialize(serializer),
             Self::Message(params) => params.as_ref().serialize(serializer),
             Self::Done(params) => params.as_ref().serialize(serializer),
+            Self::Audio(params) => params.as_ref().serialize(serializer),
             Self::ApprovalRequested(params) => params.as_ref().serialize(serializer),
             Self::ApprovalResolved(params) => params.as_ref().serialize(serializer),
             Self::BudgetWarning(params) => params.as_ref().serialize(serializer),
@@ -124,9 +128,29 @@ pub struct Done {
     /// Why the turn failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// Why the answer could not be spoken.
+}
+
+/// A part of a spoken answer. Parts follow each other without gaps in the text.
+#[derive(Clone, Debug, serde::Serialize, JsonSchema)]
+pub struct AudioPart {
+    /// The session's id.
+    pub session: SessionId,
+    /// The answer's id. While the model still writes, its `chat.message` has not been sent yet.
+    pub message_id: MessageId,
+    /// The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
+    /// before its first part.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub audio_error: Option<Failure>,
+    pub audio_id: Option<String>,
+    /// Its number, from 0. The last event repeats a part that was sent before if nothing followed it.
+    pub part: u32,
+    /// Whether the speech has ended.
+    pub last: bool,
+    /// The audio of the whole answer, which is also the `audio` of its message. Only in the last event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<String>,
+    /// Why speech failed. Only in the last event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
 }
 
 /// A problem in an event: `{code, message}` plus the extra fields of the code.
@@ -280,13 +304,27 @@ mod tests {
             usage: Usage::default(),
             stop: Stop::Error,
             error: Some(Failure(problem)),
-            audio_error: None,
         }));
         assert_eq!(
             params(&done),
             json!({ "session": "ses_1", "turn_id": "turn_1",
                 "usage": { "input_tokens": 0, "output_tokens": 0 }, "stop": "error",
                 "error": { "code": "NOT_CONFIGURED", "message": "No.", "what": "models" } })
+        );
+        let part = AgentEvent::Audio(Arc::new(AudioPart {
+            session: session.clone(),
+            message_id: MessageId::from_text("msg_1"),
+            audio_id: Some("aud_1".to_owned()),
+            part: 0,
+            last: false,
+            recording: None,
+            error: None,
+        }));
+        assert_eq!(part.name(), "chat.audio");
+        assert_eq!(
+            params(&part),
+            json!({ "session": "ses_1", "message_id": "msg_1", "audio_id": "aud_1", "part": 0,
+                "last": false })
         );
         let asked = AgentEvent::ApprovalRequested(Arc::new(Approval {
             id: ApprovalId::from_text("apr_1"),

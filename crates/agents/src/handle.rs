@@ -9,9 +9,11 @@ use crate::event::{self, AgentEvent};
 use crate::lanes::Lanes;
 use crate::model_call::ModelCalls;
 use crate::registry::ToolRegistry;
-use crate::speaker::Speaker;
+use crate::speaker::{AudioParts, Speaker};
+use crate::speeches::Speeches;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
+use gatehouse_domain::id::{MessageId, SessionId};
 use gatehouse_domain::{Clock, Random, Zone};
 use gatehouse_models::Models;
 use gatehouse_store::{Store, SweepClock};
@@ -95,6 +97,7 @@ pub(crate) struct Inner {
     pub(crate) tools: ToolRegistry,
     pub(crate) speaker: OnceLock<Arc<dyn Speaker>>,
     pub(crate) lanes: Lanes,
+    pub(crate) speeches: Speeches,
     pub(crate) approvals: Approvals,
     pub(crate) model_calls: ModelCalls,
     pub(crate) tasks: TaskTracker,
@@ -108,6 +111,11 @@ impl Inner {
     /// Sends an event. Having no listeners is not an error.
     pub(crate) fn publish(&self, event: AgentEvent) {
         drop(self.events.send(event));
+    }
+
+    /// The parts of a spoken answer, which become events.
+    pub(crate) fn audio_parts(&self, session: SessionId, message: MessageId) -> Arc<AudioParts> {
+        Arc::new(AudioParts::new(self.events.clone(), session, message))
     }
 
     pub(crate) fn publish_warnings(&self, warnings: Vec<BudgetWarning>) {
@@ -134,6 +142,7 @@ impl Agents {
             tools: ToolRegistry::default(),
             speaker: OnceLock::new(),
             lanes: Lanes::default(),
+            speeches: Speeches::default(),
             approvals: Approvals::default(),
             model_calls: ModelCalls::default(),
             tasks: TaskTracker::new(),
@@ -172,6 +181,7 @@ impl Agents {
     pub async fn shutdown(&self, grace: Duration) {
         let Inner {
             lanes,
+            speeches,
             model_calls,
             tasks,
             stopping,
@@ -184,6 +194,7 @@ impl Agents {
             return;
         }
         lanes.cancel_all();
+        speeches.cancel_all();
         model_calls.cancel_all();
         if tokio::time::timeout(LAST_WORDS, tasks.wait())
             .await

@@ -11,6 +11,7 @@ mod agent_budget;
 mod allowed_calls;
 mod approvals;
 mod attachments;
+mod branch;
 mod budgets;
 mod context;
 mod delete_turns;
@@ -39,6 +40,7 @@ mod send;
 mod session;
 mod share;
 mod speaker;
+mod speeches;
 mod start;
 mod stop;
 mod taint;
@@ -55,7 +57,7 @@ pub use budgets::{
 };
 pub use error::AgentsError;
 pub use event::{
-    AgentEvent, Approval, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
+    AgentEvent, Approval, AudioPart, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
@@ -72,7 +74,7 @@ pub use retention::Swept;
 pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
-pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
+pub use speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker};
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};

@@ -40,7 +40,7 @@ pub struct SessionQuery {
 /// The label of a new session without messages. The first message replaces it.
 pub(crate) const NEW_LABEL: &str = "New session";
 
-fn check_label(label: &str) -> Result<(), AgentsError> {
+pub(crate) fn check_label(label: &str) -> Result<(), AgentsError> {
     if is_line(label, MAX_LABEL_CHARACTERS) {
         return Ok(());
     }
@@ -228,6 +228,7 @@ impl Agents {
         let id: SessionId = write.await?;
         // A turn that stores a message in between finds no session and ends.
         self.0.lanes.cancel_session(&id);
+        self.0.speeches.cancel_session(&id);
         Ok(())
     }
 
@@ -236,6 +237,7 @@ impl Agents {
     pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
         let row = self.0.session_row(session).await?;
         self.0.lanes.cancel_running(&row.id);
+        self.0.speeches.cancel_session(&row.id);
         self.0.abort_elsewhere(row.id).await
     }
 }

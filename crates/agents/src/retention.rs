@@ -48,7 +48,8 @@ pub(crate) async fn serve(inner: Arc<Inner>) {
 
 impl Agents {
     /// Deletes what `agents.retention_days`, `agents.audio_retention_days` and `agents.attachment_retention_days` do
-    /// not keep, and files that were not sent within a day. Sweeps also run in the background.
+    /// not keep, files that were not sent within a day, and expired parts of spoken answers. Sweeps also run in the
+    /// background.
     pub async fn sweep(&self) -> Result<Swept, AgentsError> {
         let settings = self.0.settings.load_full();
         let mut swept = Swept::default();
@@ -62,6 +63,7 @@ impl Agents {
             .0
             .delete_old_files(settings.attachment_retention)
             .await?;
+        self.0.delete_expired_audio().await?;
         Ok(swept)
     }
 }
@@ -86,6 +88,7 @@ impl Inner {
             }
             for id in &ids {
                 self.lanes.cancel_session(id);
+                self.speeches.cancel_session(id);
             }
             deleted += ids.len() as u64;
         }
@@ -125,6 +128,21 @@ impl Inner {
             match write.await? {
                 0 => return Ok(deleted),
                 removed => deleted += removed,
+            }
+        }
+    }
+
+    async fn delete_expired_audio(&self) -> Result<(), AgentsError> {
+        loop {
+            let now = self.sweep_before(Duration::ZERO).await?;
+            let write = self.store.write(move |conn| {
+                Box::pin(async move {
+                    let removed = conn.delete_expired_session_audio(now).await?;
+                    Ok::<_, AgentsError>(removed)
+                })
+            });
+            if write.await? == 0 {
+                return Ok(());
             }
         }
     }

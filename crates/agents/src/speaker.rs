@@ -2,12 +2,15 @@
 //! crate only knows that answers pass through a filter and may get audio.
 
 use crate::agent::Agent;
+use crate::event::{AgentEvent, AudioPart, Failure};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::Problem;
-use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use std::any::Any;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 /// What a filter found in an answer. Only the speaker that created the filter can interpret it.
@@ -15,12 +18,13 @@ pub type Marks = Box<dyn Any + Send + Sync>;
 
 /// Removes markup from answers and speaks them.
 pub trait Speaker: Send + Sync + fmt::Debug {
-    /// Creates a filter for one model answer. Every answer of every turn has one, whatever its origin.
-    fn begin(&self) -> Box<dyn AnswerFilter>;
+    /// Creates a filter for one model answer. Every answer of every turn has one, whatever its origin. One
+    /// that may be spoken comes with `start`.
+    fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter>;
 
-    /// Speaks the final answer of a turn. Returns the id of its audio, or `None` when it is not to be spoken.
-    /// The future is dropped when the turn is stopped. An error is reported with the answer and does not fail
-    /// the turn.
+    /// Ends the speech of a turn's final answer, which may have begun while the model wrote. Returns the id of
+    /// the whole audio, or `None` when it is not to be spoken. The turn has ended by then. The future is dropped
+    /// when the speech is stopped.
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>>;
 
     /// A line for the system prompt that explains the speaker's markup, if there is any.
@@ -37,6 +41,11 @@ pub trait AnswerFilter: Send {
     /// Takes the next piece and returns the text that can be shown now. It is empty while the filter cannot
     /// decide what a piece will become.
     fn push(&mut self, piece: &str) -> String;
+
+    /// Work to run while the answer arrives, if any. It ends with the filter and the marks.
+    fn work(&mut self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 
     /// Ends the answer, complete or not.
     fn finish(self: Box<Self>) -> Filtered;
@@ -63,6 +72,111 @@ pub struct Answer {
     pub marks: Marks,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
-    /// Cancelled when the turn is stopped. Work that was started elsewhere must watch it.
+    /// Cancelled when the speech is stopped. Work that was started elsewhere must watch it.
     pub cancel: CancellationToken,
+}
+
+/// An answer that may be spoken and has not begun yet.
+#[derive(Debug)]
+pub struct AnswerStart {
+    pub session: SessionId,
+    pub agent: Agent,
+    /// Whether the user's text was spoken.
+    pub user_spoke: bool,
+    /// Receives the parts as they are spoken.
+    pub parts: Arc<AudioParts>,
+}
+
+/// Publishes the parts of a spoken answer.
+#[derive(Debug)]
+pub struct AudioParts {
+    events: broadcast::Sender<AgentEvent>,
+    session: SessionId,
+    message: MessageId,
+    sent: Mutex<SentParts>,
+}
+
+#[derive(Debug, Default)]
+struct SentParts {
+    /// How many were published.
+    count: u32,
+    /// The latest published part.
+    latest: Option<String>,
+    /// The last part, which is published with the end of the speech.
+    held: Option<String>,
+    is_closed: bool,
+}
+
+impl AudioParts {
+    pub(crate) fn new(
+        events: broadcast::Sender<AgentEvent>,
+        session: SessionId,
+        message: MessageId,
+    ) -> Self {
+        Self {
+            events,
+            session,
+            message,
+            sent: Mutex::default(),
+        }
+    }
+
+    /// Adds a part, whose audio is stored. `is_last`: the answer has ended and nothing follows; the part is then
+    /// published with the end of the speech.
+    pub fn push(&self, audio_id: String, is_last: bool) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if sent.is_closed {
+            return;
+        }
+        if is_last {
+            sent.held = Some(audio_id);
+            return;
+        }
+        let part = AudioPart {
+            audio_id: Some(audio_id.clone()),
+            part: sent.count,
+            last: false,
+            ..self.empty()
+        };
+        sent.count += 1;
+        sent.latest = Some(audio_id);
+        drop(self.events.send(AgentEvent::Audio(Arc::new(part))));
+    }
+
+    /// Publishes the end of the speech. Without a part, a recording and an error there is nothing to publish.
+    pub(crate) fn close(&self, recording: Option<String>, error: Option<Failure>) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut sent.is_closed, true) {
+            return;
+        }
+        let (part, audio_id) = match (sent.held.take(), sent.latest.take()) {
+            (Some(held), _) => (sent.count, Some(held)),
+            (None, Some(latest)) => (sent.count.saturating_sub(1), Some(latest)),
+            (None, None) => (0, recording.clone()),
+        };
+        if audio_id.is_none() && error.is_none() {
+            return;
+        }
+        let part = AudioPart {
+            audio_id,
+            part,
+            last: true,
+            recording,
+            error,
+            ..self.empty()
+        };
+        drop(self.events.send(AgentEvent::Audio(Arc::new(part))));
+    }
+
+    fn empty(&self) -> AudioPart {
+        AudioPart {
+            session: self.session.clone(),
+            message_id: self.message.clone(),
+            audio_id: None,
+            part: 0,
+            last: false,
+            recording: None,
+            error: None,
+        }
+    }
 }

@@ -20,6 +20,9 @@ const MAX_WAITING: i64 = 100;
 /// Letters and digits that are not easily confused with each other.
 const ALPHABET: &[u8; 31] = b"ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const HALF: usize = 4;
+/// The subject of a person who asks, and of a change of why receiving fails. Unlike `channels`, it does not clear the
+/// accounts that nodes have in memory.
+pub(crate) const CHANGED: &str = "pairings";
 
 /// A person who is paired with a channel, or waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -128,6 +131,7 @@ impl Inner {
             approved_at: None,
         };
         conn.update_channel_pairing(&row).await?;
+        conn.insert_change(CHANGED, now).await?;
         Ok(Some(PairingRequest {
             chat: message.chat,
             thread: message.thread,

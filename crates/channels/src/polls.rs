@@ -4,6 +4,7 @@
 //! when it has seen the same lease for longer than a request can take, on its own monotonic clock.
 
 use crate::handle::Channels;
+use crate::pairings::CHANGED;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{InboundMessageRow, StoreError};
 
@@ -104,8 +105,13 @@ impl Channels {
         error: Option<String>,
     ) -> Result<(), StoreError> {
         let id = account_id.to_owned();
+        let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {
-            Box::pin(async move { conn.update_channel_poll_error(&id, error.as_deref()).await })
+            Box::pin(async move {
+                conn.update_channel_poll_error(&id, error.as_deref())
+                    .await?;
+                conn.insert_change(CHANGED, now).await
+            })
         });
         write.await
     }

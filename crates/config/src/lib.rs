@@ -48,6 +48,7 @@ pub use section::mcp::{Mcp, McpServer, McpVariable};
 pub use section::metrics::Metrics;
 pub use section::models::{Models, Provider, ProviderKind};
 pub use section::network::Network;
+pub use section::notify::Notify;
 pub use section::proxy::Proxy;
 pub use section::server::{AllowedOrigin, Server, Tls};
 pub use section::tools::{SearchProvider, Tools, WebSearch};

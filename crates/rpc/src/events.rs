@@ -46,6 +46,7 @@ pub const EVENTS: &[EventKind] = &[
     kinds::CHAT_TOOL,
     kinds::CHAT_MESSAGE,
     kinds::CHAT_DONE,
+    kinds::CHAT_AUDIO,
     kinds::WEBHOOKS_DELIVERY,
     kinds::CHANNEL_MESSAGE,
     kinds::APPROVAL_REQUESTED,
@@ -181,7 +182,7 @@ impl Records {
         match subject {
             "agents" => Some(Self::Agents),
             "budgets" => Some(Self::Budgets),
-            "channels" => Some(Self::Channels),
+            "channels" | "pairings" => Some(Self::Channels),
             "settings" => Some(Self::Config),
             "env" => Some(Self::Env),
             "inbox" => Some(Self::Inbox),

@@ -75,6 +75,7 @@ pub static METHODS: &[Method] = &[
     sessions::LIST,
     sessions::GET,
     sessions::CREATE,
+    sessions::BRANCH,
     sessions::RENAME,
     sessions::UPDATE,
     sessions::CLEAR_TAINT,

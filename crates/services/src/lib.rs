@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod doctor;
 mod inbound;
 pub mod live_config;
+mod notices;
 mod problem;
 mod services;
 mod vault_status;

@@ -132,6 +132,22 @@ impl Conn {
         }
     }
 
+    /// Runs a statement that returns rows once for each row of values, pipelined like [`Self::run_each`]. Returns
+    /// the first row of each run.
+    pub(crate) async fn find_each<T: FromRow>(
+        &mut self,
+        sql: &str,
+        rows: &[Vec<Value<'_>>],
+    ) -> Result<Vec<Option<T>>, StoreError> {
+        match &mut self.raw {
+            Raw::Sqlite(db) => sqlite::find_each(db, sql, rows),
+            Raw::Postgres(client) => {
+                let answer = postgres::find_each(client, sql, rows);
+                Self::in_time(&mut self.is_silent, self.answer, answer).await
+            }
+        }
+    }
+
     /// Runs a statement without parameters, such as a pragma or `BEGIN`.
     pub(crate) async fn plain(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();

@@ -13,7 +13,7 @@ pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, \
     CASE WHEN body_preview = '' THEN COALESCE(payload, '') ELSE body_preview END AS body_preview, \
-    error, response_actions, target, delivered_at, summary, outcome";
+    error, response_actions, target, delivered_at, summary, outcome, edited";
 
 /// Selects the payload of a delivery from its row or, if that column is empty, from `delivery_payloads`.
 pub(crate) const PAYLOAD: &str = "CASE WHEN payload = '' THEN (SELECT apart.payload \
@@ -76,6 +76,8 @@ pub struct DeliveryRow {
     pub summary: Option<String>,
     /// The beginning of the agent's answer, as one line.
     pub outcome: Option<String>,
+    /// What the owner changed for this replay: `payload`, `target` or `payload,target`.
+    pub edited: Option<String>,
 }
 
 columns! {
@@ -83,7 +85,7 @@ columns! {
     id, webhook_id, status, event_type, entity_key, delivery_key, duplicate_of, replay_of,
     session_key, session_id, received_at, started_at, finished_at, next_attempt_at, attempts,
     lease_owner, lease_until, input_tokens, output_tokens, headers, body_size, body_preview,
-    error, response_actions, target, delivered_at, summary, outcome
+    error, response_actions, target, delivered_at, summary, outcome, edited
 }
 
 /// A delivery to store.
@@ -159,6 +161,7 @@ impl NewDelivery {
             delivered_at: None,
             summary: self.summary.clone(),
             outcome: None,
+            edited: None,
         }
     }
 
@@ -236,6 +239,18 @@ impl Conn {
             self.run_each(INSERT_PAYLOAD, &apart).await?;
         }
         Ok(stored)
+    }
+
+    /// Stores what the owner changed for a replay. Only replays have it, so inserts do not write it.
+    pub async fn update_delivery_edited(
+        &mut self,
+        id: &DeliveryId,
+        edited: &str,
+    ) -> Result<(), StoreError> {
+        let query = query("UPDATE webhook_deliveries SET edited = $2 WHERE id = $1");
+        self.run(query.bind(id.as_str()).bind(edited))
+            .await
+            .map(drop)
     }
 
     /// Returns a delivery, unless its webhook was deleted.

@@ -5,10 +5,10 @@ use crate::delivery_configs::CONFIG;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::delivery_queue::{Head, PAGE};
 use crate::delivery_waits::WAITS_FOR_BUDGET;
-use crate::sql::{FromRow, Row, columns, query};
+use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
@@ -121,9 +121,10 @@ impl Conn {
             let page_size = left.min(PAGE);
             let page = self.list_due(take, claiming.want.now, page_size).await?;
             let is_last = page.len() < page_size;
-            let mut to_park = Vec::new();
+            let heads = self.heads_of(&page, claiming).await?;
+            let (mut to_park, mut to_claim) = (Vec::new(), Vec::new());
             for due in page {
-                let turn = self.judge_due(&due, take, claiming).await?;
+                let turn = self.judge_due(&due, &heads, take, claiming).await?;
                 let head = match turn {
                     Turn::Of(head) => head,
                     Turn::BehindAnother => {
@@ -139,12 +140,14 @@ impl Conn {
                     claiming.parked += 1;
                     continue;
                 }
-                self.claim_one(&head.id, due.session_key, claiming).await?;
+                claiming.busy.insert(due.session_key);
+                to_claim.push(head.id);
                 left = left.saturating_sub(1);
                 if left == 0 {
                     break;
                 }
             }
+            self.claim_all(&to_claim, claiming).await?;
             claiming.parked += to_park.len();
             self.park(&to_park).await?;
             if is_last {
@@ -158,30 +161,54 @@ impl Conn {
         Ok(())
     }
 
+    /// The oldest open deliveries of the sessions of `page`, by session. A delivery of a deleted webhook is not
+    /// among them.
+    async fn heads_of(
+        &mut self,
+        page: &[Due],
+        claiming: &Claiming<'_>,
+    ) -> Result<HashMap<String, Head>, StoreError> {
+        let sessions: HashSet<_> = page.iter().map(|due| due.session_key.as_str()).collect();
+        let mut sessions: Vec<_> = sessions.into_iter().collect();
+        sessions.retain(|session| !claiming.busy.contains(*session));
+        let heads = self.find_heads(&sessions).await?;
+        let mut living = HashMap::with_capacity(heads.len());
+        for (session, head) in sessions.into_iter().zip(heads) {
+            let head = match head {
+                Some(head) if claiming.removed.contains(&head.webhook_id) => {
+                    self.find_living_head(session, &claiming.removed).await?
+                }
+                head => head,
+            };
+            living.extend(head.map(|head| (session.to_owned(), head)));
+        }
+        Ok(living)
+    }
+
     /// Decides which delivery to run if `due` is due. Only the oldest open delivery of a session may run. If
     /// it is parked in the same line, it runs in place of `due`; if it is parked in another line, it becomes
     /// due there.
     async fn judge_due(
         &mut self,
         due: &Due,
+        heads: &HashMap<String, Head>,
         take: &Take,
         claiming: &mut Claiming<'_>,
     ) -> Result<Turn, StoreError> {
         if claiming.busy.contains(&due.session_key) {
             return Ok(Turn::BehindAnother);
         }
-        let head = self
-            .find_living_head(&due.session_key, &claiming.removed)
-            .await?;
+        let head = heads.get(&due.session_key);
         let Some(head) = head.filter(|head| head.id == due.id || head.is_free) else {
             return Ok(Turn::BehindAnother);
         };
         let is_in_line = head.target.as_deref() == Some(take.target.as_str())
             && head.webhook_id == take.webhook_id.as_str();
         if head.id == due.id || is_in_line {
-            return Ok(Turn::Of(head));
+            return Ok(Turn::Of(head.clone()));
         }
-        self.set_place(&[head.id], Some(claiming.want.now)).await?;
+        self.set_place(std::slice::from_ref(&head.id), Some(claiming.want.now))
+            .await?;
         claiming.claims.more = true;
         Ok(Turn::BehindAnother)
     }
@@ -222,25 +249,28 @@ impl Conn {
             .await
     }
 
-    async fn claim_one(
+    async fn claim_all(
         &mut self,
-        id: &str,
-        session_key: String,
+        ids: &[String],
         claiming: &mut Claiming<'_>,
     ) -> Result<(), StoreError> {
         let want = claiming.want;
-        let query = query(CLAIM.as_str())
-            .bind(id.to_owned())
-            .bind(want.owner.clone())
-            .bind(want.lease_until.as_millis())
-            .bind(want.now.as_millis())
-            .bind(WAITS_FOR_RATE)
-            .bind(WAITS_FOR_BUDGET);
-        let Some(work) = self.find::<DeliveryWork>(query).await? else {
-            return Ok(());
+        let values = |id| -> Vec<Value<'_>> {
+            vec![
+                Value::from(id),
+                want.owner.as_str().into(),
+                want.lease_until.as_millis().into(),
+                want.now.as_millis().into(),
+                WAITS_FOR_RATE.into(),
+                WAITS_FOR_BUDGET.into(),
+            ]
         };
-        claiming.busy.insert(session_key);
-        claiming.claims.claimed.push(work);
+        let rows: Vec<_> = ids.iter().map(values).collect();
+        let claimed = self.find_each::<DeliveryWork>(&CLAIM, &rows).await?;
+        claiming
+            .claims
+            .claimed
+            .extend(claimed.into_iter().flatten());
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ impl Conn {
             return Ok(false);
         };
         self.note_ended(&ended.webhook_id, ended.received_at, DeliveryStatus::Failed);
-        self.revive_next(&ended.session_key, now).await?;
+        self.revive_next(&[(&ended.session_key, now)]).await?;
         Ok(true)
     }
 

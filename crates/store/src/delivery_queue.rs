@@ -12,7 +12,7 @@
 //! A claim ([`crate::delivery_claim`]) takes from given lines: see [`crate::delivery_lines`].
 
 use crate::delivery_waits::WAITS_FOR_RELEASE;
-use crate::sql::{FromRow, Row, columns, query};
+use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, DeliveryRow, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp};
 
@@ -65,6 +65,35 @@ impl DeliveryFinish {
     }
 }
 
+/// A delivery to end, and the attempt that ended it.
+#[derive(Clone, Copy, Debug)]
+pub struct DeliveryEnd<'e> {
+    pub id: &'e DeliveryId,
+    pub attempt: i64,
+    pub finish: &'e DeliveryFinish,
+}
+
+impl<'e> DeliveryEnd<'e> {
+    /// The values of [`FINISH`].
+    fn values(&self, owner: &'e str) -> Vec<Value<'e>> {
+        let finish = self.finish;
+        vec![
+            self.id.as_str().into(),
+            owner.into(),
+            finish.status.as_str().into(),
+            finish.finished_at.as_millis().into(),
+            finish.session_id.as_ref().map(SessionId::as_str).into(),
+            finish.input_tokens.into(),
+            finish.output_tokens.into(),
+            finish.error.as_deref().into(),
+            finish.response_actions.as_deref().into(),
+            self.attempt.into(),
+            finish.delivered_at.map(Timestamp::as_millis).into(),
+            finish.outcome.as_deref().into(),
+        ]
+    }
+}
+
 impl DeliveryRequeue {
     /// Updates a row as the database write does.
     pub fn apply(&self, row: &mut DeliveryRow) {
@@ -92,7 +121,8 @@ pub struct DeliveryRequeue {
     pub session_id: Option<SessionId>,
 }
 
-/// Selects the oldest open delivery of a session.
+/// The oldest open delivery of a session.
+#[derive(Clone)]
 pub(crate) struct Head {
     pub(crate) id: String,
     pub(crate) webhook_id: String,
@@ -142,11 +172,21 @@ pub(crate) struct EndedRow {
 columns! { EndedRow: session_key, webhook_id, received_at }
 
 impl Conn {
+    /// Returns the oldest open delivery of a session.
     pub(crate) async fn find_head(
         &mut self,
         session_key: &str,
     ) -> Result<Option<Head>, StoreError> {
         self.find(query(HEAD).bind(session_key)).await
+    }
+
+    /// Returns the oldest open delivery of each session.
+    pub(crate) async fn find_heads(
+        &mut self,
+        sessions: &[&str],
+    ) -> Result<Vec<Option<Head>>, StoreError> {
+        let rows: Vec<_> = sessions.iter().map(|key| vec![(*key).into()]).collect();
+        self.find_each(HEAD, &rows).await
     }
 
     pub(crate) async fn park(&mut self, ids: &[String]) -> Result<(), StoreError> {
@@ -187,40 +227,32 @@ impl Conn {
         attempt: i64,
         finish: &DeliveryFinish,
     ) -> Result<bool, StoreError> {
-        let query = query(
-            "UPDATE webhook_deliveries SET status = $3, finished_at = $4,
-                 session_id = COALESCE($5, session_id), input_tokens = COALESCE($6, input_tokens),
-                 output_tokens = COALESCE($7, output_tokens), error = $8,
-                 response_actions = COALESCE($9, response_actions),
-                 delivered_at = COALESCE($11, delivered_at), outcome = COALESCE($12, outcome),
-                 lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
-             WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
-             RETURNING session_key, webhook_id, received_at",
-        );
-        let ended: Option<EndedRow> = self
-            .find(
-                query
-                    .bind(id.as_str())
-                    .bind(owner)
-                    .bind(finish.status.as_str())
-                    .bind(finish.finished_at.as_millis())
-                    .bind(finish.session_id.as_ref().map(SessionId::as_str))
-                    .bind(finish.input_tokens)
-                    .bind(finish.output_tokens)
-                    .bind(finish.error.as_deref())
-                    .bind(finish.response_actions.as_deref())
-                    .bind(attempt)
-                    .bind(finish.delivered_at.map(Timestamp::as_millis))
-                    .bind(finish.outcome.as_deref()),
-            )
-            .await?;
-        let Some(ended) = ended else {
-            return Ok(false);
-        };
-        self.note_ended(&ended.webhook_id, ended.received_at, finish.status);
-        self.revive_next(&ended.session_key, finish.finished_at)
-            .await?;
-        Ok(true)
+        let ends = [DeliveryEnd {
+            id,
+            attempt,
+            finish,
+        }];
+        let ended = self.finish_deliveries(owner, &ends).await?;
+        Ok(ended == [true])
+    }
+
+    /// Ends deliveries of different sessions like [`Self::finish_delivery`], in a constant number of round trips.
+    pub async fn finish_deliveries(
+        &mut self,
+        owner: &str,
+        ends: &[DeliveryEnd<'_>],
+    ) -> Result<Vec<bool>, StoreError> {
+        let rows: Vec<Vec<Value<'_>>> = ends.iter().map(|end| end.values(owner)).collect();
+        let ended: Vec<Option<EndedRow>> = self.find_each(FINISH, &rows).await?;
+        let mut sessions = Vec::with_capacity(ended.len());
+        for (row, end) in ended.iter().zip(ends) {
+            if let Some(row) = row {
+                self.note_ended(&row.webhook_id, row.received_at, end.finish.status);
+                sessions.push((row.session_key.as_str(), end.finish.finished_at));
+            }
+        }
+        self.revive_next(&sessions).await?;
+        Ok(ended.iter().map(Option::is_some).collect())
     }
 
     /// Returns a delivery to the queue. Returns `false` and changes nothing if the owner has lost the lease
@@ -253,19 +285,24 @@ impl Conn {
         Ok(touched > 0)
     }
 
-    /// Makes the oldest open delivery of a session due, if it is parked and does not wait for the vault.
+    /// Makes the oldest open delivery of each session due at its time, if it is parked and does not wait for the
+    /// vault.
     pub(crate) async fn revive_next(
         &mut self,
-        session_key: &str,
-        now: Timestamp,
+        sessions: &[(&str, Timestamp)],
     ) -> Result<(), StoreError> {
-        let Some(head) = self.find_head(session_key).await? else {
-            return Ok(());
-        };
-        if head.is_free {
-            self.set_place(&[head.id], Some(now)).await?;
+        let keys: Vec<_> = sessions.iter().map(|(key, _)| *key).collect();
+        let heads = self.find_heads(&keys).await?;
+        let mut rows = Vec::new();
+        for (head, (_, now)) in heads.into_iter().zip(sessions) {
+            if let Some(head) = head.filter(|head| head.is_free) {
+                rows.push(vec![now.as_millis().into(), head.id.into()]);
+            }
         }
-        Ok(())
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.run_each(REVIVE, &rows).await.map(drop)
     }
 
     /// Counts the queued deliveries, including parked ones.
@@ -279,6 +316,18 @@ impl Conn {
         .await
     }
 }
+
+const FINISH: &str = "UPDATE webhook_deliveries SET status = $3, finished_at = $4,
+         session_id = COALESCE($5, session_id), input_tokens = COALESCE($6, input_tokens),
+         output_tokens = COALESCE($7, output_tokens), error = $8,
+         response_actions = COALESCE($9, response_actions),
+         delivered_at = COALESCE($11, delivered_at), outcome = COALESCE($12, outcome),
+         lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
+     WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
+     RETURNING session_key, webhook_id, received_at";
+
+const REVIVE: &str = "UPDATE webhook_deliveries SET next_attempt_at = $1
+     WHERE status IN ('received', 'queued') AND id = $2";
 
 /// Selects the oldest open delivery of a session.
 const HEAD: &str =

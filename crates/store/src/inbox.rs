@@ -1,7 +1,7 @@
 //! Table `inbox_messages`: messages stored in the gateway instead of being sent to a vendor.
 
 use crate::chat_sessions::contains;
-use crate::sql::{columns, query};
+use crate::sql::{Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
@@ -43,6 +43,21 @@ pub struct InboxMessagePage {
 }
 
 impl InboxMessageRow {
+    /// The values of [`INSERT`].
+    fn values(&self) -> Vec<Value<'_>> {
+        vec![
+            self.id.as_str().into(),
+            (&self.channel).into(),
+            (&self.text).into(),
+            (&self.source).into(),
+            self.at.as_millis().into(),
+            i64::from(self.read).into(),
+            self.webhook_id.as_ref().map(WebhookId::as_str).into(),
+            self.delivery_id.as_ref().map(DeliveryId::as_str).into(),
+            self.bytes().into(),
+        ]
+    }
+
     /// Returns the message's share of [`INBOX_MAX_BYTES`].
     pub fn bytes(&self) -> i64 {
         let texts = self.text.len().saturating_add(self.source.len());
@@ -51,6 +66,14 @@ impl InboxMessageRow {
 }
 
 columns! { InboxMessageRow: seq, id, channel, text, source, at, read, webhook_id, delivery_id }
+
+/// `start_bytes` is the total size of all earlier messages, including deleted ones.
+const INSERT: &str = "INSERT INTO inbox_messages
+         (seq, id, channel, text, source, at, read, webhook_id, delivery_id, bytes, start_bytes)
+     VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM inbox_messages),
+             $1, $2, $3, $4, $5, $6, $7, $8, $9,
+             COALESCE((SELECT start_bytes + bytes FROM inbox_messages
+                       ORDER BY seq DESC LIMIT 1), 0))";
 
 impl Conn {
     /// Adds messages in this order, ignoring their `seq`, and deletes the oldest beyond `keep` messages or
@@ -61,9 +84,8 @@ impl Conn {
         keep: i64,
     ) -> Result<(), StoreError> {
         self.lock_inbox().await?;
-        for row in rows {
-            self.insert_one_inbox_message(row).await?;
-        }
+        let values: Vec<_> = rows.iter().map(InboxMessageRow::values).collect();
+        self.run_each(INSERT, &values).await?;
         // A message that the user deleted leaves a gap and counts until it would have been deleted here.
         let old = query(
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
@@ -84,32 +106,6 @@ impl Conn {
             Some(sql) => self.plain(sql).await,
             None => Ok(()),
         }
-    }
-
-    async fn insert_one_inbox_message(&mut self, row: &InboxMessageRow) -> Result<(), StoreError> {
-        // `start_bytes` is the total size of all earlier messages, including deleted ones.
-        let insert = query(
-            "INSERT INTO inbox_messages
-                 (seq, id, channel, text, source, at, read, webhook_id, delivery_id, bytes, start_bytes)
-             VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM inbox_messages),
-                     $1, $2, $3, $4, $5, $6, $7, $8, $9,
-                     COALESCE((SELECT start_bytes + bytes FROM inbox_messages
-                               ORDER BY seq DESC LIMIT 1), 0))",
-        );
-        self.run(
-            insert
-                .bind(row.id.as_str())
-                .bind(&row.channel)
-                .bind(&row.text)
-                .bind(&row.source)
-                .bind(row.at.as_millis())
-                .bind(i64::from(row.read))
-                .bind(row.webhook_id.as_ref().map(WebhookId::as_str))
-                .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
-                .bind(row.bytes()),
-        )
-        .await
-        .map(drop)
     }
 
     /// Returns the messages of a page, newest first.

@@ -120,7 +120,7 @@ pub use delivery_leases::LeaseRow;
 pub use delivery_lines::{DeliveryLine, UntargetedDelivery};
 pub use delivery_list::{DeliveryFilter, DeliveryMoment, DeliveryPage};
 pub use delivery_pace::{Pace, WAITS_FOR_RATE};
-pub use delivery_queue::{DeliveryFinish, DeliveryRequeue, WAITS_FOR_VAULT};
+pub use delivery_queue::{DeliveryEnd, DeliveryFinish, DeliveryRequeue, WAITS_FOR_VAULT};
 pub use delivery_replays::{ReplayFilter, ReplayableDelivery};
 pub use delivery_retention::{OldDelivery, RefusedGroup};
 pub use delivery_waits::{WAITS_FOR_BUDGET, WAITS_FOR_RELEASE};

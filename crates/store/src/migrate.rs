@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 35] = [
+const MIGRATIONS: [(i64, &str, &str); 37] = [
     (
         1,
         "settings",
@@ -158,6 +158,16 @@ const MIGRATIONS: [(i64, &str, &str); 35] = [
         62,
         "session_attachments",
         include_str!("../migrations/0062_session_attachments.sql"),
+    ),
+    (
+        63,
+        "audio_expiry",
+        include_str!("../migrations/0063_audio_expiry.sql"),
+    ),
+    (
+        64,
+        "edited_replays",
+        include_str!("../migrations/0064_edited_replays.sql"),
     ),
 ];
 

@@ -174,6 +174,24 @@ pub(crate) async fn run_each(
     Ok(try_join_all(runs).await?)
 }
 
+/// Sends a statement with each row of values before it awaits the first response. Returns the first row of each.
+pub(crate) async fn find_each<T: FromRow>(
+    client: &Object,
+    sql: &str,
+    rows: &[Vec<Value<'_>>],
+) -> Result<Vec<Option<T>>, StoreError> {
+    let Some(first) = rows.first() else {
+        return Ok(Vec::new());
+    };
+    let statement = &prepare(client, sql, first).await?;
+    let finds = rows.iter().map(|values| async move {
+        let found = client.query_raw(statement, values.iter()).await?;
+        let row = pin!(found).try_next().await?;
+        row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
+    });
+    try_join_all(finds).await
+}
+
 /// Reads rows up to and including the first for which `enough` returns true.
 pub(crate) async fn list<T: FromRow>(
     client: &Object,

@@ -177,6 +177,31 @@ impl Conn {
         Ok(removed)
     }
 
+    /// Lets a recording expire, unless it becomes a message's.
+    pub async fn expire_session_audio(
+        &mut self,
+        id: &AudioId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = query("UPDATE session_audio SET expires_at = $2 WHERE id = $1");
+        let query = query.bind(id.as_str()).bind(at.as_millis());
+        self.run(query).await.map(drop)
+    }
+
+    /// Removes some of the expired recordings. Returns their number.
+    pub async fn delete_expired_session_audio(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = query(
+            "DELETE FROM session_audio WHERE id IN (
+                 SELECT id FROM session_audio
+                 WHERE expires_at IS NOT NULL AND expires_at < $1 LIMIT $2)",
+        );
+        let query = query.bind(now.as_millis()).bind(REMOVED_AT_ONCE);
+        self.run(query).await
+    }
+
     /// Finds a recording of a session, without its bytes.
     pub async fn find_session_audio(
         &mut self,
@@ -225,13 +250,14 @@ impl Conn {
         Ok(found.map(AudioId::from_text))
     }
 
-    /// Sets the message of a recording; `false` if the recording no longer exists.
+    /// Sets the message of a recording, which is then kept; `false` if the recording no longer exists.
     pub async fn update_session_audio_message(
         &mut self,
         id: &str,
         message: &MessageId,
     ) -> Result<bool, StoreError> {
-        let query = query("UPDATE session_audio SET message_id = $2 WHERE id = $1");
+        let query =
+            query("UPDATE session_audio SET message_id = $2, expires_at = NULL WHERE id = $1");
         Ok(self.run(query.bind(id).bind(message.as_str())).await? > 0)
     }
 

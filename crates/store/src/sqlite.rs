@@ -103,6 +103,22 @@ pub(crate) fn run_each(
         .collect()
 }
 
+pub(crate) fn find_each<T: FromRow>(
+    db: &Connection,
+    sql: &str,
+    rows: &[Vec<Value<'_>>],
+) -> Result<Vec<Option<T>>, StoreError> {
+    let mut statement = prepared(db, sql)?;
+    rows.iter()
+        .map(|values| {
+            bind(&mut statement, values)?;
+            let mut found = statement.raw_query();
+            let row = found.next()?;
+            row.map(|row| T::from_row(&Row::Sqlite(row))).transpose()
+        })
+        .collect()
+}
+
 fn touched(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -1,30 +1,36 @@
-//! Spoken agent answers: filters `[[tts]]` marks and speaks answers according to the settings. This module
-//! decides whether and with which voice to speak; the agents crate runs the turns.
+//! Spoken agent answers: filters `[[tts]]` marks and speaks answers according to the settings, part by part,
+//! beginning while the model writes. This module decides whether and with which voice to speak; the agents crate
+//! runs the turns and publishes the parts.
+
+mod feed;
+mod recording;
+mod script;
+#[cfg(test)]
+mod tests;
+mod work;
 
 use crate::persona::Personas;
-use crate::session_audio::NewAudio;
 use crate::settings::AutoSpeak;
-use crate::speech::SpeechRequest;
-use crate::text::markup::{MarkupFilter, Tag};
-use crate::text::speakable;
+use crate::text::markup::MarkupFilter;
 use crate::{Voice, VoiceError};
+use feed::Feed;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Answer, AnswerFilter, Filtered, Speaker};
-use gatehouse_audio::Format;
+use gatehouse_agents::{Answer, AnswerFilter, AnswerStart, Filtered, Speaker};
 use gatehouse_domain::Problem;
-use std::sync::Arc;
+use script::Step;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::oneshot;
+use work::Work;
 
 /// The instruction for the model when it decides what is spoken.
 const HINT: &str = "Your answers can be spoken aloud. To have an answer spoken, write [[tts]] in \
                     it. To have only a part of it spoken, write [[tts]] before that part and \
                     [[/tts]] after it. The marks are never shown.";
 
-/// How long a complete answer waits for its audio.
-const TIME_LIMIT: Duration = Duration::from_mins(2);
-
-/// The format of spoken answers.
-const FORMAT: Format = Format::Mp3;
+/// How long an answer may be spoken after it is complete. Each part has its own limit.
+const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 #[derive(Debug)]
 struct AutoSpeaker(Voice);
@@ -37,12 +43,43 @@ impl Voice {
 }
 
 impl Speaker for AutoSpeaker {
-    fn begin(&self) -> Box<dyn AnswerFilter> {
-        Box::new(Marks(MarkupFilter::new()))
+    fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter> {
+        let filter = MarkupFilter::new();
+        let mode = start
+            .as_ref()
+            .and_then(|start| self.0.speaks_untagged(start));
+        let (Some(start), Some(speaks_untagged)) = (start, mode) else {
+            return Box::new(Marks {
+                filter,
+                live: None,
+                work: None,
+            });
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "holds no more than one answer, which the models crate bounds"
+        )]
+        let (steps, arriving) = mpsc::unbounded_channel();
+        let (result, ended) = oneshot::channel();
+        let work = Work::new(self.0.clone(), start, arriving);
+        let work = async move {
+            let ended = work.run().await;
+            // Nobody waits for a speech that was given up.
+            drop(result.send(ended));
+        };
+        Box::new(Marks {
+            filter,
+            live: Some(Live {
+                feed: Feed::new(speaks_untagged),
+                steps,
+                ended,
+            }),
+            work: Some(Box::pin(work)),
+        })
     }
 
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>> {
-        Box::pin(async move { self.0.answer(answer).await.map_err(to_problem) })
+        Box::pin(async move { ended(answer).await.map_err(to_problem) })
     }
 
     fn time_limit(&self) -> Duration {
@@ -56,63 +93,99 @@ impl Speaker for AutoSpeaker {
     }
 }
 
-struct Marks(MarkupFilter);
+/// Removes the marks of an answer, and passes its text on to be spoken.
+struct Marks {
+    filter: MarkupFilter,
+    live: Option<Live>,
+    work: Option<BoxFuture<'static, ()>>,
+}
+
+/// An answer that is spoken while it arrives.
+struct Live {
+    feed: Feed,
+    steps: UnboundedSender<Step>,
+    ended: oneshot::Receiver<Result<Option<String>, VoiceError>>,
+}
+
+/// The speech of a complete answer. Dropping it without taking the result stops the speech.
+struct Complete {
+    steps: UnboundedSender<Step>,
+    /// The last steps. They are taken only if the answer is not withheld.
+    end: Vec<Step>,
+    ended: oneshot::Receiver<Result<Option<String>, VoiceError>>,
+}
 
 impl AnswerFilter for Marks {
     fn push(&mut self, piece: &str) -> String {
-        self.0.push(piece)
+        let shown = self.filter.push(piece);
+        if let Some(live) = &mut self.live {
+            for step in live.feed.take(&shown, self.filter.places()) {
+                // The work has ended if speech failed.
+                drop(live.steps.send(step));
+            }
+        }
+        shown
+    }
+
+    fn work(&mut self) -> Option<BoxFuture<'static, ()>> {
+        self.work.take()
     }
 
     fn finish(self: Box<Self>) -> Filtered {
-        let (rest, tag) = self.0.finish();
+        let (rest, places) = self.filter.finish_with_places();
+        let complete = self.live.map(|live| Complete {
+            end: live.feed.finish(&rest, &places),
+            steps: live.steps,
+            ended: live.ended,
+        });
         Filtered {
             rest,
-            marks: Box::new(tag),
+            marks: Box::new(Mutex::new(complete)),
         }
     }
 }
 
+/// Waits for the end of a complete answer's speech.
+async fn ended(answer: &Answer) -> Result<Option<String>, VoiceError> {
+    let complete = answer.marks.downcast_ref::<Mutex<Option<Complete>>>();
+    let complete = complete.and_then(|complete| {
+        let mut complete = complete.lock().unwrap_or_else(PoisonError::into_inner);
+        complete.take()
+    });
+    let Some(Complete { steps, end, ended }) = complete else {
+        return Ok(None);
+    };
+    for step in end {
+        drop(steps.send(step));
+    }
+    let lost = |_| Err(VoiceError::Internal("the speech of an answer ended early"));
+    ended.await.unwrap_or_else(lost)
+}
+
 impl Voice {
-    /// Speaks an answer if the settings ask for it, and stores the audio with its session.
-    async fn answer(&self, answer: &Answer) -> Result<Option<String>, VoiceError> {
-        let tag = answer.marks.downcast_ref::<Option<Tag>>();
-        let tag = tag.and_then(Option::as_ref);
-        let state = self.state();
-        if !state.settings.tts.enabled {
-            return Ok(None);
+    /// Whether all visible text is spoken, or only what marks request; `None` if the answer is not spoken.
+    fn speaks_untagged(&self, start: &AnswerStart) -> Option<bool> {
+        let settings = &self.state().settings;
+        let mode = settings.speaking.auto;
+        match mode {
+            _ if !settings.tts.enabled => None,
+            AutoSpeak::Always => Some(true),
+            AutoSpeak::Off => None,
+            AutoSpeak::Inbound => start.user_spoke.then_some(true),
+            AutoSpeak::Tagged => Some(false),
         }
-        let is_wanted = match state.settings.speaking.auto {
-            AutoSpeak::Always => true,
-            AutoSpeak::Off => false,
-            AutoSpeak::Inbound => answer.user_spoke,
-            AutoSpeak::Tagged => tag.is_some(),
-        };
-        let parts = tag.map(|tag| tag.parts.join("\n"));
-        let text = parts.filter(|parts| !parts.is_empty());
-        let text = text.unwrap_or_else(|| answer.text.clone());
-        if !is_wanted || speakable(&text).trim().is_empty() {
-            return Ok(None);
-        }
-        let by_tag = tag.and_then(|tag| tag.persona.as_deref());
-        let by_agent = answer.agent.config.voice_persona_id.as_deref();
+    }
+
+    /// The persona that speaks an answer: the one that the model chose, if it may choose it, or else the
+    /// agent's. Without either, the active one speaks.
+    async fn persona_of(
+        &self,
+        by_model: Option<&str>,
+        by_agent: Option<&str>,
+    ) -> Result<Option<String>, VoiceError> {
         let by_agent = first_known(self.personas(), by_agent).await?;
-        let by_model = self.chosen_by_model(by_tag, by_agent.as_deref()).await?;
-        let request = SpeechRequest {
-            persona: by_model.or(by_agent),
-            format: Some(FORMAT.as_str().to_owned()),
-            ..SpeechRequest::new(text.clone())
-        };
-        let made = self.convert(request).await?;
-        let new = NewAudio {
-            session: answer.session.clone(),
-            is_inbound: false,
-            format: made.format.as_str(),
-            mime_type: made.format.mime_type(),
-            duration_ms: made.duration_ms,
-            transcript: Some(text),
-            data: made.audio,
-        };
-        Ok(Some(self.store_audio(new).await?.to_string()))
+        let by_model = self.chosen_by_model(by_model, by_agent.as_deref()).await?;
+        Ok(by_model.or(by_agent))
     }
 }
 

@@ -30,7 +30,7 @@ struct Head {
 }
 
 /// The name of an entry: a hash of everything that affects the audio.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Name(String);
 
 impl Name {

@@ -59,6 +59,9 @@ pub enum VoiceError {
         /// The provider's ID.
         provider: &'static str,
     },
+    /// All providers together took too long.
+    #[error("speaking took too long")]
+    TooSlow,
     /// Too many jobs are waiting for a local program.
     #[error("too many requests are waiting")]
     Busy,
@@ -123,13 +126,42 @@ impl VoiceError {
         }
     }
 
+    /// The same error for another caller who waited for the same work.
+    pub(crate) fn copied(&self) -> Self {
+        match self {
+            Self::Invalid { field, reason } => Self::invalid(field.clone(), reason.clone()),
+            Self::NotConfigured { what, hint } => Self::not_configured(what.clone(), hint.clone()),
+            Self::Provider {
+                provider,
+                reason,
+                status,
+                retryable,
+                retry_after_seconds,
+            } => Self::Provider {
+                provider,
+                reason,
+                status: *status,
+                retryable: *retryable,
+                retry_after_seconds: *retry_after_seconds,
+            },
+            Self::Timeout { provider } => Self::Timeout { provider },
+            Self::TooSlow => Self::TooSlow,
+            Self::Busy => Self::Busy,
+            Self::TooLarge { max_bytes } => Self::TooLarge {
+                max_bytes: *max_bytes,
+            },
+            Self::Sealed => Self::Sealed,
+            _ => Self::Internal("the speech that was waited for failed"),
+        }
+    }
+
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Invalid { .. } => ErrorCode::InvalidParams,
             Self::NotConfigured { .. } => ErrorCode::NotConfigured,
             Self::Provider { .. } => ErrorCode::ProviderFailed,
             Self::Attempts { first, .. } => first.code(),
-            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::Timeout { .. } | Self::TooSlow => ErrorCode::Timeout,
             Self::Busy => ErrorCode::RateLimited,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::NotFound(_) => ErrorCode::NotFound,
@@ -197,6 +229,9 @@ impl From<VoiceError> for Problem {
                 format!("{provider} did not respond in time."),
             )
             .with("provider", provider),
+            VoiceError::TooSlow => {
+                Self::new(ErrorCode::Timeout, "Speaking the answer took too long.")
+            }
             VoiceError::Busy => Self::rate_limited(BUSY_RETRY_MS),
             VoiceError::TooLarge { max_bytes } => Self::new(
                 ErrorCode::PayloadTooLarge,

@@ -2,6 +2,7 @@
 
 use crate::cache::Cache;
 use crate::cpu::CpuPermits;
+use crate::flights::Flights;
 use crate::persona::{PersonaEvent, Personas};
 use crate::programs::{self, Programs};
 use crate::resources::Resources;
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) cache: Arc<Cache>,
+    pub(crate) flights: Flights,
     personas: Personas,
     persona_events: broadcast::Sender<PersonaEvent>,
     outbound: Outbound,
@@ -66,7 +68,8 @@ impl Voice {
         let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
         let workspaces = parts.data_dir.join("voice-work");
         programs::empty(&workspaces);
-        let state = State::new(&parts.outbound, settings, &workspaces, None);
+        let with = (&parts.outbound, &parts.random);
+        let state = State::new(with, settings, &workspaces, None);
         let persona_events = broadcast::Sender::new(EVENTS);
         let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
         let personas = Personas::new(store, clock, persona_events.clone());
@@ -76,6 +79,7 @@ impl Voice {
             clock: parts.clock,
             random: parts.random,
             cache,
+            flights: Flights::default(),
             personas,
             persona_events,
             outbound: parts.outbound,
@@ -88,7 +92,8 @@ impl Voice {
     pub fn update_settings(&self, settings: VoiceSettings) {
         let old = self.0.state.load_full();
         let inner = &self.0;
-        let new = State::new(&inner.outbound, settings, &inner.workspaces, Some(&old));
+        let with = (&inner.outbound, &inner.random);
+        let new = State::new(with, settings, &inner.workspaces, Some(&old));
         inner.state.store(Arc::new(new));
     }
 
@@ -109,7 +114,7 @@ impl Voice {
 impl State {
     /// Keeps the old program limits, with their running jobs, if no program setting changed.
     fn new(
-        outbound: &Outbound,
+        (outbound, random): (&Outbound, &Arc<dyn Random>),
         settings: VoiceSettings,
         workspaces: &Path,
         old: Option<&Self>,
@@ -130,6 +135,7 @@ impl State {
             cpu,
             programs,
             timeouts: settings.timeouts,
+            random: Arc::clone(random),
         };
         Self {
             settings,

@@ -7,10 +7,12 @@ use crate::settings::Timeouts;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use gatehouse_domain::Random;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use reqwest::header::HeaderValue;
 use reqwest::{RequestBuilder, Response, header};
 use secrecy::{ExposeSecret, SecretString};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use url::Url;
 
@@ -28,6 +30,7 @@ pub(crate) struct Resources {
     pub(crate) cpu: CpuPermits,
     pub(crate) programs: Programs,
     pub(crate) timeouts: Timeouts,
+    pub(crate) random: Arc<dyn Random>,
 }
 
 impl Resources {

@@ -13,10 +13,14 @@ use gatehouse_store::{SessionAudioRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
+use std::time::Duration;
 
 /// How much of a recording to read at a time. The database may read the whole value for each chunk, so chunks
 /// are not too small.
 const PIECE_BYTES: u64 = 1 << 20;
+
+/// How long a part of a spoken answer is kept, for clients that are behind.
+const PART_KEPT: Duration = Duration::from_hours(1);
 
 /// Audio to store with a session.
 #[derive(Clone, Debug)]
@@ -84,6 +88,19 @@ impl Voice {
     /// Stores audio with an existing session. Deletes the oldest audio of all sessions to stay within the
     /// limit.
     pub async fn store_audio(&self, new: NewAudio) -> Result<AudioId, VoiceError> {
+        self.store_until(new, None).await
+    }
+
+    /// Like [`Self::store_audio`]; the audio is deleted after [`PART_KEPT`] unless it becomes a message's.
+    pub(crate) async fn store_part(&self, new: NewAudio) -> Result<AudioId, VoiceError> {
+        self.store_until(new, Some(PART_KEPT)).await
+    }
+
+    async fn store_until(
+        &self,
+        new: NewAudio,
+        kept: Option<Duration>,
+    ) -> Result<AudioId, VoiceError> {
         let inner = &self.0;
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let id = AudioId::generate(&*inner.clock, &*inner.random);
@@ -103,7 +120,14 @@ impl Voice {
         let write = inner.store.write(move |conn| {
             Box::pin(async move {
                 let data = Vec::from(new.data);
-                conn.insert_session_audio(&row, data, max_bytes).await
+                let is_there = conn.insert_session_audio(&row, data, max_bytes).await?;
+                if let Some(kept) = kept.filter(|_| is_there) {
+                    let at = row.created_at.as_millis();
+                    let at = at.saturating_add(i64::try_from(kept.as_millis()).unwrap_or(i64::MAX));
+                    conn.expire_session_audio(&row.id, Timestamp::from_millis(at))
+                        .await?;
+                }
+                Ok(is_there)
             })
         });
         let is_there: Result<bool, StoreError> = write.await;

@@ -38,6 +38,10 @@ pub struct Timeouts {
     pub idle: Duration,
     /// Total run time of a program.
     pub program: Duration,
+    /// No attempt at a vendor's answer starts later than this after the first.
+    pub retries_total: Duration,
+    /// The wait before the first retry, unless the vendor names one. It doubles each time.
+    pub retry_base: Duration,
 }
 
 impl Default for Timeouts {
@@ -46,6 +50,8 @@ impl Default for Timeouts {
             answer: Duration::from_mins(2),
             idle: Duration::from_secs(30),
             program: Duration::from_mins(5),
+            retries_total: Duration::from_secs(20),
+            retry_base: Duration::from_millis(500),
         }
     }
 }

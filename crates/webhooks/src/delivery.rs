@@ -16,6 +16,34 @@ pub struct ResponseAction {
     pub at: Timestamp,
 }
 
+/// A part of a delivery that the owner changed for a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EditedPart {
+    /// The payload is not the sender's, so it is not verified.
+    Payload,
+    /// An agent or a channel other than the webhook's.
+    Target,
+}
+
+impl EditedPart {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Payload => "payload",
+            Self::Target => "target",
+        }
+    }
+
+    /// Reads the column `edited`.
+    pub(crate) fn list(stored: Option<&str>) -> Vec<Self> {
+        let parts = [Self::Payload, Self::Target].into_iter();
+        let named: Vec<&str> = stored.unwrap_or_default().split(',').collect();
+        parts
+            .filter(|part| named.contains(&part.as_str()))
+            .collect()
+    }
+}
+
 /// An attempt that failed and was repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailedAttempt {
@@ -59,6 +87,9 @@ pub struct Delivery {
     /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<DeliveryId>,
+    /// What the owner changed for this replay. Absent if nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<EditedPart>,
     pub received_at: Timestamp,
     /// When the latest attempt started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,6 +164,9 @@ pub struct DeliveryChange<'a> {
     /// The original delivery, if this one is a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_of: Option<&'a DeliveryId>,
+    /// What the owner changed for this replay. Absent if nothing.
+    #[serde(default, skip_serializing_if = "<[EditedPart]>::is_empty")]
+    pub edited: &'a [EditedPart],
     pub received_at: Timestamp,
     /// When the latest attempt started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,6 +222,7 @@ impl<'a> DeliveryChange<'a> {
             delivery_key: delivery.delivery_key.as_deref(),
             duplicate_of: delivery.duplicate_of.as_ref(),
             replay_of: delivery.replay_of.as_ref(),
+            edited: &delivery.edited,
             received_at: delivery.received_at,
             started_at: delivery.started_at,
             finished_at: delivery.finished_at,
@@ -230,6 +265,7 @@ impl From<DeliveryRow> for Delivery {
             delivery_key: row.delivery_key,
             duplicate_of: row.duplicate_of,
             replay_of: row.replay_of,
+            edited: EditedPart::list(row.edited.as_deref()),
             received_at: row.received_at,
             started_at: row.started_at,
             finished_at: row.finished_at,

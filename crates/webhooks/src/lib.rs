@@ -9,6 +9,7 @@ mod channel_use;
 mod control;
 mod delivery;
 mod delivery_ids;
+mod edited_replay;
 mod error;
 mod handle;
 mod ingest;
@@ -33,7 +34,8 @@ mod tool;
 mod webhook;
 mod worker;
 
-pub use delivery::{Delivery, DeliveryChange, FailedAttempt, ResponseAction};
+pub use delivery::{Delivery, DeliveryChange, EditedPart, FailedAttempt, ResponseAction};
+pub use edited_replay::Edit;
 pub use error::WebhooksError;
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};

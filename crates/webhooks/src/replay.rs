@@ -3,11 +3,13 @@
 //! A replay is a new delivery, linked to the old one. It skips verification, deduplication and limits. It
 //! runs with the webhook's *current* configuration, so the owner can test a change.
 
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, EditedPart};
+use crate::edited_replay::Edit;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
 use crate::metrics;
+use crate::webhook::own_session;
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use gatehouse_store::{DeliveryRow, NewDelivery, ReplayFilter, ReplayableDelivery, StoreError};
 use schemars::JsonSchema;
@@ -18,9 +20,22 @@ impl Webhooks {
     /// Replays a delivery and returns the new one. If the webhook is disabled, the replay waits until it is
     /// enabled.
     pub async fn replay(&self, id: &str) -> Result<Delivery, WebhooksError> {
-        let inner = &self.0;
+        self.replay_edited(id, &Edit::default()).await
+    }
+}
+
+/// A delivery to replay.
+pub(crate) struct Original {
+    pub(crate) row: DeliveryRow,
+    pub(crate) payload: String,
+    pub(crate) webhook: Arc<LiveWebhook>,
+}
+
+impl Inner {
+    /// Reads a delivery to replay.
+    pub(crate) async fn original(&self, id: &str) -> Result<Original, WebhooksError> {
         let wanted = id.to_owned();
-        let found = inner.store.read(move |conn| {
+        let found = self.store.read(move |conn| {
             Box::pin(async move {
                 let row = conn.find_delivery(&wanted).await?;
                 Ok::<_, StoreError>((row, conn.find_delivery_payload(&wanted).await?))
@@ -29,43 +44,40 @@ impl Webhooks {
         let (row, payload) = found.await?;
         let row = row.ok_or(WebhooksError::NotFound("delivery"))?;
         let payload = payload.ok_or(WebhooksError::NotFound("payload"))?;
-        let webhook = inner
+        let webhook = self
             .live
             .find_by_id(&row.webhook_id)
             .ok_or(WebhooksError::NotFound("webhook"))?;
-
-        let new = repeat(inner, &webhook, row, payload);
-        let stored = new.to_row();
-        inner
-            .store
-            .write(move |conn| {
-                Box::pin(async move {
-                    // The webhook may have been deleted in the meantime.
-                    if conn.find_webhook(new.webhook_id.as_str()).await?.is_none() {
-                        return Err(WebhooksError::NotFound("webhook"));
-                    }
-                    conn.insert_deliveries(std::slice::from_ref(&new)).await?;
-                    Ok(())
-                })
-            })
-            .await?;
-        metrics::delivery(
-            &stored.webhook_id,
-            DeliveryStatus::Queued,
-            stored.event_type.as_deref(),
-        );
-        inner.publish(stored.clone());
-        inner.wake.notify_one();
-        Ok(Delivery::from(stored))
+        Ok(Original {
+            row,
+            payload,
+            webhook,
+        })
     }
 }
 
-/// Returns a copy of the delivery with a new ID. The unique key stays with the original.
-fn repeat(inner: &Inner, webhook: &LiveWebhook, row: DeliveryRow, payload: String) -> NewDelivery {
+/// Whether the payload of a delivery is not the sender's.
+pub(crate) fn has_edited_payload(row: &DeliveryRow) -> bool {
+    EditedPart::list(row.edited.as_deref()).contains(&EditedPart::Payload)
+}
+
+/// Returns a copy of the delivery with a new ID. The unique key stays with the original. An edited payload adds
+/// nothing to the conversation about the real event.
+pub(crate) fn repeat(
+    inner: &Inner,
+    webhook: &LiveWebhook,
+    row: DeliveryRow,
+    payload: String,
+) -> NewDelivery {
     let (id, now) = (inner.new_delivery_id(), inner.now());
     let entity = row.entity_key.as_deref();
+    let session_key = if has_edited_payload(&row) {
+        own_session(&webhook.public_id, &id)
+    } else {
+        webhook.config.session_of(&webhook.public_id, &id, entity)
+    };
     NewDelivery {
-        session_key: webhook.config.session_of(&webhook.public_id, &id, entity),
+        session_key,
         id,
         webhook_id: row.webhook_id,
         status: DeliveryStatus::Queued,
@@ -197,17 +209,33 @@ impl Webhooks {
     async fn replay_page(&self, page: Vec<ReplayableDelivery>) -> Result<u32, WebhooksError> {
         let inner = &self.0;
         let mut new = Vec::with_capacity(page.len());
+        let mut rows = Vec::with_capacity(page.len());
+        let mut edited = Vec::new();
         for found in page {
             // Skip deliveries whose webhook has been deleted in the meantime.
             if let Some(webhook) = inner.live.find_by_id(&found.row.webhook_id) {
-                new.push(repeat(inner, &webhook, found.row, found.payload));
+                let is_edited = has_edited_payload(&found.row);
+                let one = repeat(inner, &webhook, found.row, found.payload);
+                let mut row = one.to_row();
+                if is_edited {
+                    row.edited = Some(EditedPart::Payload.as_str().to_owned());
+                    edited.push(one.id.clone());
+                }
+                rows.push(row);
+                new.push(one);
             }
         }
-        let rows: Vec<DeliveryRow> = new.iter().map(NewDelivery::to_row).collect();
         inner
             .store
             .write(move |conn| {
-                Box::pin(async move { conn.insert_deliveries(&new).await.map(drop) })
+                Box::pin(async move {
+                    conn.insert_deliveries(&new).await?;
+                    for id in &edited {
+                        let part = EditedPart::Payload.as_str();
+                        conn.update_delivery_edited(id, part).await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
             })
             .await?;
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);

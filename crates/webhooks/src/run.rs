@@ -4,6 +4,7 @@
 use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::message::{self, MessageInput};
+use crate::replay::has_edited_payload;
 use crate::sending;
 use crate::tool::CHANNEL_SEND;
 use crate::webhook::Snapshot;
@@ -183,6 +184,7 @@ fn sender_text(work: &DeliveryWork, snapshot: &Snapshot, payload: &Payload) -> S
         event,
         delivery_id: work.row.id.as_str(),
         received_at: work.row.received_at,
+        is_edited: has_edited_payload(&work.row),
         summary: &summary,
     })
 }

@@ -169,10 +169,15 @@ impl WebhookConfig {
                 .unwrap_or_else(|| format!("webhook:{public_id}")),
             (SessionMode::PerEntity, Some(entity)) => format!("webhook:{public_id}:{entity}"),
             (SessionMode::PerEntity, None) | (SessionMode::PerDelivery, _) => {
-                format!("webhook:{public_id}:{delivery}")
+                own_session(public_id, delivery)
             }
         }
     }
+}
+
+/// The key of a session that no other delivery shares.
+pub(crate) fn own_session(public_id: &str, delivery: &DeliveryId) -> String {
+    format!("webhook:{public_id}:{delivery}")
 }
 
 /// The copy of a webhook's settings stored with each delivery.
@@ -192,7 +197,11 @@ impl Snapshot {
             name: row.name.clone(),
             config: config.clone(),
         };
-        serde_json::to_string(&snapshot).map_err(|_| StoreError::Damaged {
+        snapshot.to_text()
+    }
+
+    pub(crate) fn to_text(&self) -> Result<String, StoreError> {
+        serde_json::to_string(self).map_err(|_| StoreError::Damaged {
             what: "configuration of a webhook",
         })
     }

@@ -172,6 +172,13 @@ class Gateway:
     def inbox(self):
         self._cannot("read what was delivered")
 
+    def upload(self, caller, conversation, name, data, kind):
+        """Attaches a file to a conversation. Returns the response, whose JSON has the file's `id`."""
+        self._cannot("attach files")
+
+    def file_path(self, conversation, file):
+        self._cannot("attach files")
+
     def raw_request(self, method, target, caller, body=b"", headers=()):
         """Returns the bytes of a request with a JSON body, for sending manually."""
         json_type = ("Content-Type", "application/json")

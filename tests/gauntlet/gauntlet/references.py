@@ -26,6 +26,7 @@ ELSEWHERE = {
     "CVE-2023-26964": "https://github.com/rustsec/advisory-db/blob/main/crates/h2/RUSTSEC-2023-0034.md",
     "CVE-2025-8671": "https://tempesta-tech.com/blog/made-you-reset-http2-ddos-attack-analysis-and-mitigation/",
     "CVE-2019-9515": "https://launchpad.net/bugs/cve/CVE-2019-9515",
+    "CVE-2026-54010": "https://portal.vyprsec.ai/cves/CVE-2026-54010",
     "CVE-2017-12635": "https://blog.couchdb.org/2017/11/14/",
     "GHSA-q6cp-qfwq-4gcv": "https://github.com/rustsec/advisory-db/blob/main/crates/h2/RUSTSEC-2024-0332.md",
 }

@@ -1,6 +1,7 @@
 """Operations of a gateway with Gatehouse's API: HTTP for credentials, JSON-RPC for the rest."""
 
 import json
+from urllib.parse import quote
 
 from .adapter import PASSWORD, Caller, CallFailed, Gateway, Key
 
@@ -83,3 +84,10 @@ class Wire(Gateway):
 
     def inbox(self):
         return self.call(self.need_owner(), "inbox.list", {"limit": 100})["messages"]
+
+    def upload(self, caller, conversation, name, data, kind):
+        path = f"{self.paths.conversations}/{conversation}/attachments?name={quote(name)}"
+        return self.http("POST", path, caller, data, [("Content-Type", kind)])
+
+    def file_path(self, conversation, file):
+        return f"{self.paths.conversations}/{conversation}/attachments/{file}"

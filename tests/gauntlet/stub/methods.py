@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from . import outbound
 from .agent import Agent
 from .base import CallError, Identity
+from .files import Files
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
 SCOPES = {
@@ -49,11 +50,11 @@ STEERING = re.compile(
 )
 
 
-class Methods(Agent):
+class Methods(Agent, Files):
     def __init__(self):
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
-        self.personas, self.last_address, self.links = {}, {}, {}
+        self.personas, self.last_address, self.links, self.files = {}, {}, {}, {}
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -84,6 +85,8 @@ class Methods(Agent):
                 return 200, [], open("/tmp/" + name, "rb").read()
             except OSError:
                 return 404, [], {"code": "NOT_FOUND"}
+        if "/attachments" in path:
+            return self.files_of(request, path, identity)
         if path == "/api/sessions" and request.method == "GET":
             return 200, [], {"sessions": []}
         if path == "/v1/audio/transcriptions":

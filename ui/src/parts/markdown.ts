@@ -4,6 +4,7 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens } from 'marked';
 import { m } from '../paraglide/messages.js';
+import { formulas } from './formulas';
 
 /** A top-level block: a paragraph, list, table and so on. */
 export interface Block {
@@ -21,6 +22,7 @@ const escape = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 const marked = new Marked({
+  extensions: formulas,
   gfm: true,
   breaks: true,
   renderer: {

@@ -1,14 +1,18 @@
 // Ensures that only one sound plays on the page at a time.
-let current: HTMLAudioElement | null = null;
+interface Sound {
+  pause(): void;
+}
+
+let current: Sound | null = null;
 
 /** Registers `audio` as playing and pauses the previous one. */
-export function plays(audio: HTMLAudioElement): void {
+export function plays(audio: Sound): void {
   if (current !== audio) current?.pause();
   current = audio;
 }
 
 /** Stops `audio`; call it when its element is removed. */
-export function gone(audio: HTMLAudioElement): void {
+export function gone(audio: Sound): void {
   audio.pause();
   if (current === audio) current = null;
 }

@@ -1,4 +1,4 @@
-//! Clients of other products for Node and Python, for the tests of `crates/gatehouse`.
+//! Clients of other products for Node and Python, for the tests of `crates/gatehouse` and `crates/models`.
 
 use std::path::Path;
 
@@ -7,7 +7,12 @@ use anyhow::Result;
 use super::{node, python};
 
 /// The clients: a description, the directory in `tests`, and the variable with the path of the copy.
-pub const CLIENTS: [(&str, &str, &str); 2] = [
+pub const CLIENTS: [(&str, &str, &str); 3] = [
+    (
+        "Anthropic's clients",
+        "anthropic-clients",
+        "GATEHOUSE_TEST_ANTHROPIC_CLIENTS",
+    ),
     (
         "OpenAI's clients",
         "openai-clients",

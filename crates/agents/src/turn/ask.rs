@@ -1,6 +1,7 @@
 //! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
+use super::speech::Speech;
 use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
@@ -30,6 +31,8 @@ pub(super) struct Reply {
     pub(super) text: String,
     /// What the speaker's filter found in it.
     pub(super) marks: Option<Marks>,
+    /// Its speech, if it may be spoken.
+    pub(super) speech: Option<Speech>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
     pub(super) stop: Stop,
@@ -95,7 +98,7 @@ impl Running<'_> {
                 ..ChatRequest::default()
             };
             let sent_tokens = fitted.tokens.saturating_add(sent_beside);
-            match self.stream(&setup.model, request).await {
+            match self.stream(setup, request).await {
                 Err((_, broken)) if broken.is_too_long() && !fitted.is_least => {
                     self.limit = Some(fitted.tokens / 2);
                 }
@@ -129,22 +132,22 @@ impl Running<'_> {
     }
 
     /// Streams an answer. On failure also returns the part received so far.
-    async fn stream(
-        &self,
-        model: &ModelRef,
-        request: ChatRequest,
-    ) -> Result<Reply, (Reply, Broken)> {
+    async fn stream(&self, setup: &Setup, request: ChatRequest) -> Result<Reply, (Reply, Broken)> {
         self.inner.lanes.begin_answer(&self.turn.session);
+        let (filter, speech) = self.begin_speech(&setup.agent);
         let mut taking = IncomingReply {
-            filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
-            reply: Reply::default(),
+            filter,
+            reply: Reply {
+                speech,
+                ..Reply::default()
+            },
             shown: 0,
             show_at: Instant::now(),
             saved: 0,
             save_at: Instant::now(),
             has_begun: false,
         };
-        let ended = self.take_in(model, request, &mut taking).await;
+        let ended = self.take_in(&setup.model, request, &mut taking).await;
         let (shown, had_begun) = (taking.shown, taking.has_begun);
         let mut reply = taking.finish();
         self.publish_delta(reply.text.get(shown..).unwrap_or_default());

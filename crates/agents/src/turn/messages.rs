@@ -38,7 +38,13 @@ impl Running<'_> {
         let calls = (!reply.calls.is_empty())
             .then(|| serde_json::to_string(&reply.calls).ok())
             .flatten();
+        let row = self.row(Role::Assistant, MessageOrigin::Model, &reply.text);
         ChatMessageRow {
+            // Parts of its speech have named it already.
+            id: match &reply.speech {
+                Some(speech) => speech.message.clone(),
+                None => row.id.clone(),
+            },
             tool_calls: calls,
             input_tokens: tokens(reply.usage.input_tokens),
             output_tokens: tokens(reply.usage.output_tokens),
@@ -47,7 +53,7 @@ impl Running<'_> {
             model: Some(model.to_string()),
             reasoning: Some(storable(&reply.reasoning)).filter(|text| !text.is_empty()),
             reasoning_state: reply.state.as_ref().map(ToString::to_string),
-            ..self.row(Role::Assistant, MessageOrigin::Model, &reply.text)
+            ..row
         }
     }
 

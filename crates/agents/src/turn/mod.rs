@@ -11,6 +11,7 @@ mod messages;
 mod offer;
 mod refused;
 mod repeats;
+mod speech;
 mod spending;
 mod summarise;
 
@@ -34,18 +35,20 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
+use speech::EndedSpeech;
 use spending::Spending;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How many messages are read. Older ones that no summary covers are left out.
 const MAX_MESSAGES: i64 = 2000;
 
 /// Runs the turns of a lane one after the other until none waits.
-pub(crate) async fn serve(inner: &Inner, session: &SessionId) {
+pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
     while let Some(turn) = inner.lanes.next(session) {
         Box::pin(run(inner, turn)).await;
     }
@@ -53,7 +56,7 @@ pub(crate) async fn serve(inner: &Inner, session: &SessionId) {
 
 /// A running turn and the results so far.
 struct Running<'a> {
-    inner: &'a Inner,
+    inner: &'a Arc<Inner>,
     turn: Turn,
     usage: Usage,
     spending: Spending,
@@ -70,10 +73,10 @@ struct Running<'a> {
     is_out_of_steps: bool,
     /// Whether the model rejected the shortest conversation as too long, so that tools are left out.
     are_tools_too_long: bool,
-    /// The audio of the final answer.
-    audio: Option<String>,
-    /// Why the final answer could not be spoken.
-    audio_error: Option<Problem>,
+    /// The speech of the final answer, which may outlast the turn.
+    speaking: Option<JoinHandle<EndedSpeech>>,
+    /// Is cancelled when the speech of the latest answer has ended.
+    spoken_before: CancellationToken,
     repeats: Mutex<Repeats>,
     /// Token limit for the conversation, set once a model has rejected a request as too long.
     limit: Option<u64>,
@@ -96,9 +99,11 @@ struct Setup {
     conversation: Conversation,
 }
 
-async fn run(inner: &Inner, mut turn: Turn) {
+async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     let began = inner.clock.monotonic_ms();
     let report = turn.report.take();
+    let nothing_before = CancellationToken::new();
+    nothing_before.cancel();
     let mut running = Running {
         inner,
         turn,
@@ -112,8 +117,8 @@ async fn run(inner: &Inner, mut turn: Turn) {
         concluded: None,
         is_out_of_steps: false,
         are_tools_too_long: false,
-        audio: None,
-        audio_error: None,
+        speaking: None,
+        spoken_before: nothing_before,
         repeats: Mutex::default(),
         limit: None,
     };
@@ -195,25 +200,37 @@ impl Running<'_> {
             usage: self.usage,
             stop: self.stop,
             error: self.error.clone().map(Failure),
-            audio_error: self.audio_error.clone().map(Failure),
         })));
+        let Some(report) = report else { return };
+        let ended = TurnReport {
+            session: self.turn.session,
+            session_key: self.turn.session_key,
+            turn_id: self.turn.id,
+            text: self.text,
+            stop: self.stop,
+            has_answer: self.concluded == Some(true),
+            audio: None,
+            audio_error: None,
+            usage: self.usage,
+            duration_ms,
+            actions: self.actions,
+            error: self.error,
+            cancelled,
+        };
         // The waiting caller may have disconnected; the turn still counts.
-        if let Some(report) = report {
-            drop(report.send(TurnReport {
-                session: self.turn.session,
-                session_key: self.turn.session_key,
-                turn_id: self.turn.id,
-                text: self.text,
-                stop: self.stop,
-                has_answer: self.concluded == Some(true),
-                audio: self.audio,
-                audio_error: self.audio_error,
-                usage: self.usage,
-                duration_ms,
-                actions: self.actions,
-                error: self.error,
-                cancelled,
-            }));
+        match self.speaking {
+            None => drop(report.send(ended)),
+            Some(speaking) => {
+                // The caller waits for the audio; the lane does not.
+                self.inner.tasks.spawn(async move {
+                    let speech = speaking.await.unwrap_or_default();
+                    drop(report.send(TurnReport {
+                        audio: speech.audio,
+                        audio_error: speech.problem,
+                        ..ended
+                    }));
+                });
+            }
         }
     }
 
@@ -224,13 +241,15 @@ impl Running<'_> {
         let mut setup = self.set_up().await?;
         let steps = setup.agent.config.max_turns;
         for step in 1..=steps {
-            let reply = self.ask(&mut setup).await?;
+            let mut reply = self.ask(&mut setup).await?;
             if reply.calls.is_empty() {
                 return self.conclude(setup, reply).await;
             }
             let calls: Vec<ToolCallRecord> = reply.calls.clone();
             let row = self.assistant_row(&setup.model, &reply);
+            let text = row.content.clone();
             self.say(&mut setup.conversation, row).await?;
+            drop(self.end_speech(&setup.agent, &mut reply, text));
             self.call_all(&mut setup, calls, step == steps).await?;
         }
         self.is_out_of_steps = true;

@@ -27,6 +27,7 @@ mod sessions;
 mod share;
 mod speaker;
 mod spoken_answers;
+mod spoken_parts;
 mod stops;
 mod taint;
 mod timeout;

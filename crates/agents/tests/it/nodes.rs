@@ -1,9 +1,12 @@
 //! Two nodes on one PostgreSQL database. Left out without PostgreSQL, as `testing` reports.
 
-use crate::fake_model::Reaction;
+use crate::fake_model::{Reaction, say};
 use crate::harness::{Harness, chat, until};
+use crate::speaker::TestSpeaker;
 use gatehouse_agents::AgentsSettings;
 use gatehouse_store::{StoreError, testing};
+use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// Applies the changes so far, as the feed of a node does.
 async fn follow(node: &Harness) {
@@ -50,4 +53,28 @@ async fn a_turn_on_another_node_is_shown_and_stopped() {
     follow(&here).await;
     assert_eq!(until(&mut events, "chat.done").await["stop"], "aborted");
     assert!(!there.agents.get_session(&session).await.unwrap().running);
+}
+
+#[tokio::test]
+async fn speech_on_another_node_is_stopped() {
+    let Some(database) = testing::postgres().await else {
+        return;
+    };
+    let other = database.for_another_node();
+    let here = Harness::on(database, AgentsSettings::default(), true).await;
+    let there = Harness::on(other, AgentsSettings::default(), true).await;
+    let began = Arc::new(Notify::new());
+    let begins = Arc::clone(&began);
+    let speaker = TestSpeaker::new(move |_| {
+        begins.notify_one();
+        Box::pin(std::future::pending())
+    });
+    here.agents.register_speaker(speaker.clone());
+    here.model.will([say("A long story.")]);
+    let sent = here.agents.send(chat(None, "Tell")).await.unwrap();
+    began.notified().await;
+    there.agents.abort(sent.session.as_str()).await.unwrap();
+    assert!(!speaker.heard()[0].cancel.is_cancelled());
+    follow(&here).await;
+    assert!(speaker.heard()[0].cancel.is_cancelled());
 }

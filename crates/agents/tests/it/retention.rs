@@ -102,3 +102,44 @@ async fn audio_ends_before_its_conversation() {
         assert_eq!(harness.history(&session).await.len(), 2);
     }
 }
+
+#[tokio::test]
+async fn parts_of_speech_expire_unless_they_become_a_messages() {
+    for harness in harnesses().await {
+        let session = harness.say(None, "hello").await.session.to_string();
+        let message = harness.history(&session).await[1].id.clone();
+        for id in ["aud_1", "aud_2", "aud_3"] {
+            add_audio(&harness, &session, id).await;
+        }
+        let at = harness.clock.now();
+        let write = harness.store.write(move |conn| {
+            Box::pin(async move {
+                for id in ["aud_1", "aud_2"] {
+                    let id = AudioId::from_text(id);
+                    conn.expire_session_audio(&id, at).await?;
+                }
+                conn.update_session_audio_message("aud_2", &message).await
+            })
+        });
+        let linked: Result<bool, StoreError> = write.await;
+        assert!(linked.unwrap());
+        let left = async || {
+            let session = SessionId::from_text(session.as_str());
+            let read = harness.store.read(move |conn| {
+                Box::pin(async move {
+                    let mut left = Vec::new();
+                    for id in ["aud_1", "aud_2", "aud_3"] {
+                        left.push(conn.find_session_audio(&session, id).await?.is_some());
+                    }
+                    Ok::<_, StoreError>(left)
+                })
+            });
+            read.await.unwrap()
+        };
+        harness.agents.sweep().await.unwrap();
+        assert_eq!(left().await, [true, true, true], "at the limit");
+        harness.clock.advance(Duration::from_millis(1));
+        harness.agents.sweep().await.unwrap();
+        assert_eq!(left().await, [false, true, true], "one past it");
+    }
+}

@@ -1,7 +1,7 @@
 //! A configurable speaker with its own markup.
 
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{Answer, AnswerFilter, Filtered, Speaker};
+use gatehouse_agents::{Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Speaker};
 use gatehouse_domain::Problem;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -28,6 +28,8 @@ pub struct TestSpeaker {
     body: Box<Body>,
     limit: Duration,
     heard: Mutex<Vec<Heard>>,
+    /// The parts of every answer that may be spoken.
+    parts: Mutex<Vec<Arc<AudioParts>>>,
 }
 
 impl fmt::Debug for TestSpeaker {
@@ -52,6 +54,7 @@ impl TestSpeaker {
             body: Box::new(body),
             limit,
             heard: Mutex::default(),
+            parts: Mutex::default(),
         })
     }
 
@@ -60,13 +63,19 @@ impl TestSpeaker {
         Self::new(|_| Box::pin(async { Ok(Some("aud_1".to_owned())) }))
     }
 
+    pub fn parts(&self) -> Vec<Arc<AudioParts>> {
+        self.parts.lock().unwrap().clone()
+    }
+
     pub fn heard(&self) -> Vec<Heard> {
         self.heard.lock().unwrap().clone()
     }
 }
 
 impl Speaker for TestSpeaker {
-    fn begin(&self) -> Box<dyn AnswerFilter> {
+    fn begin(&self, start: Option<AnswerStart>) -> Box<dyn AnswerFilter> {
+        let parts = start.map(|start| start.parts);
+        self.parts.lock().unwrap().extend(parts);
         Box::new(MarkFilter::default())
     }
 

@@ -3,12 +3,13 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, harnesses, problem_of, until, until_done, webhook};
 use crate::speaker::{MARK, TestSpeaker};
+use crate::spoken_parts::{audio, so_far};
 use gatehouse_agents::{Audience, Role, SendRequest, ToolPolicy};
 use gatehouse_domain::id::{AudioId, SessionId};
 use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
 use gatehouse_store::{SessionAudioRow, StoreError};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -27,52 +28,61 @@ fn answers(told: &[(&str, Value)]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_answer_is_stored_then_spoken_then_published_once() {
+async fn an_answer_does_not_wait_for_its_speech() {
     for harness in harnesses().await {
-        let events = Mutex::new(harness.agents.subscribe());
-        let agents = harness.agents.clone();
-        let speaker = TestSpeaker::new(move |heard| {
-            // While it is spoken, the text is stored but not published.
-            let mut events_so_far = Vec::new();
-            while let Ok(event) = events.lock().unwrap().try_recv() {
-                events_so_far.push(event.name());
-            }
-            assert_eq!(events_so_far, ["chat.message", "chat.delta"]);
-            let agents = agents.clone();
+        let gate = Arc::new(Notify::new());
+        let opened = gate.clone();
+        let speaker = TestSpeaker::new(move |_| {
+            let opened = opened.clone();
             Box::pin(async move {
-                let page = agents.history(&heard.session, 10, None).await.unwrap();
-                assert_eq!(page.messages[1].content, "Hello.");
-                assert_eq!(page.messages[1].audio, None);
+                opened.notified().await;
                 Ok(Some("aud_7".to_owned()))
             })
         });
         harness.agents.register_speaker(speaker.clone());
         let mut told = harness.agents.subscribe();
-        harness.model.will([say("Hello.")]);
-        let report = harness.say(None, "Hi").await;
-        assert_eq!(report.audio.as_deref(), Some("aud_7"));
-        assert!(report.error.is_none() && report.audio_error.is_none());
-        let told = until_done(&mut told).await;
-        let names: Vec<_> = told.iter().map(|(name, _)| *name).collect();
+        harness.model.will([say("Hello."), say("Still here.")]);
+        let sent = harness.agents.send(chat(None, "Hi")).await.unwrap();
+        let first = until_done(&mut told).await;
+        let names: Vec<_> = first.iter().map(|(name, _)| *name).collect();
         assert_eq!(
             names,
             ["chat.message", "chat.delta", "chat.message", "chat.done"]
         );
+        assert_eq!(first[2].1["content"], "Hello.");
+        assert_eq!(first[2].1.get("audio"), None);
+        let session = sent.session.as_str();
+        assert_eq!(harness.history(session).await[1].audio, None);
+        // Nor does the next turn.
+        let next = harness.agents.send(chat(Some(session), "And?"));
+        next.await.unwrap();
+        until_done(&mut told).await;
+        gate.notify_one();
+        let part = until(&mut told, "chat.audio").await;
         assert_eq!(
-            (&told[2].1["audio"], &told[2].1["content"]),
-            (&json!("aud_7"), &json!("Hello."))
+            part,
+            json!({ "session": session, "message_id": first[2].1["id"], "audio_id": "aud_7",
+                "part": 0, "last": true, "recording": "aud_7" })
         );
-        assert_eq!(told[3].1.get("audio_error"), None);
-        let history = harness.history(report.session.as_str()).await;
+        let history = harness.history(session).await;
         assert_eq!(history[1].audio.as_deref(), Some("aud_7"));
+        assert_eq!(history[3].audio, None);
         let heard = speaker.heard();
-        assert_eq!(heard.len(), 1);
         assert_eq!(
             (heard[0].agent.as_str(), heard[0].user_spoke),
             ("default", false)
         );
+        gate.notify_one();
+        until(&mut told, "chat.audio").await;
+
+        // A caller who waits for the answer gets the audio too.
+        gate.notify_one();
+        let report = harness.say(None, "Hi").await;
+        assert_eq!(report.audio.as_deref(), Some("aud_7"));
+        assert!(report.error.is_none() && report.audio_error.is_none());
+        let heard = speaker.heard();
         assert!(
-            heard[0].cancel.is_cancelled(),
+            heard[2].cancel.is_cancelled(),
             "what it started ends with it"
         );
     }
@@ -104,33 +114,21 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
     });
     harness.agents.register_speaker(speaker.clone());
     let mut told = harness.agents.subscribe();
-    harness.model.will([say("A long story.")]);
+    harness.model.will([say("A long story."), say("Another.")]);
     let sent = harness.agents.send(chat(None, "Tell")).await.unwrap();
-    let next = harness
-        .agents
-        .send(chat(Some(sent.session.as_str()), "More"));
-    let next = next.await.unwrap();
-    began.notified().await;
-    harness.agents.abort(sent.session.as_str()).await.unwrap();
+    let session = sent.session.as_str();
     let first = until_done(&mut told).await;
-    let (_, done) = first.last().unwrap();
-    assert_eq!(done["turn_id"], sent.turn_id.as_str());
-    assert_eq!((done.get("error"), done.get("audio_error")), (None, None));
-    assert_eq!(answers(&first).len(), 1);
     assert_eq!(answers(&first)[0]["content"], "A long story.");
-    assert_eq!(answers(&first)[0].get("audio"), None);
-    assert!(speaker.heard()[0].cancel.is_cancelled());
-    // The waiting turn runs next.
     began.notified().await;
-    harness
-        .agents
-        .delete_session(sent.session.as_str())
-        .await
-        .unwrap();
-    assert_eq!(
-        until(&mut told, "chat.done").await["turn_id"],
-        next.turn_id.as_str()
-    );
+    assert!(!speaker.heard()[0].cancel.is_cancelled());
+    harness.agents.abort(session).await.unwrap();
+    assert!(speaker.heard()[0].cancel.is_cancelled());
+    let next = harness.agents.send(chat(Some(session), "More"));
+    next.await.unwrap();
+    until_done(&mut told).await;
+    began.notified().await;
+    harness.agents.delete_session(session).await.unwrap();
+    assert!(speaker.heard()[1].cancel.is_cancelled());
 }
 
 #[tokio::test]
@@ -188,15 +186,22 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
         );
         let problem = report.audio_error.unwrap();
         assert_eq!(problem.code.name(), code);
-        let told = until_done(&mut told).await;
+        let told = so_far(&mut told);
         assert_eq!(answers(&told).len(), 1);
         assert_eq!(answers(&told)[0].get("audio"), None);
-        let (_, done) = told.last().unwrap();
-        assert_eq!(done.get("error"), None);
-        assert_eq!(done["audio_error"]["code"], code);
-        assert_eq!(done["audio_error"]["message"], problem.message.as_str());
+        let done = told.iter().find(|(name, _)| *name == "chat.done");
+        assert_eq!(done.unwrap().1.get("error"), None);
+        let parts = audio(&told);
+        assert_eq!(parts.len(), 1);
+        assert_eq!(
+            (&parts[0]["last"], parts[0].get("audio_id")),
+            (&json!(true), None)
+        );
+        let error = &parts[0]["error"];
+        assert_eq!(error["code"], code);
+        assert_eq!(error["message"], problem.message.as_str());
         if code == "NOT_CONFIGURED" {
-            assert_eq!(done["audio_error"]["what"], "voice.tts");
+            assert_eq!(error["what"], "voice.tts");
         }
         assert_eq!(
             harness.history(report.session.as_str()).await[1].content,
@@ -207,7 +212,7 @@ async fn a_failure_to_speak_is_reported_with_the_answer() {
 }
 
 #[tokio::test]
-async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
+async fn every_complete_answer_of_a_turn_is_spoken() {
     let harness = Harness::new().await;
     let speaker = TestSpeaker::always();
     harness.agents.register_speaker(speaker.clone());
@@ -219,21 +224,25 @@ async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
     let first = Reaction::Call(format!("Let me {MARK}{MARK}see."), calls);
     harness.model.will([first, say(&format!("{MARK}Four."))]);
     let report = harness.say(None, "2 * 2").await;
+    assert_eq!(report.audio.as_deref(), Some("aud_1"));
     let heard = speaker.heard();
-    assert_eq!(heard.len(), 1);
-    assert_eq!((heard[0].text.as_str(), heard[0].marks), ("Four.", 1));
+    let heard: Vec<_> = heard
+        .iter()
+        .map(|one| (one.text.as_str(), one.marks))
+        .collect();
+    assert_eq!(heard, [("Let me see.", 2), ("Four.", 1)]);
     let history = harness.history(report.session.as_str()).await;
     let of = |n: usize| (history[n].content.as_str(), history[n].audio.as_deref());
-    assert_eq!(of(1), ("Let me see.", None));
+    assert_eq!(of(1), ("Let me see.", Some("aud_1")));
     assert_eq!(of(3), ("Four.", Some("aud_1")));
 
-    // A failed turn is not spoken.
+    // An answer that breaks off is not.
     harness
         .model
         .will([Reaction::Break(format!("I {MARK}think")), say("never")]);
     let failed = harness.say(None, "And?").await;
     assert!(failed.error.is_some());
-    assert_eq!((failed.audio, speaker.heard().len()), (None, 1));
+    assert_eq!((failed.audio, speaker.heard().len()), (None, 2));
 }
 
 #[tokio::test]

@@ -297,3 +297,55 @@ async fn the_owner_allows_a_call_beforehand_in_three_ways() {
         ["ok", "denied"]
     );
 }
+
+#[tokio::test]
+async fn a_branch_is_as_tainted_as_its_original_even_before_the_strangers_text() {
+    for harness in harnesses().await {
+        harness.agents.update_settings(nobody());
+        register(&harness);
+        harness.model.will([say("hello")]);
+        let first = harness.say(None, "hello").await;
+        let session = first.session.as_str().to_owned();
+        harness.model.will([one("web_fetch"), say("read")]);
+        let second = harness.say(Some(&session), "read it").await;
+        let agents = &harness.agents;
+        for turn in [&first.turn_id, &second.turn_id] {
+            let branch = agents.branch_session(&session, turn.as_str(), None).await;
+            let branch = branch.unwrap();
+            assert!(branch.tainted);
+            harness.model.will([one("webhook"), say("done")]);
+            let report = harness.say(Some(branch.id.as_str()), "delete it").await;
+            assert_eq!(statuses(&report), ["denied"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_is_no_place_to_branch() {
+    let harness = harness(AgentsSettings::default()).await;
+    harness
+        .model
+        .will([say("hello"), Reaction::Hang("…".to_owned())]);
+    let first = harness.say(None, "hello").await;
+    let session = first.session.as_str().to_owned();
+    let mut events = harness.agents.subscribe();
+    let sent = harness
+        .agents
+        .send(chat(Some(&session), "wait"))
+        .await
+        .unwrap();
+    until(&mut events, "chat.delta").await;
+    let agents = &harness.agents;
+    let refused = agents
+        .branch_session(&session, sent.turn_id.as_str(), None)
+        .await;
+    let (code, _) = problem_of(refused.unwrap_err());
+    assert_eq!(code, "CONFLICT");
+    // An earlier turn has ended.
+    let branch = agents
+        .branch_session(&session, first.turn_id.as_str(), None)
+        .await;
+    assert_eq!(branch.unwrap().message_count, 2);
+    agents.abort(&session).await.unwrap();
+    until(&mut events, "chat.done").await;
+}

@@ -13,6 +13,7 @@ pub(crate) mod metrics;
 pub(crate) mod model_table;
 pub(crate) mod models;
 pub(crate) mod network;
+pub(crate) mod notify;
 pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod tools;
@@ -37,6 +38,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     agents::KEYS,
     tools::KEYS,
     approvals::KEYS,
+    notify::KEYS,
     mcp::KEYS,
     webhooks::KEYS,
     voice::keys::KEYS,
@@ -60,6 +62,7 @@ pub struct Settings {
     pub agents: agents::Agents,
     pub tools: tools::Tools,
     pub approvals: approvals::Approvals,
+    pub notify: notify::Notify,
     pub mcp: mcp::Mcp,
     pub webhooks: webhooks::Webhooks,
     pub voice: voice::Voice,
@@ -82,6 +85,7 @@ impl Settings {
             agents: agents::Agents::read(reader)?,
             tools: tools::Tools::read(reader)?,
             approvals: approvals::Approvals::read(reader)?,
+            notify: notify::Notify::read(reader)?,
             mcp: mcp::Mcp::read(reader)?,
             webhooks: webhooks::Webhooks::read(reader)?,
             voice: voice::Voice::read(reader)?,

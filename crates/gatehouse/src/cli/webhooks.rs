@@ -2,6 +2,7 @@
 
 mod fields;
 mod proposal;
+mod replay;
 mod tail;
 
 use super::client::Client;
@@ -10,6 +11,7 @@ use super::output::{Output, field, line, note, precious, rows, warn};
 use super::prompt;
 use anyhow::Result;
 use fields::Fields;
+use replay::{ReplayEdit, ReplayMany, replay_many, replay_one};
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 
@@ -102,6 +104,8 @@ pub enum Command {
         #[arg(required_unless_present = "limit")]
         id: Option<String>,
         #[command(flatten)]
+        edit: ReplayEdit,
+        #[command(flatten)]
         many: ReplayMany,
     },
     /// Cancel a waiting or running delivery; it ends as failed
@@ -129,32 +133,6 @@ pub enum Command {
         /// Only those of this webhook
         id: Option<String>,
     },
-}
-
-/// Selects the deliveries to process again.
-#[derive(Debug, clap::Args)]
-pub struct ReplayMany {
-    /// Replay at most this many deliveries, oldest first
-    #[arg(long, value_name = "COUNT", conflicts_with = "id")]
-    limit: Option<u32>,
-    /// Only those of this webhook
-    #[arg(long, value_name = "ID", requires = "limit")]
-    webhook: Option<String>,
-    /// Only those with this status
-    #[arg(long, value_parser = ["completed", "failed"], requires = "limit")]
-    status: Option<String>,
-    /// Only those of this event type
-    #[arg(long, value_name = "TYPE", requires = "limit")]
-    event: Option<String>,
-    /// Only those received at or after this time, such as 2026-11-22T08:00:00Z
-    #[arg(long, value_name = "TIME", requires = "limit")]
-    since: Option<String>,
-    /// Only those received before this time
-    #[arg(long, value_name = "TIME", requires = "limit")]
-    until: Option<String>,
-    /// Only count them
-    #[arg(long, requires = "limit")]
-    dry_run: bool,
 }
 
 const STATUSES: [&str; 8] = [
@@ -223,14 +201,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::ShowDelivery { id, payload } => {
             show_delivery(&client, out, &id, payload).await?;
         }
-        Command::Replay { id: Some(id), .. } => {
-            let params = json!({ "id": id });
-            let made = client.rpc("webhooks.delivery.replay", params).await?;
-            out.record(&made, || {
-                line(format!("Queued again as {}.", field(&made, "id")));
-            })?;
-        }
-        Command::Replay { id: None, many } => replay_many(&client, out, many).await?,
+        Command::Replay {
+            id: Some(id), edit, ..
+        } => replay_one(&client, out, id, edit).await?,
+        Command::Replay { id: None, many, .. } => replay_many(&client, out, many).await?,
         Command::Cancel { id } => cancel(&client, out, &id).await?,
         Command::Retry { id } => retry(&client, out, &id).await?,
         Command::Release => release(&client, out).await?,
@@ -263,25 +237,6 @@ async fn release(client: &Client, out: &Output) -> Result<()> {
     let done = client.rpc("webhooks.deliveries.release", json!({})).await?;
     out.record(&done, || {
         line(format!("Released {} deliveries.", field(&done, "released")));
-    })
-}
-
-async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<()> {
-    let wanted = [
-        ("id", many.webhook.map(Value::from)),
-        ("status", many.status.map(Value::from)),
-        ("event", many.event.map(Value::from)),
-        ("since", many.since.map(Value::from)),
-        ("until", many.until.map(Value::from)),
-        ("limit", many.limit.map(Value::from)),
-        ("dry_run", Some(json!(many.dry_run))),
-    ];
-    let done = client
-        .rpc("webhooks.deliveries.replay", given(wanted))
-        .await?;
-    out.record(&done, || {
-        let (matched, replayed) = (field(&done, "matched"), field(&done, "replayed"));
-        line(format!("{matched} matched; {replayed} were queued again."));
     })
 }
 

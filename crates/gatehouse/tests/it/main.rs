@@ -9,6 +9,8 @@
 mod backup;
 mod bad_days;
 mod chat;
+#[path = "../../../../tests/clients.rs"]
+mod clients;
 mod commands;
 mod deliveries;
 mod documents;

@@ -7,11 +7,10 @@ mod clients;
 mod programs;
 mod vendor;
 
-use crate::process::{BINARY, CommandOutput, Installation, PASSWORD, Server};
+use crate::process::{Installation, PASSWORD, Server};
 use gatehouse_audio::{Format, encode};
 use reqwest::StatusCode;
 use serde_json::json;
-use std::process::Command;
 use vendor::{Vendor, sound};
 
 /// A gateway with a password, for which every client is remote; initially sealed.
@@ -47,8 +46,8 @@ impl Gateway {
         let server = installation.start();
         server.set_up().await;
         let write = ["operator.read", "operator.write"];
-        let key = make_key(&installation, &server, &write).await;
-        let reader = make_key(&installation, &server, &["operator.read"]).await;
+        let key = installation.make_key(&server, &write).await;
+        let reader = installation.make_key(&server, &["operator.read"]).await;
         server.stop();
         installation.env("SERVICE_BEHIND_PROXY", "true");
         let server = installation.start();
@@ -92,25 +91,4 @@ impl Gateway {
 
 fn wav() -> Vec<u8> {
     encode(&sound(24_000), Format::Wav).unwrap()
-}
-
-/// Creates an API key as an operator would.
-async fn make_key(installation: &Installation, server: &Server, scopes: &[&str]) -> String {
-    let password = installation
-        .file("password", &format!("{PASSWORD}\n"))
-        .await;
-    let mut command = installation.prepared(Command::new(BINARY));
-    command.env("SERVICE_PASSWORD_FILE", password);
-    command.args(["--url", &server.url, "auth", "create-key", "--no-store"]);
-    for scope in scopes {
-        command.args(["--scope", scope]);
-    }
-    let ran = CommandOutput(
-        command
-            .arg("--data-dir")
-            .arg(installation.data_dir())
-            .output()
-            .unwrap(),
-    );
-    ran.ok().trim().to_owned()
 }

@@ -10,7 +10,7 @@ use gatehouse_models::{
 use serde_json::json;
 
 /// The basic example of the streaming page.
-const HELLO: &str = r#"event: message_start
+pub(crate) const HELLO: &str = r#"event: message_start
 data: {"type": "message_start", "message": {"id": "msg_1nZdL29xx5MUA1yADyHTEsnR8uuvGzszyY", "type": "message", "role": "assistant", "content": [], "model": "claude-opus-4-1", "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 25, "output_tokens": 1}}}
 
 event: content_block_start
@@ -119,8 +119,8 @@ async fn however_the_bytes_are_cut() {
 }
 
 /// The tool example of the streaming page, shortened, with blocks that the client ignores.
-const CALLS: &[&str] = &[
-    r#"{"type":"message_start","message":{"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
+pub(crate) const CALLS: &[&str] = &[
+    r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-1","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
     r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
     r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQ"}}"#,
@@ -265,7 +265,7 @@ async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
 }
 
 /// The error from the streaming page's section "Error events".
-const OVERLOADED: &str =
+pub(crate) const OVERLOADED: &str =
     r#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
 
 #[tokio::test]

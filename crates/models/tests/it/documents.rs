@@ -26,7 +26,7 @@ fn openai(message: &Value, reason: &str) -> Value {
         "usage": { "prompt_tokens": 19, "completion_tokens": 10, "total_tokens": 29 } })
 }
 
-fn anthropic(content: &Value, reason: &str) -> Value {
+pub(crate) fn anthropic(content: &Value, reason: &str) -> Value {
     json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content,
         "stop_reason": reason, "stop_sequence": null,
         "usage": { "input_tokens": 12, "cache_read_input_tokens": 7, "output_tokens": 10 } })

@@ -11,7 +11,10 @@
 
 mod adapt;
 mod anthropic;
+mod anthropic_clients;
 mod choose;
+#[path = "../../../../tests/clients.rs"]
+mod clients;
 mod documents;
 mod harness;
 mod keys;

@@ -31,7 +31,7 @@ fn anthropic(frames: &[Value]) -> Answer {
     Answer::stream([frames.collect::<String>()])
 }
 
-fn with_tool() -> ChatRequest {
+pub(crate) fn with_tool() -> ChatRequest {
     ChatRequest {
         tools: vec![ToolSpec {
             name: "calc".to_owned(),
@@ -43,7 +43,7 @@ fn with_tool() -> ChatRequest {
 }
 
 /// One tool step and the answer: the first answer, and the second request.
-async fn tool_step(
+pub(crate) async fn tool_step(
     kind: ProviderKind,
     name: &str,
     vendor: &Vendor,
@@ -170,7 +170,7 @@ async fn openrouter_gets_its_details_back_unchanged() {
 }
 
 /// Anthropic, "Preserving thinking blocks": with thinking, a message with calls begins with its blocks.
-fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
+pub(crate) fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     let body = &asked.body;
     let refuse = |message: &str| {
         let error = json!({ "type": "error",
@@ -204,9 +204,15 @@ fn claude(asked: &ReceivedRequest) -> Result<(), (u16, Value)> {
     Ok(())
 }
 
-fn claude_step() -> Answer {
+fn claude_start() -> Value {
+    json!({ "type": "message_start", "message": { "id": "msg_1", "type": "message", "role": "assistant",
+        "model": "claude-sonnet-4-5", "content": [], "stop_reason": null, "stop_sequence": null,
+        "usage": { "input_tokens": 1, "output_tokens": 1 } } })
+}
+
+pub(crate) fn claude_step() -> Answer {
     anthropic(&[
-        json!({ "type": "message_start", "message": { "usage": { "input_tokens": 1, "output_tokens": 1 } } }),
+        claude_start(),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "thinking", "thinking": "", "signature": "" } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "Six times " } }),
         json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "thinking_delta", "thinking": "seven." } }),
@@ -219,17 +225,17 @@ fn claude_step() -> Answer {
         json!({ "type": "content_block_stop", "index": 2 }),
         json!({ "type": "content_block_start", "index": 3, "content_block": { "type": "tool_use", "id": "toolu_1", "name": "calc", "input": {} } }),
         json!({ "type": "content_block_stop", "index": 3 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use", "stop_sequence": null }, "usage": { "output_tokens": 9 } }),
         json!({ "type": "message_stop" }),
     ])
 }
 
-fn claude_answer() -> Answer {
+pub(crate) fn claude_answer() -> Answer {
     anthropic(&[
-        json!({ "type": "message_start", "message": {} }),
+        claude_start(),
         json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "42" } }),
         json!({ "type": "content_block_stop", "index": 0 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn", "stop_sequence": null }, "usage": { "output_tokens": 1 } }),
         json!({ "type": "message_stop" }),
     ])
 }

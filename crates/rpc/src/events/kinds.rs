@@ -1,7 +1,9 @@
 //! The events for conversations, deliveries and messages. The other crates define their param types.
 
 use super::EventKind;
-use gatehouse_agents::{Approval, BudgetWarning, Delta, Done, Message, Resolved, ToolProgress};
+use gatehouse_agents::{
+    Approval, AudioPart, BudgetWarning, Delta, Done, Message, Resolved, ToolProgress,
+};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::Scope;
 #[cfg(feature = "voice")]
@@ -56,6 +58,14 @@ event!(
     Scope::Read,
     ["chat.history"],
     Done
+);
+event!(
+    CHAT_AUDIO,
+    "chat.audio",
+    "A part of an agent's spoken answer is ready, or speaking it ended.",
+    Scope::Read,
+    ["chat.history"],
+    AudioPart
 );
 event!(
     WEBHOOKS_DELIVERY,

@@ -7,7 +7,7 @@ use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
-    Delivery, DeliveryPage, DeliveryQuery, ReplayQuery, Replayed, StoredPayload,
+    Delivery, DeliveryPage, DeliveryQuery, Edit, ReplayQuery, Replayed, StoredPayload,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,17 @@ pub const DELIVERY_PAYLOAD: Method = method!(
 
 pub const DELIVERY_REPLAY: Method = method!(
     "webhooks.delivery.replay",
-    "Runs a delivery again, as a new one.",
+    "Runs a delivery again, as a new one; with another payload, or for another agent or channel, it is marked \
+     as `edited`.",
     Some(Scope::Write),
-    delivery_replay(IdParams) -> Delivery,
+    delivery_replay(ReplayOneParams) -> Delivery,
+    long_params: true,
     errors: [NotFound],
-    audit: Audit::row("delivery.replayed", &["id"], &["id", "webhook_id"])
+    audit: Audit::row(
+        "delivery.replayed",
+        &["id", "agent", "deliver_to"],
+        &["id", "webhook_id", "edited"]
+    )
 );
 
 pub const DELIVERIES_REPLAY: Method = method!(
@@ -89,6 +95,21 @@ pub const DELIVERIES_RELEASE: Method = method!(
 pub struct Released {
     /// The number of deliveries that can run now.
     released: u64,
+}
+
+/// Parameters of `webhooks.delivery.replay`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayOneParams {
+    /// The delivery's id.
+    id: String,
+    /// JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
+    payload: Option<String>,
+    /// The agent that works on it instead of the webhook's target.
+    agent: Option<String>,
+    /// The channel, as `type` or `type:account`, that the agent's answer goes to. Without `agent`, the payload
+    /// itself goes there.
+    deliver_to: Option<String>,
 }
 
 /// Parameters of `webhooks.deliveries.replay`.
@@ -188,12 +209,20 @@ async fn delivery_payload(call: Call, params: IdParams) -> Result<StoredPayload,
         .map_err(to_problem)
 }
 
-async fn delivery_replay(call: Call, params: IdParams) -> Result<Delivery, Problem> {
-    call.services
-        .webhooks
-        .replay(&params.id)
-        .await
-        .map_err(to_problem)
+async fn delivery_replay(call: Call, params: ReplayOneParams) -> Result<Delivery, Problem> {
+    let ReplayOneParams {
+        id,
+        payload,
+        agent,
+        deliver_to,
+    } = params;
+    let edit = Edit {
+        payload,
+        agent,
+        deliver_to,
+    };
+    let replayed = call.services.webhooks.replay_edited(&id, &edit).await;
+    replayed.map_err(to_problem)
 }
 
 async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed, Problem> {

@@ -31,6 +31,15 @@ pub const CREATE: Method = method!(
     audit: Audit::Unrecorded("conversation")
 );
 
+pub const BRANCH: Method = method!(
+    "sessions.branch",
+    "Copies the messages up to and including a turn into a new session, which continues from there.",
+    Some(Scope::Write),
+    branch(BranchParams) -> Session,
+    errors: [NotFound, Conflict],
+    audit: Audit::Unrecorded("conversation")
+);
+
 pub const RENAME: Method = method!(
     "sessions.rename",
     "Changes the label of a session.",
@@ -123,6 +132,18 @@ pub struct ListResult {
     /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// Params of `sessions.branch`: a session by exactly one of `id` and `key`, and one of its turns.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BranchParams {
+    id: Option<String>,
+    key: Option<String>,
+    /// The last turn to copy. It must have ended.
+    turn_id: String,
+    /// The label of the new session; that of the original if absent.
+    label: Option<String>,
 }
 
 /// Params that name a session by exactly one of `id` and `key`.
@@ -236,6 +257,19 @@ async fn create(call: Call, params: CreateParams) -> Result<Session, Problem> {
     let agents = &call.services.agents;
     let created = agents.create_session(params.label.as_deref(), params.agent);
     created.await.map_err(to_problem)
+}
+
+async fn branch(call: Call, params: BranchParams) -> Result<Session, Problem> {
+    let BranchParams {
+        id,
+        key,
+        turn_id,
+        label,
+    } = params;
+    let name = name(id, key)?;
+    let agents = &call.services.agents;
+    let branched = agents.branch_session(&name, &turn_id, label.as_deref());
+    branched.await.map_err(to_problem)
 }
 
 async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {

@@ -99,6 +99,10 @@ fn calls_for_conversations(session: &str) -> Calls {
         ("agents.delete", json!({ "id": "helper" })),
         ("sessions.create", json!({ "label": "new" })),
         (
+            "sessions.branch",
+            json!({ "id": session, "turn_id": "turn_none" }),
+        ),
+        (
             "sessions.rename",
             json!({ "id": session, "label": "other" }),
         ),

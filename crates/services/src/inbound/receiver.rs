@@ -128,6 +128,9 @@ impl Receiver {
                     let is_old = received_at.until(services.clock.now()) > FORGET;
                     self.next = next.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
+                    // It was about the account before a change, or about an earlier start. A request that succeeds may
+                    // take half a minute.
+                    self.note(None).await?;
                 }
                 Ok(true)
             }

@@ -5,6 +5,7 @@ use crate::attempt::{Attempt, Tries};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
 use crate::provider::Service;
+use crate::retry::repeated;
 use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
@@ -102,7 +103,11 @@ impl Voice {
             settings,
         };
         let counting = usage::begin("stt", id.as_str());
-        let mut recognized = counting.of((provider.listen)(&state.resources, &call).await)?;
+        let resources = &state.resources;
+        let listening = repeated(resources, &provider.about, || {
+            (provider.listen)(resources, &call)
+        });
+        let mut recognized = counting.of(listening.await)?;
         usage::recognized(
             id,
             looked

@@ -6,41 +6,64 @@ use crate::VoiceError;
 use crate::aac::{self, aac};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
-use crate::tts::{Encoding, TtsCall, TtsId};
+use crate::resources::Resources;
+use crate::retry::repeated;
+use crate::tts::{Encoding, Speech, TtsCall, TtsId};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
 use std::sync::Arc;
 
 /// Complete audio.
-pub(super) struct CompleteAudio {
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
     pub(super) audio: Bytes,
     pub(super) duration_ms: u64,
+    /// A warning about the audio.
     pub(super) warning: Option<String>,
     /// Whether the audio could be parsed as its format.
     pub(super) is_sound: bool,
+    /// Whether it came from the cache.
+    pub(super) is_cached: bool,
+}
+
+#[cfg(test)]
+impl Made {
+    pub(crate) const fn of(audio: Bytes) -> Self {
+        Self {
+            audio,
+            duration_ms: 0,
+            warning: None,
+            is_sound: true,
+            is_cached: false,
+        }
+    }
+}
+
+/// Calls a provider, repeatedly if it is hosted.
+pub(super) async fn speak(
+    resources: &Resources,
+    id: TtsId,
+    call: &TtsCall,
+) -> Result<Speech, VoiceError> {
+    let provider = id.provider();
+    repeated(resources, &provider.about, || {
+        (provider.speak)(resources, call)
+    })
+    .await
 }
 
 impl Job {
     /// Synthesizes the whole text.
-    pub(super) async fn make(&self, state: &Arc<State>) -> Result<CompleteAudio, VoiceError> {
-        let made = match self.native() {
-            Some(call) => self.make_native(state, call).await?,
-            None => self.make_from_samples(state).await?,
-        };
-        let warning = match (made.warning, self.warning()) {
-            (Some(one), Some(other)) => Some(format!("{one} {other}")),
-            (one, other) => one.or(other),
-        };
-        Ok(CompleteAudio { warning, ..made })
+    pub(super) async fn make(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+        match self.native() {
+            Some(call) => self.make_native(state, call).await,
+            None => self.make_from_samples(state).await,
+        }
     }
 
-    async fn make_native(
-        &self,
-        state: &State,
-        call: &TtsCall,
-    ) -> Result<CompleteAudio, VoiceError> {
-        let mut speech = (self.id.provider().speak)(&state.resources, call).await?;
+    async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
+        let mut speech = speak(&state.resources, self.id, call).await?;
         if speech.encoding != Encoding::Native(self.format) {
             return Err(VoiceError::Internal("a provider returned another format"));
         }
@@ -66,15 +89,16 @@ impl Job {
                 self.format.as_str()
             )
         });
-        Ok(CompleteAudio {
+        Ok(Made {
             audio,
             duration_ms: measured.unwrap_or_default(),
             is_sound: warning.is_none(),
+            is_cached: false,
             warning,
         })
     }
 
-    async fn make_from_samples(&self, state: &Arc<State>) -> Result<CompleteAudio, VoiceError> {
+    async fn make_from_samples(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
         if self.format == Format::Aac {
             aac::find(&state.resources.programs)?;
         }
@@ -83,11 +107,12 @@ impl Job {
             Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
             format => encode_as_it_comes(&state.resources.cpu, self.id, samples, format).await?,
         };
-        Ok(CompleteAudio {
+        Ok(Made {
             audio,
             duration_ms,
             warning: None,
             is_sound: true,
+            is_cached: false,
         })
     }
 

@@ -1,15 +1,17 @@
 //! Text to complete audio: `tts.convert`.
 
-use super::complete::CompleteAudio;
-use super::order::Order;
+use super::complete::Made;
+use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use crate::TtsId;
 use crate::attempt::{Attempt, Tries};
 use crate::cache::Spoken;
+use crate::handle::State;
 use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use gatehouse_audio::Format;
+use std::sync::Arc;
 
 /// Complete speech audio.
 #[derive(Clone, Debug)]
@@ -56,32 +58,54 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// Synthesizes with one provider, or returns cached audio.
-    async fn say(&self, order: &Order, id: TtsId) -> Result<(CompleteAudio, bool), VoiceError> {
+    /// Synthesizes with one provider, or returns cached audio. Identical requests wait for the first one. Also
+    /// returns whether the provider was not called for this request.
+    async fn say(&self, order: &Order, id: TtsId) -> Result<(Made, bool), VoiceError> {
         let job = self.job(order, id).await?;
-        let (cache, most) = (&self.0.cache, order.state.settings.cache_max_bytes);
-        if let Some(name) = &job.name
-            && let Some(spoken) = cache.find(name, most).await
+        let (key, warning) = (job.key.clone(), job.warning());
+        let (voice, state) = (self.clone(), Arc::clone(&order.state));
+        let characters = order.text.chars().count();
+        let making = async move { voice.find_or_make(&state, &job, characters).await };
+        let (made, joined) = self.0.flights.join(key, making).await;
+        let made = made?;
+        let warning = match (&made.warning, warning) {
+            (Some(one), Some(other)) => Some(format!("{one} {other}")),
+            (one, other) => one.clone().or(other),
+        };
+        let is_cached = joined || made.is_cached;
+        Ok((Made { warning, ..made }, is_cached))
+    }
+
+    async fn find_or_make(
+        &self,
+        state: &Arc<State>,
+        job: &Job,
+        characters: usize,
+    ) -> Result<Made, VoiceError> {
+        let (cache, most) = (&self.0.cache, state.settings.cache_max_bytes);
+        if job.is_kept
+            && let Some(spoken) = cache.find(&job.key, most).await
         {
-            let made = CompleteAudio {
+            return Ok(Made {
                 audio: spoken.audio,
                 duration_ms: spoken.duration_ms,
-                warning: job.warning(),
+                warning: None,
                 is_sound: true,
-            };
-            return Ok((made, true));
+                is_cached: true,
+            });
         }
+        let id = job.id;
         let counting = usage::begin("tts", id.as_str());
-        let made = counting.of(job.make(&order.state).await)?;
-        usage::characters(id, order.text.chars().count());
+        let made = counting.of(job.make(state).await)?;
+        usage::characters(id, characters);
         usage::spoken_for(id, made.duration_ms);
-        if let (Some(name), true) = (&job.name, made.is_sound) {
+        if job.is_kept && made.is_sound {
             let spoken = Spoken {
                 audio: made.audio.clone(),
                 duration_ms: made.duration_ms,
             };
-            cache.keep(name, spoken, most).await;
+            cache.keep(&job.key, spoken, most).await;
         }
-        Ok((made, false))
+        Ok(made)
     }
 }

@@ -12,6 +12,7 @@ mod request;
 mod samples;
 mod stream;
 
+pub(crate) use complete::Made;
 pub use convert::Converted;
 pub use request::SpeechRequest;
 pub use stream::Streamed;

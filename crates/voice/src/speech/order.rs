@@ -6,11 +6,14 @@ use crate::handle::State;
 use crate::persona::{Chosen, Persona, RequestVoice, apply};
 use crate::provider::ProviderSettings;
 use crate::text::markup::MarkupFilter;
-use crate::text::{pieces, speakable};
+use crate::text::{pieces, sentence_ends, speakable};
 use crate::tts::{Parameter, RequestedOutput, TtsCall, TtsId};
 use crate::{Voice, VoiceError};
 use gatehouse_audio::Format;
 use std::sync::Arc;
+
+/// The shortest first sentence that is spoken on its own.
+const LEAST_FIRST_CHARACTERS: usize = 24;
 
 /// A validated request.
 pub(super) struct Order {
@@ -29,8 +32,10 @@ pub(super) struct Job {
     pub(super) id: TtsId,
     /// One call per piece of the text.
     pub(super) calls: Vec<TtsCall>,
-    /// The cache entry; `None` for a fallback provider.
-    pub(super) name: Option<Name>,
+    /// Names everything that affects the audio.
+    pub(super) key: Name,
+    /// Whether the audio is cached; not that of a fallback provider.
+    pub(super) is_kept: bool,
     /// Request fields that this provider does not support.
     pub(super) ignored: Vec<&'static str>,
     pub(super) format: Format,
@@ -121,12 +126,8 @@ impl Voice {
             key: endpoint.key,
             ..first
         };
-        let name = if is_first {
-            let stamp = stamp(&first.settings).await;
-            Some(name(order, id, &first, &stamp))
-        } else {
-            None
-        };
+        let stamp = stamp(&first.settings).await;
+        let key = name(order, id, &first, &stamp);
         chosen.ignored.extend((provider.ignores)(&first));
         let calls = texts.into_iter().map(|text| TtsCall {
             text,
@@ -135,7 +136,8 @@ impl Voice {
         Ok(Job {
             id,
             calls: calls.collect(),
-            name,
+            key,
+            is_kept: is_first,
             ignored: chosen.ignored,
             format: order.format,
         })
@@ -143,6 +145,32 @@ impl Voice {
 }
 
 impl Job {
+    /// Splits the first sentence off if the provider returns nothing before it has spoken the whole text. The
+    /// audio can then begin after the first sentence.
+    pub(super) fn begin_early(&mut self) {
+        if self.id.provider().streams || self.format == Format::Aac {
+            return;
+        }
+        let Some(first) = self.calls.first() else {
+            return;
+        };
+        let is_long = |at: &usize| {
+            let before = first.text.get(..*at).unwrap_or_default();
+            before.chars().nth(LEAST_FIRST_CHARACTERS - 1).is_some()
+        };
+        let Some(at) = sentence_ends(&first.text).into_iter().find(is_long) else {
+            return;
+        };
+        let mut rest = first.clone();
+        let mut first = first.clone();
+        rest.text = first.text.split_off(at);
+        for call in [&mut first, &mut rest] {
+            // Only samples can be joined.
+            call.want = RequestedOutput::Samples;
+        }
+        drop(self.calls.splice(..1, [first, rest]));
+    }
+
     /// The only call, if the provider returns the format natively.
     pub(super) fn native(&self) -> Option<&TtsCall> {
         match self.calls.as_slice() {

@@ -1,5 +1,6 @@
 //! Samples as they arrive from a provider, for all pieces of the text in sequence.
 
+use super::complete::speak;
 use crate::VoiceError;
 use crate::handle::State;
 use crate::tts::{Encoding, TtsCall, TtsId};
@@ -74,8 +75,7 @@ impl Samples {
         let Some(call) = self.calls.next() else {
             return Ok(false);
         };
-        let speaking = (self.id.provider().speak)(&self.state.resources, &call);
-        let speech = speaking.await?;
+        let speech = speak(&self.state.resources, self.id, &call).await?;
         let reader = match speech.encoding {
             Encoding::Wav | Encoding::Native(Format::Wav) => Reader::Wav(WavStream::new()),
             Encoding::Samples { rate } => Reader::Bare(PcmStream::new(), rate),

@@ -1,5 +1,6 @@
 //! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
+use super::complete::speak;
 use super::observed::{Body, ObservedStream};
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
@@ -77,16 +78,17 @@ impl Voice {
         order: &Order,
         id: TtsId,
     ) -> Result<(Body, bool, Option<String>), VoiceError> {
-        let job = self.job(order, id).await?;
+        let mut job = self.job(order, id).await?;
         let warning = job.warning();
         let most = order.state.settings.cache_max_bytes;
-        if let Some(name) = &job.name
-            && let Some(spoken) = self.0.cache.find(name, most).await
+        if job.is_kept
+            && let Some(spoken) = self.0.cache.find(&job.key, most).await
         {
             let audio = spoken.audio;
             return Ok((stream::iter([Ok(audio)]).boxed(), true, warning));
         }
-        let keep = job.name.clone().filter(|_| is_kept(&job, most));
+        job.begin_early();
+        let keep = is_kept(&job, most).then(|| job.key.clone());
         let mut noted = ObservedStream {
             id,
             format: order.format,
@@ -124,12 +126,12 @@ impl Voice {
 /// A WAV that is encoded while streaming has no length in its header. Do not cache it, because a request for
 /// the complete audio returns a better one.
 fn is_kept(job: &Job, most: u64) -> bool {
-    most > 0 && (job.format != Format::Wav || job.native().is_some())
+    job.is_kept && most > 0 && (job.format != Format::Wav || job.native().is_some())
 }
 
 /// Streams the provider's native output.
 async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceError> {
-    let speech = (id.provider().speak)(&order.state.resources, call).await?;
+    let speech = speak(&order.state.resources, id, call).await?;
     let pieces = speech
         .body
         .try_filter(|piece| std::future::ready(!piece.is_empty()));

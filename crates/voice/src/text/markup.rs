@@ -2,7 +2,7 @@
 //! as it streams.
 //!
 //! **Markers.** A marker requests that the whole answer be spoken. If closing markers follow, only the text
-//! inside such pairs is spoken. The first persona named is used. Spaces and tabs are allowed around each word
+//! inside such pairs is spoken. A persona speaks from its marker on. Spaces and tabs are allowed around each word
 //! of a marker. Text that only resembles a marker is unchanged: `[[ttsx]]`, `[[tts:persona=]]`, and an
 //! incomplete marker at the end. If removing a marker would form another one from its surroundings, the last
 //! bracket of that one is dropped.
@@ -37,14 +37,28 @@ use blocks::{Blocks, Step};
 use marker::Match;
 use output::Output;
 use spans::{Run, Spans};
+use std::ops::Range;
 
 /// What an answer's markers request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// The persona to speak with.
+    /// The first persona that is named.
     pub persona: Option<String>,
     /// The texts to speak; if empty, the whole visible text.
     pub parts: Vec<String>,
+}
+
+/// Where the markers of a text stood, as byte offsets in its visible text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The first opening marker.
+    pub(crate) first: Option<usize>,
+    /// The marker that ended what the first one began: a closing marker, or another opening one.
+    pub(crate) first_end: Option<usize>,
+    /// The closed pairs that contain more than white space.
+    pub(crate) pairs: Vec<Range<usize>>,
+    /// The personas that are named, in order.
+    pub(crate) personas: Vec<(usize, String)>,
 }
 
 /// Removes markers from a text that arrives in pieces.
@@ -76,15 +90,32 @@ impl MarkupFilter {
         self.output.take()
     }
 
+    /// The markers of the visible text so far.
+    pub(crate) const fn places(&self) -> &Places {
+        self.output.places()
+    }
+
     /// Ends the text. Returns the rest of the visible text, and the tag if there was a marker.
     pub fn finish(mut self) -> (String, Option<Tag>) {
+        self.end();
+        let (rest, tag, _) = self.output.finish();
+        (rest, tag)
+    }
+
+    /// Ends the text. Returns the rest of the visible text, and where the markers stood.
+    pub(crate) fn finish_with_places(mut self) -> (String, Places) {
+        self.end();
+        let (rest, _, places) = self.output.finish();
+        (rest, places)
+    }
+
+    fn end(&mut self) {
         for character in std::mem::take(&mut self.candidate).chars() {
             self.literal(character);
         }
         self.end_run();
         self.spans.end_of_fence_line(&mut self.output);
         self.spans.end_of_paragraph(&mut self.output);
-        self.output.finish()
     }
 
     fn step(&mut self, character: char) {

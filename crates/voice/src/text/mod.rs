@@ -2,8 +2,10 @@
 //! does not know about providers.
 
 pub(crate) mod markup;
+mod sentences;
 mod speakable;
 mod split;
 
-pub(crate) use speakable::speakable;
-pub(crate) use split::pieces;
+pub(crate) use sentences::{Piece, Sentences};
+pub(crate) use speakable::{speakable, speakable_part};
+pub(crate) use split::{pieces, sentence_ends};

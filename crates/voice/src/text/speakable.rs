@@ -16,15 +16,28 @@ use std::ops::Range;
 
 /// The speakable form of `text`.
 pub(crate) fn speakable(text: &str) -> String {
-    let options = Options::ENABLE_TABLES
+    read(text).finish()
+}
+
+/// The options of the Markdown parser.
+pub(super) fn options() -> Options {
+    Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_TASKLISTS;
+        | Options::ENABLE_TASKLISTS
+}
+
+fn read(text: &str) -> Speaker<'_> {
     let mut speaker = Speaker::new(text);
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         speaker.take(event, range);
     }
-    speaker.finish()
+    speaker
+}
+
+/// The speakable form of a part of a text. It is empty if the part contains only what is not spoken.
+pub(crate) fn speakable_part(text: &str) -> String {
+    read(text).finish_part()
 }
 
 /// How a piece of text ends.
@@ -233,12 +246,24 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    fn finish(mut self) -> String {
+    /// Ends the text. Returns whether it contains no Markdown.
+    fn end_text(&mut self) -> bool {
         self.after_number = false;
         self.flush(Ending::AsItIs);
         let letters = |text: &'a str| text.chars().filter(|c| !c.is_whitespace());
         let bare = self.bare.chars().filter(|c| !c.is_whitespace());
-        if !self.is_list && letters(self.source).eq(bare) {
+        !self.is_list && letters(self.source).eq(bare)
+    }
+
+    fn finish_part(mut self) -> String {
+        if self.end_text() {
+            return self.source.to_owned();
+        }
+        self.said
+    }
+
+    fn finish(mut self) -> String {
+        if self.end_text() {
             return self.source.to_owned();
         }
         let has_words = |text: &str| text.contains(char::is_alphanumeric);

@@ -56,6 +56,27 @@ pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec
     pieces
 }
 
+/// Where sentences end in a text that may go on: byte offsets in ascending order. Only what follows an end can
+/// show that it is one, so none is at the end of the text.
+pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
+    let mut window = Window::new(text, text.len(), text.len());
+    window.is_end = false;
+    let (mut ends, mut index) = (Vec::new(), 0);
+    while index < window.units.len() {
+        let first = window.first(index);
+        if !first.is_some_and(|c| is_stop(c) || is_wide_stop(c)) {
+            index += 1;
+            continue;
+        }
+        window.best = None;
+        index = window.stop(index).max(index + 1);
+        let end = window.best.filter(|(rank, _)| *rank == Rank::Sentence);
+        let goes_on = |at: usize| text.get(at..).is_some_and(|rest| !rest.trim().is_empty());
+        ends.extend(end.map(|(_, at)| at).filter(|at| goes_on(*at)));
+    }
+    ends
+}
+
 /// How many bytes fit; at least one character.
 fn fitting(text: &str, max_characters: usize, max_bytes: usize) -> usize {
     let mut end = 0;

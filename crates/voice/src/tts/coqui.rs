@@ -35,6 +35,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     native: &[Format::Wav],
     max_characters: 1000,
     max_bytes: 4000,
+    streams: false,
     speed: None,
     parameters: &[Parameter::Voice, Parameter::Model],
     speak: |resources, call| speak(resources, call).boxed(),

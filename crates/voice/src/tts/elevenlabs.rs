@@ -52,6 +52,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     native: &[Format::Mp3, Format::Opus, Format::Ogg, Format::Pcm],
     max_characters: 5000,
     max_bytes: usize::MAX,
+    streams: true,
     speed: Some(0.7..=1.2),
     // A request has no field for pitch or instructions, and the models detect the language from the text.
     parameters: &[Parameter::Voice, Parameter::Model, Parameter::Stability],

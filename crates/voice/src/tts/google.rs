@@ -46,6 +46,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     native: &[Format::Mp3, Format::Opus, Format::Ogg, Format::Wav],
     max_characters: usize::MAX,
     max_bytes: 5000,
+    streams: false,
     speed: Some(0.25..=2.0),
     // The name of a voice includes the model. A request has no field for stability or instructions.
     parameters: &[Parameter::Voice, Parameter::Pitch],

@@ -30,6 +30,8 @@ pub struct TtsProvider {
     pub max_characters: usize,
     /// The longest text per request, in bytes of UTF-8; `usize::MAX` if only characters count.
     pub max_bytes: usize,
+    /// Whether audio arrives before the whole text is spoken.
+    pub streams: bool,
     /// The supported speeds, where 1 is normal. Other values are clamped. `None` if it has no speed.
     pub speed: Option<RangeInclusive<f64>>,
     pub(crate) parameters: &'static [Parameter],

@@ -52,6 +52,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     ],
     max_characters: 4096,
     max_bytes: usize::MAX,
+    streams: true,
     speed: Some(0.25..=4.0),
     // A request has no field for stability or pitch, and the models detect the language from the text.
     parameters: &[Parameter::Voice, Parameter::Model, Parameter::Instructions],

@@ -50,6 +50,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     native: &[],
     max_characters: 4096,
     max_bytes: usize::MAX,
+    streams: true,
     speed: Some(0.25..=4.0),
     // Its model has one voice, or numbered speakers, and one language.
     parameters: &[],

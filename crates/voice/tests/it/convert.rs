@@ -3,6 +3,7 @@
 mod cache;
 mod fallback;
 mod long;
+mod retries;
 mod stream;
 
 use crate::harness::{Harness, problem, tts_at};

@@ -94,6 +94,9 @@ pub fn settings() -> VoiceSettings {
             answer: Duration::from_secs(2),
             idle: Duration::from_secs(2),
             program: Duration::from_mins(1),
+            // Tests of retries have their own.
+            retries_total: Duration::ZERO,
+            retry_base: Duration::ZERO,
         },
         ..VoiceSettings::default()
     }

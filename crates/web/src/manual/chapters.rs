@@ -31,6 +31,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("API-webhooks.md"),
     embedded!("API.md"),
     embedded!("ARCHITECTURE.md"),
+    embedded!("COMPARISON.md"),
     embedded!("GAUNTLET.md"),
     embedded!("GLOSSARY.md"),
     embedded!("INJECTIONS.md"),

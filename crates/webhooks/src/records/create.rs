@@ -11,7 +11,7 @@ use crate::secret::{self, CURRENT};
 use crate::webhook::StoredConfig;
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Source;
-use gatehouse_domain::{Actor, ErrorCode, Problem, WebhookId};
+use gatehouse_domain::{Actor, WebhookId};
 use gatehouse_store::WebhookRow;
 use secrecy::SecretString;
 use serde_json::json;
@@ -92,13 +92,7 @@ impl Inner {
             checked.map_err(|error| WebhooksError::Refused(error.into()))?;
         }
         if let Some(agent) = config.agent.as_deref().filter(|_| input.agent.is_said()) {
-            let found = self.agents.get_agent(agent).await;
-            found.map_err(|error| match Problem::from(error) {
-                missing if missing.code == ErrorCode::NotFound => {
-                    WebhooksError::invalid("agent", "there is no such agent")
-                }
-                problem => WebhooksError::Refused(problem),
-            })?;
+            self.check_agent(agent).await?;
         }
         if let Some(key) = config
             .session_key

@@ -137,6 +137,7 @@ mod tests {
             delivery_key: says(),
             duplicate_of: None,
             replay_of: None,
+            edited: Vec::new(),
             received_at: moment,
             started_at: None,
             delivered_at: None,

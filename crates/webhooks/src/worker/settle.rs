@@ -11,8 +11,8 @@ use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_store::{
-    Conn, DeliveryAnswer, DeliveryAttempt, DeliveryFinish, DeliveryRequeue, DeliveryRow,
-    StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
+    Conn, DeliveryAnswer, DeliveryAttempt, DeliveryEnd, DeliveryFinish, DeliveryRequeue,
+    DeliveryRow, StoreError, WAITS_FOR_BUDGET, WAITS_FOR_VAULT,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,9 +46,39 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Stores the end of the run. Returns `false` if the lease was lost: then nothing is changed, and the
-    /// caller must not store the message.
-    pub(super) async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
+    /// Stores the ends of runs. Returns `false` for each run that had lost its lease: then nothing is changed, and
+    /// the caller must not store the message.
+    pub(super) async fn write_all(
+        endings: &[Arc<Self>],
+        conn: &mut Conn,
+        owner: &str,
+    ) -> Result<Vec<bool>, StoreError> {
+        let ends: Vec<_> = endings.iter().filter_map(|it| it.finish()).collect();
+        let mut finished = conn.finish_deliveries(owner, &ends).await?.into_iter();
+        let mut written = Vec::with_capacity(endings.len());
+        for ending in endings {
+            written.push(match ending.finish() {
+                Some(_) => finished.next().unwrap_or_default(),
+                None => ending.write(conn, owner).await?,
+            });
+        }
+        Ok(written)
+    }
+
+    /// The end of the delivery, if the run ended it.
+    fn finish(&self) -> Option<DeliveryEnd<'_>> {
+        let (id, attempt) = &self.attempt;
+        match &self.next {
+            Next::Finish(finish) => Some(DeliveryEnd {
+                id,
+                attempt: *attempt,
+                finish,
+            }),
+            Next::Requeue(_) | Next::Answer(_) => None,
+        }
+    }
+
+    async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
         let (id, attempt) = &self.attempt;
         let was_ours = match &self.next {
             Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await?,

@@ -148,12 +148,12 @@ impl Worker {
         let want = (!takes.is_empty()).then(|| self.claim_request(takes));
         let write = self.inner.store.write_queue(move |conn| {
             Box::pin(async move {
-                let (mut written, mut messages) = (Vec::with_capacity(endings.len()), Vec::new());
-                for ending in &endings {
-                    let is_ours = ending.write(conn, &owner).await?;
-                    messages.extend(ending.inbox().filter(|_| is_ours));
-                    written.push(is_ours);
-                }
+                let written = Ending::write_all(&endings, conn, &owner).await?;
+                let ours = endings
+                    .iter()
+                    .zip(&written)
+                    .filter(|(_, is_ours)| **is_ours);
+                let messages: Vec<_> = ours.filter_map(|(ending, _)| ending.inbox()).collect();
                 if !messages.is_empty() {
                     PreparedInbox::insert_all(messages, conn).await?;
                 }

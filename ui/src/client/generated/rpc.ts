@@ -262,6 +262,13 @@ export type DeliveryStatus =
  */
 export type BucketSize = 'hour' | 'day';
 /**
+ * A part of a delivery that the owner changed for a replay.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "EditedPart".
+ */
+export type EditedPart = 'payload' | 'target';
+/**
  * The stored payload of a delivery.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -979,6 +986,24 @@ export interface Interface {
          * The agent that answers; `default` by default.
          */
         agent?: string | null;
+      };
+      result: Session;
+    };
+    /**
+     * Copies the messages up to and including a turn into a new session, which continues from there.
+     */
+    'sessions.branch': {
+      params: {
+        /**
+         * The last turn to copy. It must have ended.
+         */
+        turn_id: string;
+        id?: string | null;
+        key?: string | null;
+        /**
+         * The label of the new session; that of the original if absent.
+         */
+        label?: string | null;
       };
       result: Session;
     };
@@ -2039,14 +2064,27 @@ export interface Interface {
       result: StoredPayload;
     };
     /**
-     * Runs a delivery again, as a new one.
+     * Runs a delivery again, as a new one; with another payload, or for another agent or channel, it is marked as `edited`.
      */
     'webhooks.delivery.replay': {
       params: {
         /**
-         * The id.
+         * The delivery's id.
          */
         id: string;
+        /**
+         * JSON that takes the place of the payload, at most as long as the webhook allows. Not for a schedule.
+         */
+        payload?: string | null;
+        /**
+         * The agent that works on it instead of the webhook's target.
+         */
+        agent?: string | null;
+        /**
+         * The channel, as `type` or `type:account`, that the agent's answer goes to. Without `agent`, the payload
+         * itself goes there.
+         */
+        deliver_to?: string | null;
       };
       result: Delivery;
     };
@@ -2532,6 +2570,7 @@ export interface Interface {
     'chat.tool': ToolProgress;
     'chat.message': Message;
     'chat.done': Done2;
+    'chat.audio': AudioPart;
     'webhooks.delivery': DeliveryChange;
     'channel.message': InboxMessage;
     'approval.requested': Approval;
@@ -4936,6 +4975,10 @@ export interface Delivery {
    * The original delivery, if this one is a replay.
    */
   replay_of?: DeliveryId | null;
+  /**
+   * What the owner changed for this replay. Absent if nothing.
+   */
+  edited?: EditedPart[];
   received_at: Timestamp;
   /**
    * When the latest attempt started.
@@ -5867,10 +5910,43 @@ export interface Done2 {
    * Why the turn failed or was stopped.
    */
   error?: Failure | null;
+}
+/**
+ * A part of a spoken answer. Parts follow each other without gaps in the text.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AudioPart".
+ */
+export interface AudioPart {
   /**
-   * Why the answer could not be spoken.
+   * The session's id.
    */
-  audio_error?: Failure | null;
+  session: SessionId;
+  /**
+   * The answer's id. While the model still writes, its `chat.message` has not been sent yet.
+   */
+  message_id: MessageId;
+  /**
+   * The id of the part's audio, for `GET /api/sessions/{id}/audio/{audio_id}`. Absent only if speech failed
+   * before its first part.
+   */
+  audio_id?: string | null;
+  /**
+   * Its number, from 0. The last event repeats a part that was sent before if nothing followed it.
+   */
+  part: number;
+  /**
+   * Whether the speech has ended.
+   */
+  last: boolean;
+  /**
+   * The audio of the whole answer, which is also the `audio` of its message. Only in the last event.
+   */
+  recording?: string | null;
+  /**
+   * Why speech failed. Only in the last event.
+   */
+  error?: Failure | null;
 }
 /**
  * The payload of the `webhooks.delivery` event: a delivery without its potentially long fields.
@@ -5902,6 +5978,10 @@ export interface DeliveryChange {
    * The original delivery, if this one is a replay.
    */
   replay_of?: DeliveryId | null;
+  /**
+   * What the owner changed for this replay. Absent if nothing.
+   */
+  edited?: EditedPart[];
   received_at: Timestamp;
   /**
    * When the latest attempt started.

@@ -238,11 +238,26 @@ export class Conversation {
     turn.tools.set(id, { name, state, summary });
   }
 
-  hearDone({ turn_id, usage, audio_error }: EventParams<'chat.done'>): void {
+  hearDone({ turn_id, usage }: EventParams<'chat.done'>): void {
     const turn = this.#turn(turn_id);
     turn.running = false;
     turn.usage = usage;
-    if (audio_error) turn.audioError = audio_error.message;
+  }
+
+  hearAudio({ message_id, recording, error }: EventParams<'chat.audio'>): void {
+    const message = this.messages.find((one) => one.id === message_id);
+    // Until its message is stored, the answer belongs to the turn that runs.
+    const turn = message
+      ? this.#turn(message.turn_id)
+      : [...this.live.values()].find((one) => one.running && one.text !== '');
+    if (turn) {
+      turn.speech = message_id;
+      if (error) turn.audioError = error.message;
+    }
+    if (message && recording) {
+      const spoken = { ...message, audio: recording };
+      this.messages = this.messages.map((one) => (one === message ? spoken : one));
+    }
   }
 
   #turn(id: string): LiveTurn {

@@ -27,6 +27,7 @@ class Conversations {
     socket.on('chat.delta', (params) => this.#hear({ event: 'chat.delta', params }));
     socket.on('chat.tool', (params) => this.#hear({ event: 'chat.tool', params }));
     socket.on('chat.done', (params) => this.#hear({ event: 'chat.done', params }));
+    socket.on('chat.audio', (params) => this.#hear({ event: 'chat.audio', params }));
     this.#wasOpen = socket.isOpen;
     socket.watch((state) => {
       if (state === 'lost') this.#lose();
@@ -88,6 +89,9 @@ class Conversations {
     if (heard.event === 'chat.done') {
       this.working.delete(session);
       if (this.#visible?.id !== session) this.unread.add(session);
+    } else if (heard.event === 'chat.audio') {
+      // Speech goes on after the work.
+      return;
     } else if (heard.event !== 'chat.message' || heard.params.role === 'user') {
       this.working.add(session);
     }
@@ -97,6 +101,7 @@ class Conversations {
     if (event === 'chat.message') conversation.hearMessage(params);
     else if (event === 'chat.delta') conversation.hearDelta(params);
     else if (event === 'chat.tool') conversation.hearTool(params);
+    else if (event === 'chat.audio') conversation.hearAudio(params);
     else conversation.hearDone(params);
   }
 

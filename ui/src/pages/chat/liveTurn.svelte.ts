@@ -13,6 +13,8 @@ export class LiveTurn {
   running = $state(true);
   /** When the latest sign of progress arrived, in milliseconds. */
   heard_ms = $state(Date.now());
+  /** The message that is being spoken, which may not be stored yet. */
+  speech = $state<string | null>(null);
   /** Why the answer was not spoken. */
   audioError = $state<string | null>(null);
   usage = $state<Usage | null>(null);

@@ -65,6 +65,8 @@ describe('turns', () => {
     expect(after[0]?.answered).toBe(true);
     expect(after[1]).toBe(before[1]);
     expect(after[0]).not.toBe(before[0]);
+    const spoken = messages.map((one) => ({ ...one, audio: 'aud_1' }));
+    expect(turnsOf(spoken, after)[1]).not.toBe(after[1]);
   });
 });
 

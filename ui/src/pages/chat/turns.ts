@@ -28,8 +28,9 @@ export interface Turn {
   /** Why the turn ended, and what failed; `null` while it runs. */
   end: Pick<Message, 'stop' | 'error'> | null;
   began_at: string;
-  /** Number of messages in the turn. */
+  /** Number of messages in the turn, and the last of them. */
   size: number;
+  last: Message | null;
 }
 
 /** Groups messages into turns, in order. Reuses unchanged turns from `before` to avoid rendering. */
@@ -43,7 +44,7 @@ export function turnsOf(messages: readonly Message[], before: readonly Turn[] = 
   const known = new Map(before.map((turn) => [turn.id, turn]));
   return [...groups].map(([id, group]) => {
     const old = known.get(id);
-    return old && old.size === group.length ? old : turnOf(id, group);
+    return old && old.size === group.length && old.last === (group.at(-1) ?? null) ? old : turnOf(id, group);
   });
 }
 
@@ -74,6 +75,7 @@ function turnOf(id: string, group: Message[]): Turn {
     answered: last?.role === 'assistant' && !last.tool_calls?.length,
     began_at: group[0]?.created_at ?? '',
     size: group.length,
+    last: last ?? null,
   };
 }
 

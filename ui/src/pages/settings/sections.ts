@@ -1,5 +1,6 @@
 // The sections of the settings.
 import type { Component } from 'svelte';
+import Bell from '@lucide/svelte/icons/bell';
 import Brain from '@lucide/svelte/icons/brain';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
 import Info from '@lucide/svelte/icons/info';
@@ -23,6 +24,12 @@ export const SECTIONS: readonly Section[] = [
   { path: 'providers', label: m.settings_providers, icon: Brain, load: () => import('./providers/Providers.svelte') },
   { path: 'voice', label: m.settings_voice, icon: Mic, load: () => import('./voice/Voice.svelte'), voice: true },
   { path: 'usage', label: m.settings_usage, icon: ChartColumn, load: () => import('./usage/Usage.svelte') },
+  {
+    path: 'notifications',
+    label: m.settings_notifications,
+    icon: Bell,
+    load: () => import('./notifications/Notifications.svelte'),
+  },
   { path: 'mcp', label: m.settings_mcp, icon: Plug, load: () => import('./mcp/Mcp.svelte') },
   { path: 'system', label: m.settings_system, icon: Info, load: () => import('./system/System.svelte') },
 ];

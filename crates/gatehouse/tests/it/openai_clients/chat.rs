@@ -43,7 +43,7 @@ async fn they_chat() {
                 json!({ "model": "vendor/m1", "messages": [question()], "tools": tools }),
             ),
         ];
-        let answers = client.run(&gateway, &gateway.key, &jobs).await;
+        let answers = client.run_jobs(&gateway, &gateway.key, &jobs).await;
         let said = "You said: The weather in Rome?";
         let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
         let choice = &ok[0]["choices"][0];
@@ -83,7 +83,10 @@ async fn they_chat() {
             "chat",
             json!({ "model": "vendor/m1", "messages": messages, "tools": tools }),
         );
-        let answer = client.run(&gateway, &gateway.key, &[job]).await.remove(0);
+        let answer = client
+            .run_jobs(&gateway, &gateway.key, &[job])
+            .await
+            .remove(0);
         let said = &answer["ok"]["choices"][0]["message"]["content"];
         assert_eq!(said, "You said: sunny", "{language} {answer}");
     }
@@ -116,7 +119,7 @@ async fn they_respond() {
             job("respond", with_tools.clone()),
             job("respond_stream", with_tools),
         ];
-        let answers = client.run(&gateway, &gateway.key, &jobs).await;
+        let answers = client.run_jobs(&gateway, &gateway.key, &jobs).await;
         let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
         for n in [0, 1] {
             assert_eq!(
@@ -141,7 +144,7 @@ async fn they_respond() {
             "output": "sunny" });
         let with = json!({ "model": "vendor/m1", "input": [question(), call, output] });
         let answer = client
-            .run(&gateway, &gateway.key, &[job("respond", with)])
+            .run_jobs(&gateway, &gateway.key, &[job("respond", with)])
             .await
             .remove(0);
         assert_eq!(

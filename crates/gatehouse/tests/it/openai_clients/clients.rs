@@ -2,78 +2,32 @@
 
 use super::Gateway;
 use super::vendor::{REFUSAL, REFUSED, TRANSCRIPT, Vendor, audio_of};
+use crate::clients::Client;
 use crate::process::Installation;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 /// A status, and the client's error class for it.
 pub(super) type ClientFailure = (u16, &'static str);
 
-/// A client in its language.
-pub(super) struct Client {
-    pub(super) language: &'static str,
-    program: PathBuf,
-    arguments: &'static [&'static str],
-    folder: PathBuf,
-}
-
-/// The clients. Without them the tests are skipped with a message, or fail in a strict run.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests are told by the environment what they have"
-)]
 pub(super) fn clients() -> Vec<Client> {
-    let name = "GATEHOUSE_TEST_OPENAI_CLIENTS";
-    let Some(folder) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
-        println!("LEFT OUT: OpenAI's clients; set {name}, or run cargo xtask test");
-        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(!strict, "GATEHOUSE_TEST_STRICT=1 and there is no {name}");
-        return Vec::new();
-    };
-    let folder = PathBuf::from(folder);
-    let of = |language, program, arguments| Client {
-        language,
-        program,
-        arguments,
-        folder: folder.clone(),
-    };
-    let python = folder.join("python/bin/python");
-    vec![
-        of("Python", python, &["-B", "client.py"]),
-        of("Node", PathBuf::from("node"), &["client.mjs"]),
-    ]
+    crate::clients::clients("OpenAI's clients", "GATEHOUSE_TEST_OPENAI_CLIENTS")
 }
 
 impl Client {
     /// Runs these jobs with this key; returns the result of each.
-    pub(super) async fn run(&self, gateway: &Gateway, key: &str, jobs: &[Value]) -> Vec<Value> {
+    pub(super) async fn run_jobs(
+        &self,
+        gateway: &Gateway,
+        key: &str,
+        jobs: &[Value],
+    ) -> Vec<Value> {
         let order =
             json!({ "base_url": format!("{}/v1", gateway.server.url), "key": key, "jobs": jobs });
-        let mut command = Command::new(&self.program);
-        command
-            .args(self.arguments)
-            .current_dir(&self.folder)
-            .env("NO_PROXY", "127.0.0.1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        for name in ["API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "LOG"] {
-            command.env_remove(format!("OPENAI_{name}"));
-        }
-        // Meanwhile the vendor answers on this thread.
-        let ended = tokio::task::spawn_blocking(move || {
-            let mut child = command.spawn().unwrap();
-            let mut input = child.stdin.take().unwrap();
-            input.write_all(order.to_string().as_bytes()).unwrap();
-            drop(input);
-            child.wait_with_output().unwrap()
-        });
-        let output = ended.await.unwrap();
-        assert!(output.status.success(), "{}", self.language);
-        let answers: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let Value::Array(answers) = self.run(&order).await else {
+            panic!("{}: not a list", self.language);
+        };
         assert_eq!(answers.len(), jobs.len(), "{}", self.language);
         answers
     }
@@ -86,7 +40,7 @@ impl Client {
         jobs: &[(Value, ClientFailure)],
     ) -> Vec<String> {
         let orders: Vec<Value> = jobs.iter().map(|(job, _)| job.clone()).collect();
-        let answers = self.run(gateway, key, &orders).await;
+        let answers = self.run_jobs(gateway, key, &orders).await;
         let mut messages = Vec::new();
         for ((job, (status, class)), answer) in jobs.iter().zip(answers) {
             assert_eq!(
@@ -143,7 +97,7 @@ async fn they_speak() {
         to_a_file["do"] = json!("stream");
         to_a_file["to"] = json!(file);
         jobs.push(to_a_file);
-        let answers = client.run(&gateway, &gateway.key, &jobs).await;
+        let answers = client.run_jobs(&gateway, &gateway.key, &jobs).await;
         let spoken = gateway.vendor.spoken();
         for (n, format) in ["mp3", "opus", "wav", "pcm"].iter().enumerate() {
             let audio = STANDARD.decode(answers[n]["ok"].as_str().unwrap()).unwrap();
@@ -191,7 +145,7 @@ async fn they_transcribe() {
             json!({ "model": "gpt-4o-mini-transcribe" }),
         ];
         let jobs = wanted.map(|more| transcription(&file, &more));
-        let answers = client.run(&gateway, &gateway.key, &jobs).await;
+        let answers = client.run_jobs(&gateway, &gateway.key, &jobs).await;
         let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
         for n in [0, 1, 8] {
             assert_eq!(*ok[n], json!({ "text": TRANSCRIPT }), "{language} {n}");
@@ -247,7 +201,7 @@ async fn they_list_models() {
             one("whisper-1"),
             one("tts_cloud_2"),
         ];
-        let answers = client.run(&gateway, &gateway.reader, &jobs).await;
+        let answers = client.run_jobs(&gateway, &gateway.reader, &jobs).await;
         let expected = json!([
             "agent/default",
             "vendor/m1",
@@ -366,7 +320,7 @@ async fn who_has_no_speaker_and_no_listener_says_so() {
         let jobs = jobs.map(|job| (job, (503, "InternalServerError")));
         client.refused(&gateway, &gateway.key, &jobs).await;
         let models = [json!({ "do": "models" })];
-        let answers = client.run(&gateway, &gateway.key, &models).await;
+        let answers = client.run_jobs(&gateway, &gateway.key, &models).await;
         assert_eq!(
             answers[0]["ok"],
             json!(["agent/default"]),

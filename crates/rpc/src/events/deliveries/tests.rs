@@ -16,6 +16,7 @@ fn delivery(number: usize, status: DeliveryStatus) -> Arc<Delivery> {
         delivery_key: None,
         duplicate_of: None,
         replay_of: None,
+        edited: Vec::new(),
         received_at: zero,
         started_at: None,
         finished_at: None,

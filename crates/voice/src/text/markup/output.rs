@@ -1,10 +1,17 @@
 //! Builds the visible text: removes markers and normalizes the white space around them.
 
-use super::Tag;
 use super::marker::{self, Marker, Match};
+use super::{Places, Tag};
 
 /// The most white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;
+
+/// The text since an opening marker.
+#[derive(Debug)]
+struct Part {
+    start: usize,
+    text: String,
+}
 
 /// The visible text and the content of the markers.
 #[derive(Debug, Default)]
@@ -17,10 +24,11 @@ pub(super) struct Output {
     before: Option<String>,
     /// The end of the visible text that may become a marker.
     tail: String,
-    is_tagged: bool,
-    persona: Option<String>,
     parts: Vec<String>,
-    part: Option<String>,
+    part: Option<Part>,
+    /// The length of the visible text so far.
+    length: usize,
+    places: Places,
 }
 
 impl Output {
@@ -60,31 +68,43 @@ impl Output {
         self.before = Some(white);
         match marker {
             Marker::Open(persona) => {
-                self.is_tagged = true;
-                if self.persona.is_none() {
-                    self.persona = persona;
+                self.places.first.get_or_insert(self.length);
+                if self.part.is_some() {
+                    self.places.first_end.get_or_insert(self.length);
                 }
-                self.part = Some(String::new());
+                if let Some(persona) = persona {
+                    self.places.personas.push((self.length, persona));
+                }
+                self.part = Some(Part {
+                    start: self.length,
+                    text: String::new(),
+                });
             }
             Marker::Close => {
-                let part = self.part.take().unwrap_or_default();
-                if !part.trim().is_empty() {
-                    self.parts.push(part.trim().to_owned());
+                let Some(part) = self.part.take() else { return };
+                self.places.first_end.get_or_insert(self.length);
+                if !part.text.trim().is_empty() {
+                    self.parts.push(part.text.trim().to_owned());
+                    self.places.pairs.push(part.start..self.length);
                 }
             }
         }
     }
 
-    /// The rest of the text, and the tag.
-    pub(super) fn finish(mut self) -> (String, Option<Tag>) {
+    pub(super) const fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The rest of the text, the tag, and the places of the markers.
+    pub(super) fn finish(mut self) -> (String, Option<Tag>, Places) {
         if self.before.is_none() {
             self.pass_white();
         }
-        let tag = Tag {
-            persona: self.persona,
+        let tag = self.places.first.map(|_| Tag {
+            persona: self.places.personas.first().map(|(_, name)| name.clone()),
             parts: self.parts,
-        };
-        (self.ready, self.is_tagged.then_some(tag))
+        });
+        (self.ready, tag, self.places)
     }
 
     fn pass_white(&mut self) {
@@ -141,8 +161,9 @@ impl Output {
     fn show(&mut self, character: char) {
         self.last = Some(character);
         self.ready.push(character);
+        self.length += character.len_utf8();
         if let Some(part) = &mut self.part {
-            part.push(character);
+            part.text.push(character);
         }
     }
 }

@@ -106,6 +106,8 @@ struct Shared {
     complaints: Mutex<Vec<String>>,
     asked: watch::Sender<usize>,
     left: watch::Sender<usize>,
+    /// Whether responses wait.
+    is_held: watch::Sender<bool>,
 }
 
 impl Server {
@@ -120,6 +122,7 @@ impl Server {
             complaints: Mutex::default(),
             asked: watch::Sender::new(0),
             left: watch::Sender::new(0),
+            is_held: watch::Sender::new(false),
         });
         let router = Router::new().fallback(answer).with_state(shared.clone());
         let tasks = TaskTracker::new();
@@ -138,6 +141,15 @@ impl Server {
 
     pub fn set_behavior(&self, behavior: Behavior) {
         *self.shared.behavior.lock().unwrap() = behavior;
+    }
+
+    /// Holds responses until [`Self::release`].
+    pub fn hold(&self) {
+        self.shared.is_held.send_replace(true);
+    }
+
+    pub fn release(&self) {
+        self.shared.is_held.send_replace(false);
     }
 
     /// The requests received, in order.
@@ -190,6 +202,8 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     shared.seen.lock().unwrap().push(seen.clone());
     let behavior = shared.behavior.lock().unwrap().clone();
     shared.asked.send_modify(|asked| *asked += 1);
+    let mut held = shared.is_held.subscribe();
+    held.wait_for(|is_held| !is_held).await.unwrap();
     let (status, media, bytes, end) = match behavior {
         Behavior::Fine | Behavior::Loud => right_answer(&shared, seen, End::Done).await,
         Behavior::Stall(_) => right_answer(&shared, seen, End::Stall).await,

@@ -4,25 +4,37 @@
 mod auto_speak;
 mod openai;
 mod session_audio;
+mod spoken_parts;
 mod stream;
 pub mod vendor;
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
+use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use vendor::Vendor;
+
+/// A piece of an answer after which the model waits for [`Model::go_on`].
+const HOLD: &str = "<hold>";
+/// The beginning of a piece that the model thinks and does not say.
+const THOUGHT: &str = "<thought>";
+/// A piece that is a call of the tool `calc`.
+const CALL: &str = "<call>";
 
 /// A fake model: the scripted answers, each in pieces, and the requests it received.
 #[derive(Clone, Default)]
 struct Model {
+    held: Arc<Notify>,
     script: Arc<Mutex<VecDeque<Vec<String>>>>,
     seen: Arc<Mutex<Vec<Value>>>,
 }
@@ -31,6 +43,10 @@ impl Model {
     fn will_say(&self, pieces: &[&str]) {
         let pieces = pieces.iter().map(|piece| (*piece).to_owned()).collect();
         self.script.lock().unwrap().push_back(pieces);
+    }
+
+    fn go_on(&self) {
+        self.held.notify_one();
     }
 
     /// The system prompt of the latest request.
@@ -45,18 +61,40 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl Int
     model.seen.lock().unwrap().push(body);
     let pieces = model.script.lock().unwrap().pop_front();
     let pieces = pieces.unwrap_or_else(|| vec!["pong".to_owned()]);
-    let mut events: Vec<Value> = pieces
-        .iter()
-        .map(|piece| json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] }))
-        .collect();
-    events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));
-    events.push(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }));
-    let mut text = String::new();
-    for event in events {
-        let _ = write!(text, "data: {event}\n\n");
-    }
-    text.push_str("data: [DONE]\n\n");
-    ([("content-type", "text/event-stream")], text)
+    let reason = if pieces.iter().any(|piece| piece == CALL) {
+        "tool_calls"
+    } else {
+        "stop"
+    };
+    let delta = |piece: String| {
+        let delta = match piece.strip_prefix(THOUGHT) {
+            Some(thought) => json!({ "reasoning_content": thought }),
+            None if piece == CALL => {
+                let call = json!({ "name": "calc", "arguments": "{\"expression\":\"1+1\"}" });
+                json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function", "function": call }] })
+            }
+            None => json!({ "content": piece }),
+        };
+        let event = json!({ "choices": [{ "index": 0, "delta": delta }] });
+        (piece == HOLD, format!("data: {event}\n\n"))
+    };
+    let mut events: Vec<(bool, String)> = pieces.into_iter().map(delta).collect();
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
+    let usage = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } });
+    events.push((false, format!("data: {end}\n\n")));
+    events.push((false, format!("data: {usage}\n\ndata: [DONE]\n\n")));
+    let events = futures_util::stream::iter(events).then(move |(is_held, event)| {
+        let held = model.held.clone();
+        async move {
+            if is_held {
+                held.notified().await;
+                return Ok(String::new());
+            }
+            Ok::<_, Infallible>(event)
+        }
+    });
+    let body = Body::from_stream(events);
+    ([("content-type", "text/event-stream")], body)
 }
 
 struct Harness {

@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
+/// How often a call that fails for the moment is made.
+pub const ATTEMPTS: usize = 4;
 pub const KEY: &str = "sk-voice-test";
 const MODELS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 const VOICES: [&str; 11] = [
@@ -95,7 +97,10 @@ impl Vendor {
     fn refuse(status: u16, message: &str) -> Response {
         let error = json!({ "error": { "message": message, "type": "invalid_request_error",
             "param": null, "code": null } });
-        (StatusCode::from_u16(status).unwrap(), Json(error)).into_response()
+        let status = StatusCode::from_u16(status).unwrap();
+        // The caller may try again at once, so tests do not wait for its own delays.
+        let again = (status == StatusCode::TOO_MANY_REQUESTS).then_some([("retry-after", "0")]);
+        (status, again, Json(error)).into_response()
     }
 }
 

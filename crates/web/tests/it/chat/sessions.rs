@@ -2,7 +2,7 @@
 
 use super::with_model;
 use gatehouse_testkit::TestServer;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_text_is_answered_and_kept() {
@@ -169,4 +169,66 @@ async fn a_session_can_be_made_before_anything_is_said() {
     }
     let reader = server.api_key(&owner, &["operator.read"]).await;
     reader.rpc("sessions.create", json!({})).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_branch_continues_from_a_turn_and_leaves_the_original() {
+    let (_server, owner) = with_model().await;
+    let send = async |params: Value| owner.rpc("chat.send_sync", params).await.unwrap();
+    let first = send(json!({ "text": "ping" })).await;
+    let id = first["session"].clone();
+    send(json!({ "session": id, "text": "ping" })).await;
+    let messages = async |id: &Value| {
+        let history = owner.rpc("chat.history", json!({ "session": id })).await;
+        history.unwrap()["messages"].as_array().unwrap().clone()
+    };
+    let before = messages(&id).await;
+    assert_eq!(before.len(), 4);
+    let branch = json!({ "id": id, "turn_id": before[0]["turn_id"], "label": "Another way" });
+    let branch = owner.rpc("sessions.branch", branch).await.unwrap();
+    assert_eq!(
+        (&branch["label"], &branch["message_count"]),
+        (&json!("Another way"), &json!(2))
+    );
+    let copies = messages(&branch["id"]).await;
+    let told = |messages: &[Value]| -> Vec<Value> {
+        let each = messages.iter();
+        each.map(|it| {
+            json!([
+                it["role"],
+                it["content"],
+                it["origin"],
+                it["created_at"],
+                it["turn_id"]
+            ])
+        })
+        .collect()
+    };
+    assert_eq!(told(&copies), told(&before[..2]));
+    assert_ne!(copies[0]["id"], before[0]["id"]);
+    // Both go on by themselves.
+    send(json!({ "session": branch["id"], "text": "ping" })).await;
+    assert_eq!(messages(&branch["id"]).await.len(), 4);
+    assert_eq!(messages(&id).await, before);
+    // A branch of a branch, and what is not there.
+    let again = json!({ "id": branch["id"], "turn_id": copies[1]["turn_id"] });
+    let again = owner.rpc("sessions.branch", again).await.unwrap();
+    assert_eq!(
+        (&again["label"], &again["message_count"]),
+        (&json!("Another way"), &json!(2))
+    );
+    for (id, turn) in [
+        (&id, json!("turn_none")),
+        (&json!("ses_none"), before[0]["turn_id"].clone()),
+    ] {
+        let missing = json!({ "id": id, "turn_id": turn });
+        let missing = owner.rpc("sessions.branch", missing).await;
+        assert_eq!(missing, Err("NOT_FOUND".to_owned()));
+    }
+    // The original can be deleted.
+    owner
+        .rpc("sessions.delete", json!({ "id": id }))
+        .await
+        .unwrap();
+    assert_eq!(messages(&again["id"]).await.len(), 2);
 }

@@ -342,6 +342,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("sessions.list", READ),
     ("sessions.get", READ),
     ("sessions.create", WRITE),
+    ("sessions.branch", WRITE),
     ("sessions.rename", WRITE),
     ("sessions.update", WRITE),
     ("sessions.clear_taint", APPROVALS),

@@ -4,6 +4,7 @@ mod attacks;
 mod ingest;
 mod limits;
 mod methods;
+mod notices;
 mod schedules;
 mod sealed;
 

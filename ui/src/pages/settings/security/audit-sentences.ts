@@ -35,6 +35,8 @@ const stored: More = (detail) => {
 const setting: More = ({ key, value }) =>
   value === null || value === undefined ? text(key) : `${text(key)} = ${JSON.stringify(value)}`;
 const channel: More = ({ label, type }) => `${text(label)} (${text(type)})`;
+const person: More = ({ name, account, trusted }) =>
+  [text(name), text(account), trusted === true ? m.audit_person_trusted() : ''].filter(Boolean).join(', ');
 const approval: More = ({ tool, allow }) =>
   [text(tool), allow === true ? m.audit_allowed() : m.audit_refused()].filter(Boolean).join(', ');
 const listed: More = ({ keys }) => (Array.isArray(keys) ? keys.map(text).join(', ') : '');
@@ -87,6 +89,9 @@ export const SENTENCES: Record<string, Sentence> = {
   'channel.created': { title: m.audit_channel_created, more: channel },
   'channel.updated': { title: m.audit_channel_updated, more: channel },
   'channel.deleted': { title: m.audit_channel_deleted, more: channel },
+  'channel.paired': { title: m.audit_channel_paired, more: person },
+  'channel.trusted': { title: m.audit_channel_trusted, more: person },
+  'channel.unpaired': { title: m.audit_channel_unpaired, more: person },
   'webhook.created': { title: m.audit_webhook_created, more: named('name') },
   'webhook.updated': { title: m.audit_webhook_updated, more: named('name') },
   'webhook.secret_rotated': { title: m.audit_webhook_secret_rotated, more: named('name') },

@@ -1,0 +1,50 @@
+//! `[notify]`: which channels get a message when something needs the owner. Approvals have `approvals.notify`.
+
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    targets(
+        "notify.delivery_failed",
+        "Channels that get a message when a delivery fails, as `type` or `type:account`. Further failures of the \
+         same webhook within 15 minutes are one message.",
+    ),
+    targets(
+        "notify.webhook_refuses",
+        "Channels that get a message when a webhook has refused 10 requests and accepted none in between.",
+    ),
+    targets(
+        "notify.budget_warning",
+        "Channels that get a message when 80 % of a budget is used.",
+    ),
+];
+
+const fn targets(key: &'static str, doc: &'static str) -> KeySpec {
+    KeySpec {
+        key,
+        kind: Kind::List(Rule::Line),
+        default: Initial::Empty,
+        doc,
+        example: "[\"telegram:me\"]",
+        guard: Guard::Admin,
+        change: Change::Live,
+    }
+}
+
+/// The section `[notify]`. Targets as in `deliver_to`.
+#[derive(Clone, Debug)]
+pub struct Notify {
+    pub delivery_failed: Vec<String>,
+    pub webhook_refuses: Vec<String>,
+    pub budget_warning: Vec<String>,
+}
+
+impl Notify {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            delivery_failed: reader.list("notify.delivery_failed")?,
+            webhook_refuses: reader.list("notify.webhook_refuses")?,
+            budget_warning: reader.list("notify.budget_warning")?,
+        })
+    }
+}

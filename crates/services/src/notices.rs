@@ -1,0 +1,209 @@
+//! Messages to channels when something needs the owner: a delivery failed, a webhook refuses every request, or a
+//! budget is nearly used up. The settings `notify.*` name the channels. Each node reports what it sees itself, and
+//! what was about to be sent is lost at a restart.
+
+mod rules;
+
+use crate::Services;
+use crate::live_config::settings::base_url;
+use gatehouse_agents::{AgentEvent, Budget};
+use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_config::Settings;
+use gatehouse_domain::WebhookId;
+use rules::{Notice, Rules};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The sender's name in the messages.
+const SOURCE: &str = "Gatehouse";
+/// How often messages are looked for that waited for further failures.
+const LOOK: Duration = Duration::from_secs(30);
+/// The wait before a failed message is sent again, unless the vendor asks for another one.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// After this time, a message is no longer sent again.
+const GIVE_UP_MS: u64 = 3_600_000;
+
+/// A message in parts. The parts of strangers are escaped for each channel.
+#[derive(Clone, Debug)]
+struct Message {
+    headline: String,
+    /// Text of senders, vendors and models.
+    details: Vec<String>,
+    /// The path of the page that shows more.
+    path: String,
+}
+
+impl Services {
+    /// Sends messages by the rules of `notify.*`, until `shutdown`. Each message is a task in `tasks`.
+    pub fn send_notices(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
+        let (services, sends) = (Arc::clone(self), tasks.clone());
+        let mut deliveries = self.webhooks.subscribe();
+        let mut events = self.agents.subscribe();
+        let stop = shutdown.clone();
+        let work = shutdown.run_until_cancelled_owned(async move {
+            let mut rules = Rules::default();
+            let mut look = tokio::time::interval(LOOK);
+            loop {
+                tokio::select! {
+                    changed = deliveries.recv() => match changed {
+                        Ok(changed) => {
+                            let now = services.clock.monotonic_ms();
+                            if let Some(notice) = rules.of(&changed, now) {
+                                services.tell(notice, &stop, &sends).await;
+                            }
+                        }
+                        // The missed changes are in the list of deliveries.
+                        Err(RecvError::Lagged(_)) => {}
+                        Err(RecvError::Closed) => return,
+                    },
+                    event = events.recv() => match event {
+                        Ok(AgentEvent::BudgetWarning(warning)) => {
+                            let targets = services.notify(|it| it.notify.budget_warning.clone());
+                            services.send_to(targets, &budget(&warning.budget), &stop, &sends);
+                        }
+                        Ok(_) | Err(RecvError::Lagged(_)) => {}
+                        Err(RecvError::Closed) => return,
+                    },
+                    _ = look.tick() => {
+                        for notice in rules.due(services.clock.monotonic_ms()) {
+                            services.tell(notice, &stop, &sends).await;
+                        }
+                    }
+                }
+            }
+        });
+        tasks.spawn(work);
+    }
+
+    fn notify(&self, targets: impl FnOnce(&Settings) -> Vec<String>) -> Vec<String> {
+        targets(&self.config.resolved().settings)
+    }
+
+    async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
+        let targets = match &notice {
+            Notice::Failed { .. } => self.notify(|it| it.notify.delivery_failed.clone()),
+            Notice::Refuses { .. } => self.notify(|it| it.notify.webhook_refuses.clone()),
+        };
+        if targets.is_empty() {
+            return;
+        }
+        let message = match notice {
+            Notice::Failed {
+                webhook,
+                count,
+                delivery,
+                summary,
+                error,
+            } => {
+                let name = self.name_of(&webhook).await;
+                let headline = match count {
+                    1 => format!("A delivery of the webhook {name} failed."),
+                    count => {
+                        format!("{count} deliveries of the webhook {name} failed. The last one:")
+                    }
+                };
+                Message {
+                    headline,
+                    details: vec![summary, error],
+                    path: format!("/deliveries/{delivery}"),
+                }
+            }
+            Notice::Refuses {
+                webhook,
+                count,
+                reason,
+            } => {
+                let name = self.name_of(&webhook).await;
+                Message {
+                    headline: format!(
+                        "The webhook {name} refused {count} requests and accepted none in between. The last reason:"
+                    ),
+                    details: vec![reason],
+                    path: format!("/webhooks/{webhook}"),
+                }
+            }
+        };
+        self.send_to(targets, &message, stop, sends);
+    }
+
+    /// The name of a webhook, or its ID if it was deleted meanwhile.
+    async fn name_of(&self, id: &WebhookId) -> String {
+        let found = self.webhooks.get(id.as_str()).await;
+        found.map_or_else(|_| id.to_string(), |webhook| webhook.name)
+    }
+
+    fn send_to(
+        self: &Arc<Self>,
+        targets: Vec<String>,
+        message: &Message,
+        stop: &CancellationToken,
+        sends: &TaskTracker,
+    ) {
+        for target in targets {
+            let (services, message) = (Arc::clone(self), message.clone());
+            sends.spawn(stop.clone().run_until_cancelled_owned(async move {
+                services.send_notice(&message, &target).await;
+            }));
+        }
+    }
+
+    /// Sends a message until the channel accepts it.
+    async fn send_notice(&self, message: &Message, target: &str) {
+        let (extra, at) = (BTreeMap::new(), self.clock.now());
+        let markup = self.channels.markup(target, &extra).await;
+        let base = base_url(&self.config.resolved().settings);
+        let mut parts = vec![markup.escape(&message.headline).into_owned()];
+        let details = message.details.iter().filter(|part| !part.is_empty());
+        parts.extend(details.map(|part| markup.escape(part).into_owned()));
+        parts.push(format!("{base}{}", message.path));
+        let text = parts.join("\n\n");
+        let begun = self.clock.monotonic_ms();
+        loop {
+            let message = Outgoing {
+                target,
+                text: &text,
+                extra: &extra,
+                source: SOURCE,
+                at,
+                delivery: None,
+            };
+            let Err(error) = self.channels.send(message).await else {
+                return;
+            };
+            tracing::warn!(target, %error, "a notification was not sent");
+            let wait = match error {
+                SendError::Retry { after, .. } => after.unwrap_or(RETRY_AFTER),
+                SendError::Unreachable { .. } | SendError::Sealed => RETRY_AFTER,
+                SendError::Disabled { .. } | SendError::GiveUp { .. } => return,
+            };
+            if self.clock.monotonic_ms().saturating_sub(begun) >= GIVE_UP_MS {
+                return;
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+}
+
+fn budget(budget: &Budget) -> Message {
+    let (used, limit) = match (budget.tokens, budget.cost) {
+        (Some(tokens), _) => (budget.used_tokens.to_string(), format!("{tokens} tokens")),
+        (None, cost) => (
+            format!("{:.2}", budget.used_cost),
+            format!("{:.2}", cost.unwrap_or_default()),
+        ),
+    };
+    Message {
+        headline: format!(
+            "At least 80 % of the budget {} per {} is used: {used} of {limit}. It resets at {}.",
+            budget.scope,
+            budget.period.as_str(),
+            budget.resets_at
+        ),
+        details: Vec::new(),
+        path: "/settings/usage".to_owned(),
+    }
+}

@@ -1,0 +1,49 @@
+//! Joins the parts of a spoken answer to one recording.
+
+use crate::speech::Converted;
+use bytes::{Bytes, BytesMut};
+use gatehouse_audio::{AudioError, Sound, decode, encode};
+
+/// The longest audio to encode again, in seconds. The parts of longer ones are put together as they are.
+const MAX_ENCODED_SECONDS: u32 = 600;
+
+/// The parts as one recording; `None` if there are none.
+pub(super) fn join(parts: Vec<Converted>) -> Option<Converted> {
+    let (audio, duration_ms) = match encoded(&parts) {
+        Ok(encoded) => encoded,
+        // MP3 frames stand on their own, so players accept parts that follow each other.
+        Err(_) => (
+            appended(&parts),
+            parts.iter().map(|part| part.duration_ms).sum(),
+        ),
+    };
+    let first = parts.into_iter().next()?;
+    Some(Converted {
+        audio,
+        duration_ms,
+        ..first
+    })
+}
+
+fn encoded(parts: &[Converted]) -> Result<(Bytes, u64), AudioError> {
+    let format = parts.first().ok_or(AudioError::Empty)?.format;
+    let mut left = MAX_ENCODED_SECONDS;
+    let mut sounds = Vec::new();
+    for part in parts {
+        let sound: Sound = decode(&part.audio, part.format.kind(), left)?;
+        let seconds = u32::try_from(sound.duration_ms() / 1000).unwrap_or(u32::MAX);
+        left = left.saturating_sub(seconds);
+        sounds.push(sound);
+    }
+    let whole = gatehouse_audio::join(sounds)?;
+    let duration_ms = whole.duration_ms();
+    Ok((encode(&whole, format)?.into(), duration_ms))
+}
+
+fn appended(parts: &[Converted]) -> Bytes {
+    let mut whole = BytesMut::new();
+    for part in parts {
+        whole.extend_from_slice(&part.audio);
+    }
+    whole.freeze()
+}

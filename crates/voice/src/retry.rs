@@ -1,0 +1,63 @@
+//! Repeats calls of hosted providers, as requests to language models are repeated: when the provider is busy or
+//! fails for the moment, and only before its answer has begun. A fallback is tried after that.
+
+use crate::VoiceError;
+use crate::provider::About;
+use crate::resources::Resources;
+use gatehouse_domain::Random;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// Retries after the first attempt.
+const RETRIES: u32 = 3;
+
+/// Calls a provider until it answers, at most [`RETRIES`] times more. Local programs and servers are called
+/// once. No attempt starts later than `retries_total` after the first.
+pub(crate) async fn repeated<T, F>(
+    resources: &Resources,
+    provider: &'static About,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, VoiceError>
+where
+    F: Future<Output = Result<T, VoiceError>>,
+{
+    let began = Instant::now();
+    let mut retry = 0;
+    loop {
+        let error = match attempt().await {
+            Err(error) if retry < RETRIES && provider.is_hosted() => error,
+            ended => return ended,
+        };
+        let Some(wait) = wait(resources, &error, retry) else {
+            return Err(error);
+        };
+        if began.elapsed().saturating_add(wait) > resources.timeouts.retries_total {
+            return Err(error);
+        }
+        tracing::debug!(provider = provider.id, %error, "retrying");
+        retry += 1;
+        sleep(wait).await;
+    }
+}
+
+/// The wait before the next attempt: the provider's, or our own. `None` if the same call would fail again.
+fn wait(resources: &Resources, error: &VoiceError, retry: u32) -> Option<Duration> {
+    match error {
+        VoiceError::Provider {
+            retryable: true,
+            retry_after_seconds,
+            ..
+        } => Some(match retry_after_seconds {
+            Some(seconds) => Duration::from_secs(*seconds),
+            None => own_wait(resources.timeouts.retry_base, retry, &*resources.random),
+        }),
+        _ => None,
+    }
+}
+
+/// `base` doubled for each retry, plus up to half as much jitter.
+fn own_wait(base: Duration, retry: u32, random: &dyn Random) -> Duration {
+    let wait = base.saturating_mul(2_u32.saturating_pow(retry));
+    let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX - 1);
+    wait.saturating_add(Duration::from_millis(random.below(half + 1).into()))
+}

@@ -1,0 +1,80 @@
+//! Messages to channels by the rules of `notify.*`.
+
+use super::{made, send, until};
+use crate::steps::light_owner;
+use gatehouse_testkit::{Actor, Options};
+use serde_json::json;
+use std::time::Duration;
+
+async fn notify(owner: &Actor, rule: &str) {
+    let setting = json!({ "key": format!("notify.{rule}"), "value": ["inbox"] });
+    owner.rpc("config.set", setting).await.unwrap();
+}
+
+async fn texts(owner: &Actor) -> Vec<String> {
+    let inbox = owner.rpc("inbox.list", json!({})).await.unwrap();
+    let messages = inbox["messages"].as_array().unwrap().iter();
+    messages
+        .map(|message| message["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Waits for a message that contains this text.
+async fn told(owner: &Actor, text: &str) -> String {
+    let wait = async {
+        loop {
+            let found = texts(owner).await;
+            if let Some(found) = found.into_iter().find(|it| it.contains(text)) {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(20), wait).await;
+    found.unwrap_or_else(|_| panic!("no message contains {text}"))
+}
+
+#[tokio::test]
+async fn a_failed_delivery_is_told_with_its_reason_and_a_link_and_several_are_told_once() {
+    let (server, owner) = light_owner(Options::default()).await;
+    notify(&owner, "delivery_failed").await;
+    // No model is configured, so the agent fails.
+    let members = json!({ "auth_mode": "none", "deliver_only": false, "deliver_to": null });
+    let hook = made(&owner, members).await;
+    let remote = server.remote();
+    for body in ["{\"a\":1}", "{\"a\":2}"] {
+        send(&remote, &hook.path(), &[], body).await.expect(202);
+    }
+    let text = told(&owner, "A delivery of the webhook n failed.").await;
+    let failed = loop {
+        let all = until(&owner, &hook, 2).await;
+        if all.iter().all(|it| it["status"] == "failed") {
+            break all;
+        }
+    };
+    let is_named = |it: &&serde_json::Value| text.contains(it["id"].as_str().unwrap());
+    let named = failed.iter().find(is_named).unwrap();
+    assert!(text.contains(named["error"].as_str().unwrap()), "{text}");
+    // The second one is in a later message, together with others.
+    assert_eq!(texts(&owner).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
+    let (server, owner) = light_owner(Options::default()).await;
+    notify(&owner, "webhook_refuses").await;
+    let hook = made(&owner, json!({ "auth_mode": "bearer" })).await;
+    let remote = server.remote();
+    let refused = async || send(&remote, &hook.path(), &[], "{}").await.expect(401);
+    for _ in 0..9 {
+        refused().await;
+    }
+    until(&owner, &hook, 9).await;
+    assert!(texts(&owner).await.is_empty());
+    refused().await;
+    let text = told(&owner, "refused 10 requests").await;
+    assert!(
+        text.contains("missing_signature") && text.contains(hook.id()),
+        "{text}"
+    );
+}

@@ -1,0 +1,266 @@
+//! A replay with another payload, or for another agent or channel. The original stays as it is.
+//!
+//! An edited payload did not come from the sender: no signature covers it, so the replay is marked, its event is
+//! read again, and it has no key of the sender. An agent still treats it as a stranger's text, because most of it
+//! is. Such a replay has a session of its own, so it adds nothing to the conversation about the real event.
+
+use crate::delivery::{Delivery, EditedPart};
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use crate::ingest::preview;
+use crate::live::LiveWebhook;
+use crate::metrics;
+use crate::replay::{Original, has_edited_payload, repeat};
+use crate::webhook::{Snapshot, WebhookConfig, own_session};
+use gatehouse_domain::{DeliveryStatus, ErrorCode, Problem};
+use gatehouse_sources::event::{self, Event};
+use gatehouse_sources::payload::Payload;
+use gatehouse_sources::summary;
+use gatehouse_store::{DeliveryRow, NewDelivery};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What to change for a replay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// JSON that takes the place of the payload.
+    pub payload: Option<String>,
+    /// The agent that works on it instead of the webhook's target.
+    pub agent: Option<String>,
+    /// The channel, as `type` or `type:account`, that the agent's answer goes to. Without an agent, the payload
+    /// itself goes there.
+    pub deliver_to: Option<String>,
+}
+
+impl Edit {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What differs from what the sender sent and the webhook does. A payload that was edited before is still not
+    /// the sender's.
+    fn parts(&self, original: &DeliveryRow) -> Vec<EditedPart> {
+        let has_payload = self.payload.is_some() || has_edited_payload(original);
+        let has_target = self.agent.is_some() || self.deliver_to.is_some();
+        let parts = [
+            (EditedPart::Payload, has_payload),
+            (EditedPart::Target, has_target),
+        ];
+        let edited = parts.into_iter().filter(|(_, is_edited)| *is_edited);
+        edited.map(|(part, _)| part).collect()
+    }
+
+    /// Changes the configuration that the replay runs with.
+    fn apply(&self, config: &mut WebhookConfig) {
+        let is_target_before = (config.deliver_only, config.deliver_to.clone());
+        if let Some(agent) = &self.agent {
+            config.agent = Some(agent.clone());
+            // The webhook's model was chosen for its own agent.
+            config.model = None;
+            config.deliver_only = false;
+            config.deliver_to.clone_from(&self.deliver_to);
+        } else if let Some(target) = &self.deliver_to {
+            config.deliver_only = true;
+            config.deliver_to = Some(target.clone());
+        }
+        if config.deliver_only != is_target_before.0 {
+            // It contains either the payload's fields or the agent's answer.
+            config.prompt_template = None;
+        }
+        if config.deliver_to != is_target_before.1 {
+            // These values name a place within the other channel.
+            config.deliver_extra = None;
+        }
+    }
+}
+
+impl Webhooks {
+    /// Replays a delivery with these changes and returns the new one.
+    pub async fn replay_edited(&self, id: &str, edit: &Edit) -> Result<Delivery, WebhooksError> {
+        let inner = &self.0;
+        let original = inner.original(id).await?;
+        inner.check_edit(edit, &original.webhook).await?;
+        let parts = edit.parts(&original.row);
+        let new = edited(inner, original, edit)?;
+        let names: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
+        let marked = Some(names.join(",")).filter(|names| !names.is_empty());
+        let mut stored = new.to_row();
+        stored.edited.clone_from(&marked);
+        inner
+            .store
+            .write(move |conn| {
+                Box::pin(async move {
+                    // The webhook may have been deleted in the meantime.
+                    if conn.find_webhook(new.webhook_id.as_str()).await?.is_none() {
+                        return Err(WebhooksError::NotFound("webhook"));
+                    }
+                    conn.insert_deliveries(std::slice::from_ref(&new)).await?;
+                    if let Some(marked) = &marked {
+                        conn.update_delivery_edited(&new.id, marked).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await?;
+        metrics::delivery(
+            &stored.webhook_id,
+            DeliveryStatus::Queued,
+            stored.event_type.as_deref(),
+        );
+        inner.publish(stored.clone());
+        inner.wake.notify_one();
+        Ok(Delivery::from(stored))
+    }
+}
+
+impl Inner {
+    async fn check_edit(&self, edit: &Edit, webhook: &LiveWebhook) -> Result<(), WebhooksError> {
+        if let Some(payload) = &edit.payload {
+            if webhook.config.schedule.is_some() {
+                let reason =
+                    "the payload of a schedule is made by the gateway and cannot be edited";
+                return Err(WebhooksError::invalid("payload", reason));
+            }
+            let most = webhook.config.max_body_bytes;
+            if u64::try_from(payload.len()).unwrap_or(u64::MAX) > most {
+                let reason = format!("at most {most} bytes, the limit of the webhook");
+                return Err(WebhooksError::invalid("payload", reason));
+            }
+        }
+        if let Some(target) = &edit.deliver_to {
+            let checked = self.channels.check_target(target).await;
+            checked.map_err(|error| WebhooksError::Refused(error.into()))?;
+        }
+        if let Some(agent) = &edit.agent {
+            self.check_agent(agent).await?;
+        }
+        Ok(())
+    }
+
+    /// Checks that an agent exists.
+    pub(crate) async fn check_agent(&self, agent: &str) -> Result<(), WebhooksError> {
+        let found = self.agents.get_agent(agent).await;
+        found.map(drop).map_err(|error| match Problem::from(error) {
+            missing if missing.code == ErrorCode::NotFound => {
+                WebhooksError::invalid("agent", "there is no such agent")
+            }
+            problem => WebhooksError::Refused(problem),
+        })
+    }
+}
+
+/// Returns the replay with the changes.
+fn edited(inner: &Inner, original: Original, edit: &Edit) -> Result<NewDelivery, WebhooksError> {
+    let webhook = Arc::clone(&original.webhook);
+    let mut new = repeat(inner, &webhook, original.row, original.payload);
+    if edit.is_empty() {
+        return Ok(new);
+    }
+    if let Some(text) = &edit.payload {
+        let payload = Payload::from_json(text)
+            .map_err(|error| WebhooksError::invalid("payload", error.to_string()))?;
+        let event = event_of(&webhook, &new.headers, &payload, text);
+        new.summary = summary::sentence(webhook.profile, event.event_type.as_deref(), &payload);
+        new.event_type = event.event_type;
+        new.entity_key = event.entity_key;
+        new.delivery_key = None;
+        new.body_size = i64::try_from(text.len()).unwrap_or(i64::MAX);
+        new.body_preview = preview(text.as_bytes());
+        new.payload = Some(payload.into_text());
+    }
+    let mut snapshot: Snapshot = serde_json::from_str(&webhook.snapshot).map_err(|error| {
+        tracing::error!(%error, "the configuration of a webhook cannot be read");
+        WebhooksError::Refused(Problem::internal())
+    })?;
+    edit.apply(&mut snapshot.config);
+    new.target = Some(snapshot.config.queue_target().into());
+    new.session_key = own_session(&webhook.public_id, &new.id);
+    new.config = Some(snapshot.to_text()?.into());
+    Ok(new)
+}
+
+/// Reads the event of an edited payload, with the recorded headers of the original.
+fn event_of(webhook: &LiveWebhook, headers: &str, payload: &Payload, text: &str) -> Event {
+    let recorded: BTreeMap<String, String> = serde_json::from_str(headers).unwrap_or_default();
+    let pairs = recorded.iter().filter_map(|(name, value)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_str(value).ok()?))
+    });
+    let headers: HeaderMap = pairs.collect();
+    let event_header = webhook.config.event_header.as_deref();
+    event::read(
+        webhook.profile,
+        event_header,
+        &headers,
+        payload,
+        text.as_bytes(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_sources::profile;
+
+    fn forwarding() -> WebhookConfig {
+        WebhookConfig {
+            deliver_only: true,
+            deliver_to: Some("slack:ops".to_owned()),
+            deliver_extra: Some(BTreeMap::from([("channel".to_owned(), "C1".to_owned())])),
+            prompt_template: Some("{text}".to_owned()),
+            ..WebhookConfig::new(profile::generic())
+        }
+    }
+
+    fn applied(edit: &Edit, mut config: WebhookConfig) -> WebhookConfig {
+        edit.apply(&mut config);
+        config
+    }
+
+    #[test]
+    fn an_edited_payload_keeps_the_target() {
+        let edit = Edit {
+            payload: Some("{}".to_owned()),
+            ..Edit::default()
+        };
+        assert_eq!(applied(&edit, forwarding()), forwarding());
+    }
+
+    #[test]
+    fn another_channel_keeps_the_template_and_drops_what_named_a_place_in_the_first() {
+        let edit = Edit {
+            deliver_to: Some("inbox".to_owned()),
+            ..Edit::default()
+        };
+        let config = applied(&edit, forwarding());
+        assert_eq!(config.queue_target(), "inbox");
+        assert_eq!(config.prompt_template.as_deref(), Some("{text}"));
+        assert_eq!(config.deliver_extra, None);
+    }
+
+    #[test]
+    fn an_agent_gets_no_template_of_payloads_and_no_model_of_another_agent() {
+        let before = WebhookConfig {
+            model: Some("big".to_owned()),
+            ..forwarding()
+        };
+        let edit = Edit {
+            agent: Some("agent_1".to_owned()),
+            ..Edit::default()
+        };
+        let config = applied(&edit, before);
+        assert_eq!((config.queue_target(), config.answer_target()), ("", None));
+        assert_eq!(config.template(), "{answer}");
+        assert_eq!(
+            (config.model, config.agent.as_deref()),
+            (None, Some("agent_1"))
+        );
+        let with_answer = Edit {
+            deliver_to: Some("inbox".to_owned()),
+            ..edit
+        };
+        let config = applied(&with_answer, forwarding());
+        assert_eq!(config.answer_target(), Some("inbox"));
+    }
+}

@@ -1,0 +1,15 @@
+// The order of the people in the list. Pure.
+import type { ChannelPairing } from '../../client/generated/rpc';
+
+/** Those who wait for approval first, the newest at the top; then the paired by name. Expired codes are left out. */
+export function inOrder(people: readonly ChannelPairing[], now: number): ChannelPairing[] {
+  const waiting = people.filter((one) => one.code && !(one.expires_at && Date.parse(one.expires_at) <= now));
+  const paired = people.filter((one) => !one.code);
+  return [
+    ...waiting.toSorted((a, b) => b.id.localeCompare(a.id)),
+    ...paired.toSorted((a, b) => a.name.localeCompare(b.name) || a.id.localeCompare(b.id)),
+  ];
+}
+
+/** Whether messages are received through the channel. */
+export const receives = (channel: { fields: Record<string, unknown> }): boolean => channel.fields['inbound'] === true;

@@ -1,0 +1,66 @@
+// What a replay changes: the payload, the target or both. Pure functions.
+import { m } from '../../paraglide/messages.js';
+import type { Delivery } from './status';
+
+/** A longer payload makes typing slow. */
+export const MAX_EDITED = 200_000;
+
+interface Edit {
+  before: string;
+  text: string;
+  /** A value of `placesOf`; empty for the webhook's own target. */
+  target: string;
+}
+
+/** The params of the replay besides the ID. Empty if nothing changes. */
+export function changesOf({ before, text, target }: Edit): { payload?: string; agent?: string; deliver_to?: string } {
+  const [kind, name] = [target.slice(0, target.indexOf(' ')), target.slice(target.indexOf(' ') + 1)];
+  return {
+    ...(text !== before && { payload: text }),
+    ...(kind === 'agent' && { agent: name }),
+    ...(kind === 'channel' && { deliver_to: name }),
+  };
+}
+
+interface Channel {
+  id: string;
+  type: string;
+  label: string;
+  enabled: boolean;
+}
+
+/** The places that a replay can go to, as options. */
+export const placesOf = (agents: readonly { id: string; name: string }[], channels: readonly Channel[]) => [
+  { value: '', label: m.deliveries_edit_same() },
+  ...agents.map(({ id, name }) => ({ value: `agent ${id}`, label: m.deliveries_edit_agent({ name }) })),
+  ...channels.map(({ id, type, label, enabled }) => ({
+    value: `channel ${id === type ? type : `${type}:${id}`}`,
+    label: m.deliveries_edit_channel({ name: label }),
+    disabled: !enabled,
+  })),
+];
+
+/** What the owner changed for this replay. */
+export const isEdited = (delivery: Pick<Delivery, 'edited'>, part: 'payload' | 'target'): boolean =>
+  delivery.edited?.includes(part) ?? false;
+
+interface Webhook {
+  auth_mode: string;
+  deliver_only: boolean;
+  deliver_to: string | null;
+}
+
+/** Whether the sender was verified, whether the payload goes to a channel, and where payload and answer go. */
+export function waysOf(delivery: Delivery, webhook: Webhook | undefined) {
+  const target = delivery.target ?? null;
+  const forwarded = delivery.session_id == null && target !== null;
+  const elsewhere = isEdited(delivery, 'target');
+  const forwards = elsewhere ? forwarded : (webhook?.deliver_only ?? forwarded);
+  const to = elsewhere ? target : (webhook?.deliver_to ?? null);
+  return {
+    verifies: isEdited(delivery, 'payload') ? false : webhook ? webhook.auth_mode !== 'none' : null,
+    forwards,
+    deliverTo: forwards && (elsewhere || webhook?.deliver_only) ? to : null,
+    answerTo: to,
+  };
+}
