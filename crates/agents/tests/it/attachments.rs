@@ -221,6 +221,26 @@ async fn a_file_is_private_so_its_text_does_not_leave_without_approval() {
 }
 
 #[tokio::test]
+async fn a_branch_names_the_files_but_does_not_have_them() {
+    let harness = Harness::new().await;
+    let session = session(&harness).await;
+    let file = add(&harness, &session, document("The total is 42.")).await;
+    let report = send(&harness, with(&session, "Read this.", &[&file])).await;
+    let branched = harness
+        .agents
+        .branch_session(session.as_str(), report.turn_id.as_str(), None);
+    let branch = branched.await.unwrap();
+    assert!(branch.tainted);
+    let history = json!(harness.history(branch.id.as_str()).await);
+    assert_eq!(history[2]["attachments"][0]["name"], "plan.txt");
+    assert!(!is_there(&harness, &branch.id, &file).await);
+    send(&harness, chat(Some(branch.id.as_str()), "Again.")).await;
+    let seen = harness.model.seen().last().unwrap().to_string();
+    assert!(seen.contains("name: plan.txt") && seen.contains("[The file is no longer stored.]"));
+    assert!(!seen.contains("The total is 42."));
+}
+
+#[tokio::test]
 async fn only_files_of_the_session_that_were_not_sent_can_be_sent() {
     for harness in harnesses().await {
         let mine = session(&harness).await;
