@@ -138,9 +138,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BranchParams {
-    /// The session's id.
     id: Option<String>,
-    /// The session's key.
     key: Option<String>,
     /// The last turn to copy. It must have ended.
     turn_id: String,
