@@ -40,6 +40,7 @@ test('a payload is edited and replayed: marked, not verified, and the original u
   await expect(detail.getByText('The sender did not send it, and it is not verified.')).toBeVisible();
   await expect(detail.getByRole('list', { name: 'Timeline of the delivery' }).getByRole('listitem').filter({ hasText: 'Verified' })).toContainText('skipped');
   await expect.poll(() => inbox(home)).toEqual(['PR Paint the gate', 'PR Mend the gate']);
+  await expect(page.locator('[data-id]').filter({ hasText: 'Paint the gate' })).toContainText('Edited · House');
   await detail.getByRole('link', { name: 'Original delivery' }).click();
   await expect(page.getByRole('region', { name: /Mend the gate/ })).toBeVisible();
   await expect(page.getByText('it is not verified')).toHaveCount(0);

@@ -7,7 +7,7 @@ import { expect, test } from './fixtures/test';
 
 const rule = (page: Page, name: string) => page.getByRole('region', { name });
 
-test('a failed delivery is told to the chosen channels, and to none after they are removed', async ({ home, page }) => {
+test('a failed delivery is reported to the chosen channels, and to none after they are removed', async ({ home, page }) => {
   const there = await receiver();
   await home.rpc('channels.create', { type: 'http', id: 'ops', label: 'Ops', fields: { url: there.url } });
   const webhook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });

@@ -21,7 +21,9 @@ impl Agents {
         label: Option<&str>,
     ) -> Result<Session, AgentsError> {
         let label = label.map(|label| label.trim().to_owned());
-        label.as_deref().map(check_label).transpose()?;
+        if let Some(label) = &label {
+            check_label(label)?;
+        }
         let gone = AgentsError::NotFound("turn");
         if turn.contains('\0') {
             return Err(gone);

@@ -127,7 +127,7 @@ impl Rules {
             known.told_at = now;
             match known.waiting.take() {
                 Some(notice) => due.push(notice),
-                // Nothing failed meanwhile: the next failure is told at once.
+                // Nothing failed meanwhile: the next failure is reported at once.
                 None => return false,
             }
             true
@@ -213,7 +213,7 @@ mod tests {
         let later = 5 + 2 * TOGETHER_MS;
         let next = rules.of(&failed(5), later);
         assert_eq!(told(next), Some((2, "del_5".to_owned())));
-        // After a quiet period, a failure is told at once again.
+        // After a quiet period, a failure is reported at once again.
         assert!(rules.due(later + TOGETHER_MS).is_empty());
         let again = rules.of(&failed(6), later + TOGETHER_MS);
         assert_eq!(told(again), Some((1, "del_6".to_owned())));

@@ -17,6 +17,8 @@ export interface Row {
   summary: string | null;
   outcome: string | null;
   target: string | null;
+  /** The payload was edited for a replay. */
+  edited: boolean;
 }
 
 export interface Filters {
@@ -65,6 +67,7 @@ export const rowOf = (delivery: Change): Row => ({
   summary: delivery.summary ?? null,
   outcome: delivery.outcome ?? null,
   target: delivery.target ?? null,
+  edited: delivery.edited?.includes('payload') ?? false,
 });
 
 /** Compares an event type with a filter as the gateway does: a `*` at the end stands for any text. */
