@@ -1,7 +1,7 @@
 //! Files of sessions. A caller stores a file with a session, then sends a text that names it. The caller has
 //! already found its type and made what models receive of it.
 //!
-//! Files count as a stranger's, whoever sent them: their author is not known.
+//! Files count as a stranger's, even those that the owner sends, because their author is not known.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};

@@ -369,7 +369,7 @@ async fn a_file_at_the_limit_and_one_past_it() {
         "past the total"
     );
     assert!(is_there(&harness, &session, &files[1]).await);
-    // A message keeps the name of a file that is gone, and the model is told.
+    // A message keeps the name of a deleted file, and the request to the model says that it is deleted.
     send(&harness, with(&session, "One", &[&files[1]])).await;
     add("012345678").await;
     add("012345678").await;
