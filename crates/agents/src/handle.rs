@@ -11,6 +11,7 @@ use crate::model_call::ModelCalls;
 use crate::registry::ToolRegistry;
 use crate::speaker::{AudioParts, Speaker};
 use crate::speeches::Speeches;
+use crate::turn::LeftOut;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::id::{MessageId, SessionId};
@@ -95,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<AgentsSettings>,
     pub(crate) tools: ToolRegistry,
+    pub(crate) left_out: LeftOut,
     pub(crate) speaker: OnceLock<Arc<dyn Speaker>>,
     pub(crate) lanes: Lanes,
     pub(crate) speeches: Speeches,
@@ -140,6 +142,7 @@ impl Agents {
             random: parts.random,
             settings: ArcSwap::from_pointee(settings),
             tools: ToolRegistry::default(),
+            left_out: LeftOut::default(),
             speaker: OnceLock::new(),
             lanes: Lanes::default(),
             speeches: Speeches::default(),

@@ -2,8 +2,8 @@
 
 use crate::Services;
 use crate::live_config::settings::base_url;
+use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Approval};
-use gatehouse_channels::{Outgoing, SendError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,6 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The sender's name in the messages.
-const SOURCE: &str = "Gatehouse";
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// Longer arguments are cut in a message. The link shows all of them.
@@ -50,25 +48,13 @@ impl Services {
 
     /// Sends the message until the channel accepts it or the call no longer waits.
     async fn announce_approval(&self, asked: &Approval, target: &str) {
-        let (extra, at) = (BTreeMap::new(), self.clock.now());
+        let at = self.clock.now();
         while let Some(token) = self.agents.approval_token(&asked.id) {
             let text = self.approval_message(asked, target, &token).await;
-            let message = Outgoing {
-                target,
-                text: &text,
-                extra: &extra,
-                source: SOURCE,
-                at,
-                delivery: None,
-            };
-            let Err(error) = self.channels.send(message).await else {
+            let text = &text;
+            let message = OwnMessage { target, text, at };
+            let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
                 return;
-            };
-            tracing::warn!(target, %error, "a message about an approval was not sent");
-            let wait = match error {
-                SendError::Retry { after, .. } => after.unwrap_or(RETRY_AFTER),
-                SendError::Unreachable { .. } | SendError::Sealed => RETRY_AFTER,
-                SendError::Disabled { .. } | SendError::GiveUp { .. } => return,
             };
             tokio::time::sleep(wait).await;
         }

@@ -9,6 +9,7 @@ pub mod doctor;
 mod inbound;
 pub mod live_config;
 mod notices;
+mod own_messages;
 mod problem;
 mod services;
 mod vault_status;

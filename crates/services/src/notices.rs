@@ -6,8 +6,8 @@ mod rules;
 
 use crate::Services;
 use crate::live_config::settings::base_url;
+use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Budget};
-use gatehouse_channels::{Outgoing, SendError};
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
 use rules::{Notice, Rules};
@@ -18,8 +18,6 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The sender's name in the messages.
-const SOURCE: &str = "Gatehouse";
 /// How often messages are looked for that waited for further failures.
 const LOOK: Duration = Duration::from_secs(30);
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
@@ -153,32 +151,18 @@ impl Services {
 
     /// Sends a message until the channel accepts it.
     async fn send_notice(&self, message: &Message, target: &str) {
-        let (extra, at) = (BTreeMap::new(), self.clock.now());
-        let markup = self.channels.markup(target, &extra).await;
+        let markup = self.channels.markup(target, &BTreeMap::new()).await;
         let base = base_url(&self.config.resolved().settings);
         let mut parts = vec![markup.escape(&message.headline).into_owned()];
         let details = message.details.iter().filter(|part| !part.is_empty());
         parts.extend(details.map(|part| markup.escape(part).into_owned()));
         parts.push(format!("{base}{}", message.path));
-        let text = parts.join("\n\n");
+        let (text, at) = (&parts.join("\n\n"), self.clock.now());
         let begun = self.clock.monotonic_ms();
         loop {
-            let message = Outgoing {
-                target,
-                text: &text,
-                extra: &extra,
-                source: SOURCE,
-                at,
-                delivery: None,
-            };
-            let Err(error) = self.channels.send(message).await else {
+            let message = OwnMessage { target, text, at };
+            let Some(wait) = self.try_own_message(message, RETRY_AFTER).await else {
                 return;
-            };
-            tracing::warn!(target, %error, "a notification was not sent");
-            let wait = match error {
-                SendError::Retry { after, .. } => after.unwrap_or(RETRY_AFTER),
-                SendError::Unreachable { .. } | SendError::Sealed => RETRY_AFTER,
-                SendError::Disabled { .. } | SendError::GiveUp { .. } => return,
             };
             if self.clock.monotonic_ms().saturating_sub(begun) >= GIVE_UP_MS {
                 return;

@@ -70,6 +70,7 @@ mod setup_code;
 mod sql;
 mod sqlite;
 mod ssh_keys;
+mod stored_bytes;
 mod sweep_clock;
 #[cfg(feature = "testing")]
 #[expect(

@@ -54,16 +54,6 @@ impl FromRow for SessionAudioRow {
     }
 }
 
-struct Bytes(Vec<u8>);
-
-impl FromRow for Bytes {
-    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
-        // SQLite's `substr` returns NULL for an empty range.
-        let bytes: Option<Vec<u8>> = row.try_get(0)?;
-        Ok(Self(bytes.unwrap_or_default()))
-    }
-}
-
 struct Old {
     id: String,
     size: i64,
@@ -221,14 +211,8 @@ impl Conn {
         from: i64,
         length: i64,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        // Both engines count from 1; PostgreSQL expects 32-bit integers.
-        let query = query(
-            "SELECT substr(data, CAST($2 AS INTEGER), CAST($3 AS INTEGER))
-             FROM session_audio WHERE id = $1",
-        );
-        let query = query.bind(id.as_str()).bind(from.saturating_add(1));
-        let found: Option<Bytes> = self.find(query.bind(length)).await?;
-        Ok(found.map(|Bytes(data)| data))
+        self.find_data_part("session_audio", id.as_str(), (from, length))
+            .await
     }
 
     /// Returns the newest recording of a session since the given time, if its transcript is exactly this text

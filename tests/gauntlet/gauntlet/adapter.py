@@ -202,6 +202,10 @@ class Gateway:
         """Resident memory of the gateway's process."""
         self._cannot("read the gateway's memory")
 
+    def peak_memory_bytes(self):
+        """The most resident memory that the gateway's process had."""
+        self._cannot("read the gateway's memory")
+
     def setup_code(self):
         self._cannot("read the setup code")
 

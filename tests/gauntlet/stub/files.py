@@ -4,7 +4,7 @@ import secrets
 import struct
 
 WRITE = "operator.write"
-MAX_PIXELS = 50_000_000
+MAX_PIXELS = 32_000_000
 
 
 class Files:
@@ -33,7 +33,7 @@ class Files:
             if width * height > MAX_PIXELS:
                 if not self.weak("file-pixel-bomb"):
                     return 413, [], {"code": "PAYLOAD_TOO_LARGE"}
-                self.held += width * height
+                self.held += 4 * width * height
         name = "att_" + secrets.token_hex(8)
         self.files[name] = (conversation, request.body, request.header("content-type"))
         return 200, [], {"id": name}

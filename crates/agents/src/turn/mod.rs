@@ -28,6 +28,8 @@ use crate::session::Source;
 use crate::start::Turn;
 use crate::stop::Stop;
 use crate::taint::HasRead;
+pub(crate) use offer::LeftOut;
+
 use failure::TurnFailure;
 use futures_util::FutureExt;
 use gatehouse_domain::id::SessionId;

@@ -4,7 +4,8 @@ use super::{Running, Setup};
 use crate::request::tokens_of_tool;
 use crate::tool::Tool;
 use gatehouse_models::ToolSpec;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many tools a request offers (`OpenAI`: "Expected an array with maximum length 128").
 const MAX_TOOLS: usize = 128;
@@ -20,6 +21,18 @@ pub(super) struct Offer {
     pub(super) specs: Vec<ToolSpec>,
     /// Their estimated tokens.
     pub(super) tokens: u64,
+}
+
+/// The warnings about tools that are left out: each is logged once, not with every request.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut(Mutex<HashSet<(String, String, usize)>>);
+
+impl LeftOut {
+    /// Whether so many tools of this agent are left out for this model for the first time.
+    fn is_new(&self, agent: &str, model: &str, count: usize) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert((agent.to_owned(), model.to_owned(), count))
+    }
 }
 
 impl Running<'_> {
@@ -51,10 +64,13 @@ impl Running<'_> {
                 left_out.push(spec.name);
             }
         }
-        if let Some(first) = left_out.first() {
+        let (agent, model) = (&setup.agent.id, setup.model.to_string());
+        if let Some(first) = left_out.first()
+            && self.inner.left_out.is_new(agent, &model, left_out.len())
+        {
             tracing::warn!(
-                agent = setup.agent.id,
-                model = %setup.model,
+                agent,
+                model,
                 left_out = left_out.len(),
                 first,
                 "the tools are more than {MAX_TOOLS} or take more than half of the model's context; restrict \
@@ -78,4 +94,19 @@ fn by_importance(setup: &Setup, mut offered: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn 
         )
     });
     offered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_that_are_left_out_are_reported_once_for_each_agent_model_and_count() {
+        let left_out = LeftOut::default();
+        assert!(left_out.is_new("a", "p/m", 1));
+        assert!(!left_out.is_new("a", "p/m", 1));
+        for (agent, model, count) in [("b", "p/m", 1), ("a", "p/n", 1), ("a", "p/m", 2)] {
+            assert!(left_out.is_new(agent, model, count));
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! `telegram`: long polling with `getUpdates` (<https://core.telegram.org/bots/api#getupdates>). A request with an
 //! offset confirms all updates before it.
 
+mod files;
+
 use super::{Bot, Receiver, ReceiverState, Source};
 use crate::error::Failure;
-use crate::receive::{ReceiveError, Received, ReceivedFile, ReceivedMessage};
+use crate::receive::{ReceiveError, Received, ReceivedMessage};
 use crate::senders::telegram::{BASE_URL, number_or_text};
 use crate::vendor::{Answer, Limits, call_within, join};
 use futures_util::future::BoxFuture;
@@ -24,9 +26,6 @@ const LIMITS: Limits = Limits {
 /// Wait after Telegram reported that another program receives.
 const CONFLICT: Duration = Duration::from_secs(30);
 const MAX_NAME_CHARS: usize = 64;
-/// How long fetching a file may take.
-const FILE_TIME: Duration = Duration::from_mins(2);
-
 #[derive(Debug)]
 pub(crate) struct TelegramReceiver;
 
@@ -55,8 +54,8 @@ struct Message {
     caption: Option<String>,
     /// The same photo in several sizes.
     #[serde(default)]
-    photo: Vec<PhotoSize>,
-    document: Option<Document>,
+    photo: Vec<files::PhotoSize>,
+    document: Option<files::Document>,
     #[serde(default)]
     entities: Vec<Entity>,
     #[serde(default)]
@@ -71,19 +70,6 @@ struct Message {
     message_thread_id: Option<i64>,
     #[serde(default)]
     is_topic_message: bool,
-}
-
-#[derive(Deserialize)]
-struct PhotoSize {
-    file_id: String,
-    width: i64,
-    height: i64,
-}
-
-#[derive(Deserialize)]
-struct Document {
-    file_id: String,
-    file_name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -164,27 +150,13 @@ impl Receiver for TelegramReceiver {
         })
     }
 
-    /// With `getFile` (<https://core.telegram.org/bots/api#getfile>), which refuses files of more than 20 MB.
     fn fetch_file<'a>(
         &'a self,
         source: Source<'a>,
         file_id: &'a str,
         max_bytes: usize,
     ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
-        Box::pin(async move {
-            let answer = call(source, "getFile", &json!({ "file_id": file_id })).await?;
-            let file = answer.response_json();
-            if answer.status == 400 && file.text("/description").contains("too big") {
-                return Ok(None);
-            }
-            answer.check(NOUN, file.seconds("/parameters/retry_after"))?;
-            let size = file.number("/result/file_size").unwrap_or_default();
-            if usize::try_from(size).is_ok_and(|size| size > max_bytes) {
-                return Ok(None);
-            }
-            let data = download(source, file.text("/result/file_path"), max_bytes).await?;
-            Ok((data.len() <= max_bytes).then_some(data))
-        })
+        Box::pin(files::fetch(source, file_id, max_bytes))
     }
 
     fn show_typing<'a>(
@@ -221,32 +193,6 @@ async fn call(source: Source<'_>, method: &str, body: &Value) -> Result<Answer, 
     let outbound = &source.inner.outbound;
     let request = outbound.client(AddressSource::Owner).post(url).json(body);
     call_within(outbound, &*source.inner.clock, NOUN, request, LIMITS).await
-}
-
-/// Reads one byte more than `max_bytes` of a larger file.
-async fn download(source: Source<'_>, path: &str, max_bytes: usize) -> Result<Vec<u8>, Failure> {
-    let segments: Vec<&str> = path.split('/').collect();
-    // A server of the owner's with `--local` answers with a path of its own file system.
-    if segments.iter().any(|it| matches!(*it, "" | "." | "..")) {
-        return Err(Failure::refused("Telegram's server offers no download."));
-    }
-    let bot = format!("bot{}", source.need_secret("bot_token")?);
-    let base = source.field("base_url").unwrap_or(BASE_URL);
-    let url = join(base, &[&["file", &bot][..], &segments].concat())?;
-    let outbound = &source.inner.outbound;
-    let request = outbound.client(AddressSource::Owner).get(url);
-    let limits = Limits {
-        timeout: FILE_TIME,
-        bytes: max_bytes.saturating_add(1),
-    };
-    let answer = call_within(outbound, &*source.inner.clock, NOUN, request, limits).await?;
-    answer.check(NOUN, None)?;
-    let data = answer.into_body();
-    // Also if the connection broke.
-    if data.is_empty() {
-        return Err(Failure::later("Telegram sent an empty file."));
-    }
-    Ok(data)
 }
 
 /// The bot's ID and name (`getMe`), by which groups name it.
@@ -317,23 +263,7 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
             && message.forward_date.is_none()
             && message.via_bot.is_none(),
         text: text.filter(|text| !text.trim().is_empty()),
-        file: file_of(message),
-    })
-}
-
-/// The document, or the largest size of the photo, which has no name.
-fn file_of(message: Message) -> Option<ReceivedFile> {
-    if let Some(document) = message.document {
-        return Some(ReceivedFile {
-            id: document.file_id,
-            name: document.file_name.unwrap_or_default(),
-        });
-    }
-    let sizes = message.photo.into_iter();
-    let photo = sizes.max_by_key(|photo| photo.width.saturating_mul(photo.height))?;
-    Some(ReceivedFile {
-        id: photo.file_id,
-        name: "photo.jpg".to_owned(),
+        file: files::file_of(message.document, message.photo),
     })
 }
 

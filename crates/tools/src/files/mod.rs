@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// How long decoding and encoding an image may take, including the wait for other images.
 const PICTURE_TIME: Duration = Duration::from_secs(30);
-/// How many images are decoded at a time. Each can take up to 512 MiB for a moment.
+/// How many images are decoded at a time. Each can take up to 256 MiB for a moment.
 const SLOTS: usize = 1;
 const STACK_BYTES: usize = 4 << 20;
 /// How long reading an office document may take, including the wait for other documents.

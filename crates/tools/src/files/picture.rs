@@ -9,9 +9,10 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits, RgbImag
 use std::io::Cursor;
 
 /// The largest image, in pixels; checked before any pixel is decoded.
-pub(super) const MAX_PIXELS: u64 = 50_000_000;
-/// How much memory the decoder may take.
-const MAX_DECODER_BYTES: u64 = 256 << 20;
+pub(super) const MAX_PIXELS: u64 = 32_000_000;
+/// How much memory the decoded image and its decoder may take: 32 million pixels with 4 channels, and buffers. Some
+/// decoders take as much again, which they do not count.
+const MAX_DECODER_BYTES: u64 = 160_000_000;
 /// The longer side of the copy for models, in pixels. Anthropic scales larger images down to it
 /// (<https://platform.claude.com/docs/en/build-with-claude/vision>).
 pub(super) const MODEL_SIDE: u32 = 1568;
@@ -31,7 +32,7 @@ pub(super) struct Picture {
 
 pub(super) fn read(data: &[u8], format: ImageFormat) -> Result<Picture, FileError> {
     let data = Cursor::new(data);
-    let image = match format {
+    let (image, orientation) = match format {
         ImageFormat::Png => {
             let decoder = PngDecoder::with_limits(data, limits()).map_err(|e| failed(&e))?;
             let is_animated = decoder.is_apng().map_err(|e| failed(&e))?;
@@ -44,14 +45,20 @@ pub(super) fn read(data: &[u8], format: ImageFormat) -> Result<Picture, FileErro
         }
         _ => decode(JpegDecoder::new(data).map_err(|e| failed(&e))?, false)?,
     };
-    let pixels = (image.width(), image.height());
-    let image = if pixels.0.max(pixels.1) > MODEL_SIDE {
+    let (width, height) = (image.width(), image.height());
+    let mut image = if width.max(height) > MODEL_SIDE {
         image.thumbnail(MODEL_SIDE, MODEL_SIDE)
     } else {
         image
     };
+    // Turning the whole image would take as much memory again.
+    image.apply_orientation(orientation);
     Ok(Picture {
-        pixels,
+        pixels: if is_turned(orientation) {
+            (height, width)
+        } else {
+            (width, height)
+        },
         jpeg: small_jpeg(&on_white(&image))?,
     })
 }
@@ -62,7 +69,21 @@ fn limits() -> Limits {
     limits
 }
 
-fn decode(mut decoder: impl ImageDecoder, is_animated: bool) -> Result<DynamicImage, FileError> {
+/// Whether width and height are exchanged when the image is displayed.
+const fn is_turned(orientation: Orientation) -> bool {
+    matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    )
+}
+
+fn decode(
+    mut decoder: impl ImageDecoder,
+    is_animated: bool,
+) -> Result<(DynamicImage, Orientation), FileError> {
     let (width, height) = decoder.dimensions();
     check_pixels(width, height)?;
     if is_animated {
@@ -75,9 +96,8 @@ fn decode(mut decoder: impl ImageDecoder, is_animated: bool) -> Result<DynamicIm
         .map_err(|e| failed(&e))?;
     decoder.set_limits(limits).map_err(|e| failed(&e))?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(|e| failed(&e))?;
-    image.apply_orientation(orientation);
-    Ok(image)
+    let image = DynamicImage::from_decoder(decoder).map_err(|e| failed(&e))?;
+    Ok((image, orientation))
 }
 
 /// Refuses an image that would take too much memory.

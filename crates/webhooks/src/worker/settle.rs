@@ -57,38 +57,33 @@ impl Ending {
         let mut finished = conn.finish_deliveries(owner, &ends).await?.into_iter();
         let mut written = Vec::with_capacity(endings.len());
         for ending in endings {
-            written.push(match ending.finish() {
-                Some(_) => finished.next().unwrap_or_default(),
-                None => ending.write(conn, owner).await?,
-            });
+            let (id, attempt) = &ending.attempt;
+            let was_ours = match &ending.next {
+                Next::Finish(_) => finished.next().unwrap_or_default(),
+                Next::Requeue(requeue) => {
+                    conn.requeue_delivery(id, owner, *attempt, requeue).await?
+                }
+                Next::Answer(answer) => conn.answer_delivery(id, owner, *attempt, answer).await?,
+            };
+            if let Some(failed) = ending.failed.as_ref().filter(|_| was_ours) {
+                conn.insert_delivery_attempt(id, failed).await?;
+            }
+            written.push(was_ours);
         }
         Ok(written)
     }
 
     /// The end of the delivery, if the run ended it.
     fn finish(&self) -> Option<DeliveryEnd<'_>> {
-        let (id, attempt) = &self.attempt;
-        match &self.next {
-            Next::Finish(finish) => Some(DeliveryEnd {
-                id,
-                attempt: *attempt,
-                finish,
-            }),
-            Next::Requeue(_) | Next::Answer(_) => None,
-        }
-    }
-
-    async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
-        let (id, attempt) = &self.attempt;
-        let was_ours = match &self.next {
-            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await?,
-            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await?,
-            Next::Answer(answer) => conn.answer_delivery(id, owner, *attempt, answer).await?,
+        let Next::Finish(finish) = &self.next else {
+            return None;
         };
-        if let Some(failed) = self.failed.as_ref().filter(|_| was_ours) {
-            conn.insert_delivery_attempt(id, failed).await?;
-        }
-        Ok(was_ours)
+        let (id, attempt) = &self.attempt;
+        Some(DeliveryEnd {
+            id,
+            attempt: *attempt,
+            finish,
+        })
     }
 
     /// The inbox message to store in the same transaction.

@@ -36,8 +36,14 @@ class Gatehouse(Wire):
         return (Path(self.folder.name) / "log").read_text(errors="replace")
 
     def memory_bytes(self):
+        return self.memory_figure("VmRSS")
+
+    def peak_memory_bytes(self):
+        return self.memory_figure("VmHWM")
+
+    def memory_figure(self, name):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) * 1024
+        return int(re.search(rf"{name}:\s+(\d+)", status).group(1)) * 1024
 
     def setup_code(self):
         return self.code

@@ -1,0 +1,46 @@
+//! Messages of the gateway itself to a channel.
+
+use crate::Services;
+use gatehouse_channels::{Outgoing, SendError};
+use gatehouse_domain::Timestamp;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The sender's name in the messages.
+const SOURCE: &str = "Gatehouse";
+
+/// A message to a channel.
+pub(crate) struct OwnMessage<'a> {
+    /// As `type` or `type:account`.
+    pub(crate) target: &'a str,
+    /// Escaped for the channel.
+    pub(crate) text: &'a str,
+    pub(crate) at: Timestamp,
+}
+
+impl Services {
+    /// Sends a message once. Returns how long to wait before the next try: what the vendor asks for, otherwise
+    /// `retry_after`; `None` if the channel accepted it, or never will.
+    pub(crate) async fn try_own_message(
+        &self,
+        message: OwnMessage<'_>,
+        retry_after: Duration,
+    ) -> Option<Duration> {
+        let OwnMessage { target, text, at } = message;
+        let message = Outgoing {
+            target,
+            text,
+            extra: &BTreeMap::new(),
+            source: SOURCE,
+            at,
+            delivery: None,
+        };
+        let error = self.channels.send(message).await.err()?;
+        tracing::warn!(target, %error, "a message to a channel was not sent");
+        match error {
+            SendError::Retry { after, .. } => Some(after.unwrap_or(retry_after)),
+            SendError::Unreachable { .. } | SendError::Sealed => Some(retry_after),
+            SendError::Disabled { .. } | SendError::GiveUp { .. } => None,
+        }
+    }
+}
