@@ -7,6 +7,7 @@
 )]
 
 mod bare;
+mod cluster;
 mod crash;
 mod figures;
 mod gate;
@@ -39,6 +40,8 @@ enum Command {
     Gate(gate::Args),
     /// Deliveries while the gateway is killed repeatedly
     Crash(crash::Args),
+    /// Three nodes on one database, with faults of the nodes, the database and the network
+    Cluster(cluster::Args),
     /// Power failures: opens the disk states that one could leave with the real code
     PowerCut(power_cut::Args),
     /// A steady load for a long time with users who open pages: what grows and what slows down
@@ -67,6 +70,10 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(crash::run(&args)),
+        Command::Cluster(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(cluster::run(&args)),
         Command::PowerCut(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

@@ -67,12 +67,16 @@ impl Installation {
         }
     }
 
+    /// Changes a variable of the environment for later starts.
+    pub fn set_environment(&mut self, name: &str, value: String) {
+        self.environment.retain(|(known, _)| known != name);
+        self.environment.push((name.to_owned(), value));
+    }
+
     /// After a kill the vault is sealed, and nobody can enter the password.
     async fn switch_off_vault(&self, server: &Server) -> Result<()> {
-        let headers = [("cookie", self.cookie.as_str())];
-        let ask = request("POST", "/api/auth/vault/disable", &headers, Some("{}"));
-        let mut client = server.connect().await?;
-        client.exchange(&ask).await?.expect_ok()
+        let place = ("POST", "/api/auth/vault/disable");
+        self.call(server, place, Some(&json!({}))).await.map(drop)
     }
 
     /// Starts the gateway.
@@ -92,6 +96,22 @@ impl Installation {
 
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// Makes an HTTP request as the owner and returns its response, which must be a 200 with JSON.
+    pub async fn call(
+        &self,
+        server: &Server,
+        (method, path): (&str, &str),
+        body: Option<&Value>,
+    ) -> Result<Value> {
+        let body = body.map(Value::to_string);
+        let headers = [("cookie", self.cookie.as_str())];
+        let ask = request(method, path, &headers, body.as_deref());
+        let mut client = server.connect().await?;
+        let answer = client.exchange(&ask).await?;
+        answer.expect_ok()?;
+        Ok(serde_json::from_slice(answer.body)?)
     }
 
     /// Makes an RPC call as the owner.

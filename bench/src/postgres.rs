@@ -1,6 +1,7 @@
 //! A PostgreSQL server for benchmarks that can be killed and restarted. It syncs like a production server.
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::chown;
@@ -192,6 +193,24 @@ impl Postgres {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
             child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Sends a signal to all processes of the server. Each is the leader of its own process group.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        let main = self
+            .child
+            .as_ref()
+            .context("the server is not running")?
+            .id();
+        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children"))?;
+        let children = children.split_whitespace().map(str::parse);
+        for process in std::iter::once(Ok(main.cast_signed())).chain(children) {
+            if let Some(process) = Pid::from_raw(process?) {
+                // A connection's process may have ended.
+                let _ = kill_process(process, signal);
+            }
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! A TCP proxy in front of a database. It adds network latency and can fall silent like a firewall that has
-//! lost a connection's state.
+//! A TCP proxy in front of a database. It adds network latency, closes connections, and can fall silent like a
+//! firewall that has lost a connection's state.
 
 use anyhow::Result;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Buffered chunks per direction of a connection.
@@ -17,9 +17,21 @@ const PIECE: usize = 64 * 1024;
 /// A running proxy. It runs until the process ends.
 pub struct Proxy {
     pub port: u16,
+    faults: Arc<Faults>,
+}
+
+/// What the proxy does to its connections.
+struct Faults {
+    /// Connections opened so far.
+    opened: AtomicU64,
     /// Connections with a number below this are silent.
-    silent_below: Arc<AtomicU64>,
-    made: Arc<AtomicU64>,
+    silent_below: AtomicU64,
+    /// Connections with a number below this deliver nothing to the client.
+    deaf_below: AtomicU64,
+    /// Delay in each direction, in microseconds.
+    delay_us: AtomicU64,
+    /// The client's end of each connection.
+    clients: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
@@ -27,31 +39,80 @@ impl Proxy {
     /// sleep, because the timers of the async runtime have a resolution of one millisecond.
     pub fn start(to: u16, one_way: Duration) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let faults = Arc::new(Faults {
+            opened: AtomicU64::default(),
+            silent_below: AtomicU64::default(),
+            deaf_below: AtomicU64::default(),
+            delay_us: AtomicU64::default(),
+            clients: Mutex::default(),
+        });
         let proxy = Self {
             port: listener.local_addr()?.port(),
-            silent_below: Arc::default(),
-            made: Arc::default(),
+            faults: Arc::clone(&faults),
         };
-        let (silent_below, made) = (Arc::clone(&proxy.silent_below), Arc::clone(&proxy.made));
+        proxy.delay(one_way);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else {
                     continue;
                 };
-                let number = made.fetch_add(1, Ordering::SeqCst);
-                let silent_below = Arc::clone(&silent_below);
-                let is_silent = move || number < silent_below.load(Ordering::SeqCst);
-                drop(join(&client, &server, one_way, is_silent.clone()));
-                drop(join(&server, &client, one_way, is_silent));
+                let number = faults.opened.fetch_add(1, Ordering::SeqCst);
+                if let Ok(client) = client.try_clone() {
+                    faults.clients().push(client);
+                }
+                let (of_client, of_server) = (Arc::clone(&faults), Arc::clone(&faults));
+                drop(join(&client, &server, &faults, move || {
+                    of_client.is_silent(number)
+                }));
+                let is_lost = move || of_server.is_silent(number) || of_server.is_deaf(number);
+                drop(join(&server, &client, &faults, is_lost));
             }
         });
         Ok(proxy)
     }
 
+    /// Sets the delay in each direction.
+    pub fn delay(&self, one_way: Duration) {
+        let micros = u64::try_from(one_way.as_micros()).unwrap_or(u64::MAX);
+        self.faults.delay_us.store(micros, Ordering::SeqCst);
+    }
+
     /// Stops forwarding on all open connections without closing them. New connections work.
     pub fn fall_silent(&self) {
-        let made = self.made.load(Ordering::SeqCst);
-        self.silent_below.store(made, Ordering::SeqCst);
+        let opened = self.faults.opened.load(Ordering::SeqCst);
+        self.faults.silent_below.store(opened, Ordering::SeqCst);
+    }
+
+    /// Stops forwarding to the client on all open connections. What the client sends still arrives.
+    pub fn lose_answers(&self) {
+        let opened = self.faults.opened.load(Ordering::SeqCst);
+        self.faults.deaf_below.store(opened, Ordering::SeqCst);
+    }
+
+    /// Closes all open connections.
+    pub fn cut(&self) {
+        for client in self.faults.clients().drain(..) {
+            // It may be closed already.
+            drop(client.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+impl Faults {
+    fn clients(&self) -> MutexGuard<'_, Vec<TcpStream>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_silent(&self, number: u64) -> bool {
+        number < self.silent_below.load(Ordering::SeqCst)
+    }
+
+    fn is_deaf(&self, number: u64) -> bool {
+        number < self.deaf_below.load(Ordering::SeqCst)
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::from_micros(self.delay_us.load(Ordering::SeqCst))
     }
 }
 
@@ -59,17 +120,18 @@ impl Proxy {
 fn join(
     from: &TcpStream,
     to: &TcpStream,
-    delay: Duration,
-    is_silent: impl Fn() -> bool + Send + 'static,
+    faults: &Arc<Faults>,
+    is_lost: impl Fn() -> bool + Send + 'static,
 ) -> Result<()> {
     to.set_nodelay(true)?;
     let (mut from, mut to) = (from.try_clone()?, to.try_clone()?);
     let (line, pieces): (SyncSender<(Instant, Vec<u8>)>, Receiver<_>) = sync_channel(UNDER_WAY);
+    let faults = Arc::clone(faults);
     std::thread::spawn(move || {
         let mut piece = vec![0; PIECE];
         while let Ok(count @ 1..) = from.read(&mut piece) {
             let bytes = piece.get(..count).unwrap_or_default().to_vec();
-            if line.send((Instant::now() + delay, bytes)).is_err() {
+            if line.send((Instant::now() + faults.delay(), bytes)).is_err() {
                 break;
             }
         }
@@ -79,14 +141,14 @@ fn join(
             if let Some(early) = due.checked_duration_since(Instant::now()) {
                 std::thread::sleep(early);
             }
-            if is_silent() {
+            if is_lost() {
                 continue;
             }
             if to.write_all(&bytes).is_err() {
                 break;
             }
         }
-        if !is_silent() {
+        if !is_lost() {
             drop(to.shutdown(Shutdown::Both));
         }
     });
@@ -130,5 +192,23 @@ mod tests {
         assert_eq!(&answer, b"pong");
         let nothing = old.read(&mut answer).unwrap_err();
         assert_eq!(nothing.kind(), std::io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn it_loses_answers_and_cuts_connections() {
+        let proxy = Proxy::start(echo(), Duration::ZERO).unwrap();
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port)).unwrap();
+        let mut answer = [0; 4];
+        stream.write_all(b"ping").unwrap();
+        stream.read_exact(&mut answer).unwrap();
+        proxy.lose_answers();
+        stream.write_all(b"pong").unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_millis(200)))
+            .unwrap();
+        stream.read_exact(&mut answer).unwrap_err();
+        stream.set_read_timeout(None).unwrap();
+        proxy.cut();
+        assert_eq!(stream.read(&mut answer).unwrap(), 0);
     }
 }

@@ -2,19 +2,21 @@
 //! 202 may be lost, and none may be processed twice without a record of it. On PostgreSQL the database server
 //! is killed too.
 
-mod recorder;
+pub mod lane;
+pub mod recorder;
 mod sender;
-mod verdict;
+pub mod verdict;
 
-pub use sender::sign;
+pub use lane::INBOX;
+pub use sender::{Accepted, Message, sign};
 
 use crate::gateway::Server;
-use crate::owner::{Installation, text};
+use crate::owner::Installation;
 use crate::postgres::Postgres;
 use crate::table::Report;
 use anyhow::{Context, Result};
-use recorder::Recorder;
-use sender::{Accepted, Plan};
+use lane::make_lanes;
+use sender::Plan;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -63,18 +65,6 @@ impl Kills {
     }
 }
 
-/// The lane whose deliveries end in the inbox.
-const INBOX: &str = "inbox";
-
-/// A webhook and the recorder of its forwarded messages.
-struct Lane {
-    name: &'static str,
-    id: String,
-    public_id: String,
-    secret: String,
-    recorder: Recorder,
-}
-
 /// Runs the benchmark and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
@@ -85,7 +75,14 @@ pub async fn run(args: &Args) -> Result<()> {
     let (outside, sunk, asked) = recorder::start().await?;
     let installation = Installation::set_up(&environment(outside, database.as_ref())).await?;
     let server = installation.start()?;
-    let lanes = make_lanes(&installation, &server, outside, [sunk, asked]).await?;
+    let lanes = make_lanes(
+        &installation,
+        &server,
+        outside,
+        [sunk, asked],
+        "per_delivery",
+    )
+    .await?;
     let (address, follow) = watch::channel(server.address);
     let plan = Arc::new(Plan::new(args.deliveries));
     let senders: Vec<_> = lanes
@@ -127,7 +124,11 @@ pub async fn run(args: &Args) -> Result<()> {
     server.stop()
 }
 
-fn environment(outside: SocketAddr, database: Option<&Postgres>) -> Vec<(&'static str, String)> {
+/// Returns the settings of a gateway whose model and channel are the recorders at this address.
+pub fn environment(
+    outside: SocketAddr,
+    database: Option<&Postgres>,
+) -> Vec<(&'static str, String)> {
     let database = database.map(|database| ("SERVICE_DATABASE_URL", database.url()));
     [
         ("SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE", "1000000"),
@@ -145,46 +146,6 @@ fn environment(outside: SocketAddr, database: Option<&Postgres>) -> Vec<(&'stati
     )])
     .chain(database)
     .collect()
-}
-
-async fn make_lanes(
-    installation: &Installation,
-    server: &Server,
-    outside: SocketAddr,
-    [sunk, asked]: [Recorder; 2],
-) -> Result<Vec<Lane>> {
-    let account = json!({
-        "type": "http", "id": "sink", "label": "sink",
-        "fields": { "url": format!("http://{outside}/sink") },
-    });
-    installation.rpc(server, "channels.create", account).await?;
-    let forwarded = json!({
-        "name": "forwarded", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
-        "deliver_only": true, "deliver_to": "http:sink", "prompt_template": "{mark}",
-    });
-    let worked_on = json!({
-        "name": "worked on", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
-    });
-    let kept = json!({
-        "name": "kept", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
-        "deliver_only": true, "prompt_template": "{mark}",
-    });
-    let mut lanes = Vec::new();
-    for (name, params, recorder) in [
-        ("deliver-only", forwarded, sunk),
-        ("agent", worked_on, asked),
-        (INBOX, kept, Recorder::default()),
-    ] {
-        let made = installation.rpc(server, "webhooks.create", params).await?;
-        lanes.push(Lane {
-            name,
-            id: text(&made, "id")?,
-            public_id: text(&made, "public_id")?,
-            secret: text(&made, "secret")?,
-            recorder,
-        });
-    }
-    Ok(lanes)
 }
 
 /// Kills the gateway at random moments until the number of kills is reached and all deliveries are accepted.
@@ -230,7 +191,7 @@ async fn kill_often(
 }
 
 /// Waits until no delivery is waiting or running; `false` after a timeout.
-async fn wait_until_done(installation: &Installation, server: &Server) -> Result<bool> {
+pub async fn wait_until_done(installation: &Installation, server: &Server) -> Result<bool> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_mins(5) {
         // The database may have just been killed.

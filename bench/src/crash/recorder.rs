@@ -9,23 +9,36 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpListener;
 
 /// Prefix of a delivery's mark in its payload.
 pub const MARK: &str = "mark-";
 
-/// The received marks with their counts.
+/// The received marks.
 #[derive(Clone, Debug, Default)]
-pub struct Recorder {
-    seen: Arc<Mutex<HashMap<String, u32>>>,
+pub struct Recorder(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    counts: HashMap<String, u32>,
+    /// In the order in which they arrived.
+    arrivals: Vec<String>,
 }
 
 impl Recorder {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns how often a mark was received.
     pub fn count(&self, mark: &str) -> u32 {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get(mark).copied().unwrap_or(0)
+        self.seen().counts.get(mark).copied().unwrap_or(0)
+    }
+
+    /// Returns all marks in the order in which they arrived, with repeats.
+    pub fn arrivals(&self) -> Vec<String> {
+        self.seen().arrivals.clone()
     }
 
     /// Records the last mark in a text.
@@ -37,8 +50,9 @@ impl Recorder {
             .chars()
             .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        *seen.entry(mark).or_default() += 1;
+        let mut seen = self.seen();
+        seen.arrivals.push(mark.clone());
+        *seen.counts.entry(mark).or_default() += 1;
     }
 }
 

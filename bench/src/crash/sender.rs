@@ -1,6 +1,6 @@
 //! A sender that behaves like a code host: it repeats a delivery with the same ID if it receives no response.
 
-use super::Lane;
+use super::lane::Lane;
 use super::recorder::MARK;
 use crate::http1::{Client, request};
 use anyhow::{Result, bail};
@@ -93,10 +93,13 @@ pub fn start(
         tokio::spawn(async move {
             let mut accepted = Vec::new();
             while let Some(number) = plan.take().await {
-                let mark = format!("{MARK}{name}-{number}");
-                send(&address, &public_id, &secret, &mark).await?;
+                let message = Message::new((&public_id, &secret), (name, number), number)?;
+                send(&address, &message).await?;
                 plan.accepted.fetch_add(1, Ordering::AcqRel);
-                accepted.push(Accepted { mark, lane: name });
+                accepted.push(Accepted {
+                    mark: message.mark,
+                    lane: name,
+                });
             }
             Ok(accepted)
         })
@@ -104,26 +107,42 @@ pub fn start(
     (0..CONNECTIONS).map(one).collect()
 }
 
-async fn send(
-    address: &watch::Receiver<SocketAddr>,
-    public_id: &str,
-    secret: &str,
-    mark: &str,
-) -> Result<()> {
-    let body = format!(
-        r#"{{"ref":"refs/heads/main","mark":"{mark}","repository":{{"full_name":"a/b"}},"commits":[{{"id":"1","message":"{mark}"}}]}}"#
-    );
-    let signature = sign(secret, &body)?;
-    let headers = [
-        ("x-github-event", "push"),
-        ("x-github-delivery", mark),
-        ("x-hub-signature-256", signature.as_str()),
-    ];
-    let path = format!("/api/webhooks/ingest/{public_id}");
-    let message = request("POST", &path, &headers, Some(&body));
+/// A delivery as the code host sends it.
+pub struct Message {
+    /// The delivery's mark, which is also its ID at the sender.
+    pub mark: String,
+    /// The whole HTTP request.
+    pub request: Vec<u8>,
+}
+
+impl Message {
+    /// Builds the delivery with this number in its stream. It is about an issue with this number, which is the
+    /// delivery's entity.
+    pub fn new(
+        (public_id, secret): (&str, &str),
+        (stream, number): (&str, usize),
+        issue: usize,
+    ) -> Result<Self> {
+        let mark = format!("{MARK}{stream}-{number}");
+        let body = format!(
+            r#"{{"action":"edited","issue":{{"number":{issue},"title":"Title"}},"repository":{{"full_name":"a/b"}},"mark":"{mark}"}}"#
+        );
+        let signature = sign(secret, &body)?;
+        let headers = [
+            ("x-github-event", "issues"),
+            ("x-github-delivery", mark.as_str()),
+            ("x-hub-signature-256", signature.as_str()),
+        ];
+        let path = format!("/api/webhooks/ingest/{public_id}");
+        let request = request("POST", &path, &headers, Some(&body));
+        Ok(Self { mark, request })
+    }
+}
+
+async fn send(address: &watch::Receiver<SocketAddr>, message: &Message) -> Result<()> {
     for _ in 0..TRIES {
         let now = *address.borrow();
-        match attempt(now, &message).await {
+        match attempt(now, &message.request).await {
             Ok(200 | 202) => return Ok(()),
             // Killed or still starting.
             Err(_) | Ok(503) => tokio::time::sleep(Duration::from_millis(2)).await,

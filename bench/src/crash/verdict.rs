@@ -1,6 +1,7 @@
 //! Compares the gateway's rows with the records of the external services.
 
-use super::{Accepted, Lane};
+use super::Accepted;
+use super::lane::Lane;
 use crate::gateway::Server;
 use crate::owner::{Installation, text};
 use crate::table::Report;

@@ -2,7 +2,7 @@
 
 mod check_auth;
 mod flood;
-mod revocation;
+pub mod revocation;
 mod start;
 mod throughput;
 mod vault;

@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Close code of a socket whose credential has ended.
 const NOT_AUTHENTICATED: u16 = 4401;
 
-async fn open(
+/// Opens a chat socket with a header that authenticates it.
+pub async fn open(
     gateway: &Server,
     name: &'static str,
     value: &str,
@@ -40,7 +41,8 @@ async fn open(
     Ok(socket)
 }
 
-async fn end(socket: &mut WebSocketStream<TcpStream>) -> Result<u16> {
+/// Waits until the server closes the socket. Returns the close code.
+pub async fn end(socket: &mut WebSocketStream<TcpStream>) -> Result<u16> {
     loop {
         match timeout(PATIENCE, socket.next())
             .await?
@@ -54,7 +56,7 @@ async fn end(socket: &mut WebSocketStream<TcpStream>) -> Result<u16> {
 }
 
 /// Measures sessions and keys.
-pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
+pub(super) async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let gateway = site.gateway()?;
     let mut client = gateway.connect().await?;
     let unlock = serde_json::json!({ "password": super::PASSWORD }).to_string();

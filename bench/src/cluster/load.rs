@@ -1,0 +1,135 @@
+//! Senders that behave like a code host behind a load balancer: a delivery that one node does not accept is repeated
+//! with the same ID at the next node.
+
+use crate::crash::lane::Lane;
+use crate::crash::{Accepted, Message};
+use crate::http1::Client;
+use anyhow::{Result, bail};
+use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Connections for each webhook.
+const CONNECTIONS: usize = 8;
+/// How long a sender waits for a node before it goes to the next one.
+const ATTEMPT: Duration = Duration::from_secs(1);
+/// A delivery that no node accepts for this long means that the cluster is broken.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Deliveries of one session.
+const OF_A_SESSION: usize = 20;
+
+/// The addresses of the nodes; `None` for one that does not run.
+#[derive(Clone)]
+pub struct Addresses(Arc<RwLock<Vec<Option<SocketAddr>>>>);
+
+impl Addresses {
+    pub fn new(nodes: usize) -> Self {
+        Self(Arc::new(RwLock::new(vec![None; nodes])))
+    }
+
+    pub fn set(&self, number: usize, address: Option<SocketAddr>) {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = all.get_mut(number) {
+            *place = address;
+        }
+    }
+
+    /// Returns the addresses of the nodes that run.
+    fn running(&self) -> Vec<SocketAddr> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.iter().flatten().copied().collect()
+    }
+}
+
+/// The running senders.
+pub struct Senders {
+    pub tasks: Vec<JoinHandle<Result<Sent>>>,
+    stop: CancellationToken,
+}
+
+/// What one sender did.
+#[derive(Default)]
+pub struct Sent {
+    pub accepted: Vec<Accepted>,
+    /// The time from the first attempt until each delivery was accepted.
+    pub waits: Vec<Duration>,
+}
+
+/// Starts the senders. Together they send `rate` deliveries a second.
+pub fn start(lanes: &[Lane], rate: u32, addresses: &Addresses) -> Senders {
+    let stop = CancellationToken::new();
+    let senders = u32::try_from(lanes.len() * CONNECTIONS).unwrap_or(u32::MAX);
+    let pause = Duration::from_secs(1) * senders / rate.max(1);
+    let one = |lane: &Lane, connection: usize| {
+        let (name, public_id) = (lane.name, lane.public_id.clone());
+        let (secret, addresses) = (lane.secret.clone(), addresses.clone());
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            let mut sent = Sent::default();
+            let mut number = 0;
+            while !stop.is_cancelled() {
+                let stream = format!("{name}-{connection}-{}", number / OF_A_SESSION);
+                let issue = number / OF_A_SESSION * CONNECTIONS + connection;
+                let message = Message::new((&public_id, &secret), (&stream, number), issue)?;
+                let begun = Instant::now();
+                deliver(&addresses, &message, connection + number).await?;
+                sent.waits.push(begun.elapsed());
+                sent.accepted.push(Accepted {
+                    mark: message.mark,
+                    lane: name,
+                });
+                number += 1;
+                tokio::time::sleep(pause.saturating_sub(begun.elapsed())).await;
+            }
+            Ok(sent)
+        })
+    };
+    let tasks = lanes
+        .iter()
+        .flat_map(|lane| (0..CONNECTIONS).map(move |connection| (lane, connection)))
+        .map(|(lane, connection)| one(lane, connection))
+        .collect();
+    Senders { tasks, stop }
+}
+
+/// Makes the senders stop after the delivery that they are sending.
+pub fn stop(senders: &Senders) {
+    senders.stop.cancel();
+}
+
+/// Sends until a node has accepted, beginning with the node of this number.
+async fn deliver(addresses: &Addresses, message: &Message, first: usize) -> Result<()> {
+    let begun = Instant::now();
+    let mut next = first;
+    while begun.elapsed() < PATIENCE {
+        let running = addresses.running();
+        next += 1;
+        let Some(address) = running.get(next % running.len().max(1)) else {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            continue;
+        };
+        match tokio::time::timeout(ATTEMPT, attempt(*address, message)).await {
+            Ok(Ok(200 | 202)) => return Ok(()),
+            // Killed, frozen, still starting, or without the database.
+            Err(_) | Ok(Err(_) | Ok(503)) => tokio::time::sleep(Duration::from_millis(2)).await,
+            Ok(Ok(status)) => bail!("a delivery was answered {status}"),
+        }
+    }
+    bail!("no node accepted a delivery")
+}
+
+async fn attempt(address: SocketAddr, message: &Message) -> Result<u16> {
+    let mut client = Client::connect(address).await?;
+    Ok(client.exchange(&message.request).await?.status)
+}
+
+/// Whether a node accepts a delivery.
+pub async fn is_accepting(address: SocketAddr, probed: &Lane) -> bool {
+    let Ok(message) = Message::new((&probed.public_id, &probed.secret), ("probe", 0), 0) else {
+        return false;
+    };
+    let answer = tokio::time::timeout(ATTEMPT, attempt(address, &message)).await;
+    matches!(answer, Ok(Ok(200 | 202)))
+}

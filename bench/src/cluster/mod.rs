@@ -1,0 +1,213 @@
+//! `bench cluster`: three nodes on one PostgreSQL database take deliveries while nodes, the database and the network
+//! between them fail. No delivery that was answered with 202 may be lost, done twice without a record of it, or done
+//! out of order in its session.
+
+mod fault;
+mod load;
+mod node;
+mod order;
+mod revocation;
+
+use crate::crash::lane::{Lane, make_lanes};
+use crate::crash::{environment, recorder, verdict};
+use crate::figures::{greatest, median};
+use crate::owner::Installation;
+use crate::postgres::Postgres;
+use crate::table::{Goal, Report};
+use anyhow::{Context, Result};
+use fault::Fault;
+use load::Addresses;
+use node::Node;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Arguments of `cluster`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// How long faults are made, in seconds
+    #[arg(long, default_value_t = 600)]
+    seconds: u64,
+    /// Deliveries per second of all senders
+    #[arg(long, default_value_t = 60)]
+    rate: u32,
+    /// Seed of the random moments
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The number of nodes.
+const NODES: usize = 3;
+/// A node that does not accept deliveries this long after a fault was undone has not recovered.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// The lease of a delivery in seconds. A node that is frozen for longer loses its deliveries to others.
+const LEASE_SECONDS: u64 = 5;
+
+/// Runs the benchmark and prints the table.
+pub async fn run(args: &Args) -> Result<()> {
+    let database = Postgres::start()?;
+    let (outside, sunk, asked) = recorder::start().await?;
+    let mut settings = environment(outside, Some(&database));
+    settings.push(("SERVICE_WEBHOOKS__LEASE_SECONDS", LEASE_SECONDS.to_string()));
+    let first = Installation::set_up(&settings).await?;
+    let mut cluster = Cluster::start(database, &first)?;
+    let lanes = {
+        let node = cluster.node(0)?;
+        make_lanes(
+            &node.installation,
+            node.server()?,
+            outside,
+            [sunk, asked],
+            "per_entity",
+        )
+        .await?
+    };
+    let probed = node::make_probe(cluster.node(0)?).await?;
+    let senders = load::start(&lanes, args.rate, &cluster.addresses);
+    let outcome = cluster.fail_often(args, &probed).await;
+    load::stop(&senders);
+    let faults = outcome?;
+    let mut accepted = Vec::new();
+    let mut waits = Vec::new();
+    for sender in senders.tasks {
+        let sent = sender.await??;
+        accepted.extend(sent.accepted);
+        waits.extend(sent.waits);
+    }
+    let mut report = Report::default();
+    cluster.report_faults(&faults, &mut waits, &mut report);
+    revocation::measure(&cluster, &mut report).await?;
+    cluster.check(&lanes, &accepted, &mut report).await?;
+    report.print();
+    Ok(())
+}
+
+/// The nodes, their database, and the addresses of the nodes that run.
+pub struct Cluster {
+    pub database: Postgres,
+    pub nodes: Vec<Node>,
+    addresses: Addresses,
+}
+
+/// How long nodes took to accept deliveries again, by the kind of fault.
+type Recoveries = BTreeMap<&'static str, Vec<Duration>>;
+
+impl Cluster {
+    fn start(database: Postgres, first: &Installation) -> Result<Self> {
+        let addresses = Addresses::new(NODES);
+        let nodes = (0..NODES)
+            .map(|number| Node::start(number, first, &database, &addresses))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            database,
+            nodes,
+            addresses,
+        })
+    }
+
+    fn node(&self, number: usize) -> Result<&Node> {
+        self.nodes.get(number).context("no such node")
+    }
+
+    /// Makes faults one after the other, each after all nodes have recovered from the one before.
+    async fn fail_often(&mut self, args: &Args, probed: &Lane) -> Result<Recoveries> {
+        use gatehouse_domain::{Random, SeededRandom};
+        let seeded = SeededRandom::new(args.seed);
+        let random: &dyn Random = &seeded;
+        let mut recoveries = Recoveries::new();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(args.seconds) {
+            let fault = Fault::choose(random);
+            let number = random.below(u32::try_from(NODES)?) as usize;
+            let undone = fault.make(self, number, random).await?;
+            let recovered = self.wait_for_all(probed, undone).await;
+            recoveries
+                .entry(fault.name())
+                .or_default()
+                .push(recovered.with_context(|| format!("{} of node {number}", fault.name()))?);
+            tokio::time::sleep(Duration::from_millis(u64::from(random.below(500)))).await;
+        }
+        Ok(recoveries)
+    }
+
+    /// Waits until every node accepts deliveries. Returns the time since `undone`.
+    async fn wait_for_all(&self, probed: &Lane, undone: Instant) -> Result<Duration> {
+        for node in &self.nodes {
+            while !load::is_accepting(node.address()?, probed).await {
+                anyhow::ensure!(
+                    undone.elapsed() < PATIENCE,
+                    "the node does not accept deliveries again"
+                );
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        Ok(undone.elapsed())
+    }
+
+    fn report_faults(&self, faults: &Recoveries, waits: &mut [Duration], report: &mut Report) {
+        let count: usize = faults.values().map(Vec::len).sum();
+        report.fact("faults", "≥ 100", count >= 100, count);
+        for (name, times) in faults {
+            report.value(
+                format!(
+                    "{name} ({}): longest until all nodes accept again",
+                    times.len()
+                ),
+                Goal::Reported,
+                greatest(times).as_secs_f64(),
+                (2, "s"),
+            );
+        }
+        report.value(
+            "a sender's longest time until a delivery is accepted",
+            Goal::AtMost(5.0),
+            greatest(waits).as_secs_f64(),
+            (2, "s"),
+        );
+        report.value(
+            "a sender's median time until a delivery is accepted",
+            Goal::Reported,
+            median(waits).as_secs_f64() * 1000.0,
+            (1, "ms"),
+        );
+    }
+
+    /// Waits until the queue is empty, and compares the rows with what the services outside received.
+    async fn check(
+        &self,
+        lanes: &[Lane],
+        accepted: &[crate::crash::Accepted],
+        report: &mut Report,
+    ) -> Result<()> {
+        let node = self.node(0)?;
+        let (installation, server) = (&node.installation, node.server()?);
+        let is_drained = crate::crash::wait_until_done(installation, server).await?;
+        report.fact(
+            "the queue ran empty afterwards",
+            "yes",
+            is_drained,
+            is_drained,
+        );
+        let inbox = lanes.iter().find(|lane| lane.name == crate::crash::INBOX);
+        verdict::read_inbox(
+            installation,
+            server,
+            inbox.context("no lane for the inbox")?,
+        )
+        .await?;
+        verdict::tell(installation, server, lanes, accepted, report).await?;
+        verdict::tell_inbox(lanes, accepted, true, report);
+        for lane in lanes.iter().filter(|lane| lane.name == "agent") {
+            let wrong = order::count_out_of_order(&lane.recorder.arrivals());
+            report.fact("agent: out of order in its session", "0", wrong == 0, wrong);
+        }
+        let idle = installation.rpc(server, "system.status", json!({})).await;
+        report.fact(
+            "a node answers at the end",
+            "yes",
+            idle.is_ok(),
+            idle.is_ok(),
+        );
+        Ok(())
+    }
+}
