@@ -1,4 +1,5 @@
-//! Tool calls that wait for approval. They are kept in the memory of the process that runs the turn.
+//! Tool calls that wait for approval. They are kept in the memory of the process that runs the turn. On a shared
+//! database, `shared_approvals` stores them too, so that every node can answer.
 
 use crate::allowed_calls::{Remember, allowed};
 use crate::error::AgentsError;
@@ -6,7 +7,7 @@ use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use crate::taint::{AskReason, Effect};
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::id::{ApprovalId, SessionId};
+use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
 use gatehouse_store::StoreError;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 pub(crate) struct Question {
     pub(crate) agent: String,
     pub(crate) session: SessionId,
+    pub(crate) turn: TurnId,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) reason: AskReason,
@@ -64,7 +66,7 @@ impl Drop for PendingApproval<'_> {
 impl Inner {
     /// Requests approval and waits. No answer within `approval_wait` counts as a denial. Dropping the future,
     /// as when the turn is stopped, withdraws the request.
-    pub(crate) async fn ask_approval(&self, question: Question) -> bool {
+    pub(crate) async fn ask_approval(&self, question: Question) -> Result<bool, StoreError> {
         let wait = self.settings.load().approval_wait;
         let approval = Arc::new(Approval {
             id: ApprovalId::generate(&*self.clock, &*self.random),
@@ -83,40 +85,74 @@ impl Inner {
             id: approval.id.clone(),
             allowed: false,
         };
+        let token = BASE64URL_NOPAD.encode(&self.random.bytes::<32>());
+        self.share_approval(&approval, question.turn, &token)
+            .await?;
         let waiting = Waiting {
             approval: Arc::clone(&approval),
-            token: BASE64URL_NOPAD.encode(&self.random.bytes::<32>()),
+            token,
             answer,
         };
         self.approvals.lock().insert(approval.id.clone(), waiting);
-        self.publish(AgentEvent::ApprovalRequested(approval));
+        // Another node may have answered since the call was stored.
+        self.read_answers().await;
+        self.publish(AgentEvent::ApprovalRequested(Arc::clone(&approval)));
         let answered = tokio::time::timeout(wait, answered).await;
-        asked.allowed = matches!(answered, Ok(Ok(true)));
-        asked.allowed
+        // Another node may have stored an answer at the last moment.
+        let was_allowed_elsewhere = self.unshare_approval(&approval.id).await?;
+        asked.allowed = was_allowed_elsewhere || matches!(answered, Ok(Ok(true)));
+        Ok(asked.allowed)
+    }
+
+    /// Passes the answer on to a call that waits on this node.
+    pub(crate) fn answer_here(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
+        let missing = || AgentsError::NotFound("approval");
+        let waiting = self.approvals.lock().remove(id).ok_or_else(missing)?;
+        // The turn may have ended in the meantime.
+        waiting.answer.send(allow).map_err(|_| missing())
+    }
+
+    /// The calls that wait for approval on this node, oldest first, and the tokens in links to them.
+    pub(crate) fn approvals_here(&self) -> Vec<(Arc<Approval>, String)> {
+        let waiting = self.approvals.lock();
+        waiting
+            .values()
+            .map(|waiting| (Arc::clone(&waiting.approval), waiting.token.clone()))
+            .collect()
     }
 }
 
 impl Agents {
-    /// The calls that wait for approval, oldest first.
-    pub fn list_approvals(&self) -> Vec<Approval> {
-        let waiting = self.0.approvals.lock();
-        waiting
-            .values()
-            .map(|waiting| Approval::clone(&waiting.approval))
-            .collect()
+    /// The calls that wait for approval on any node, oldest first.
+    pub async fn list_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
+        if self.0.has_other_nodes() {
+            return self.0.shared_approvals().await;
+        }
+        let here = self.0.approvals_here().into_iter();
+        Ok(here
+            .map(|(approval, _)| Arc::unwrap_or_clone(approval))
+            .collect())
     }
 
-    /// The token in links to this call; `None` when it no longer waits.
+    /// The token in links to a call that waits on this node; `None` when it no longer waits.
     pub fn approval_token(&self, id: &ApprovalId) -> Option<String> {
         let waiting = self.0.approvals.lock();
         waiting.get(id).map(|waiting| waiting.token.clone())
     }
 
     /// The call that waits under this token.
-    pub fn find_approval_by_token(&self, token: &str) -> Option<Approval> {
-        let waiting = self.0.approvals.lock();
-        let found = waiting.values().find(|waiting| waiting.token == token);
-        found.map(|waiting| Approval::clone(&waiting.approval))
+    pub async fn find_approval_by_token(
+        &self,
+        token: &str,
+    ) -> Result<Option<Approval>, AgentsError> {
+        if self.0.has_other_nodes() {
+            return self.0.shared_approval_of(token).await;
+        }
+        let here = self.0.approvals_here().into_iter();
+        let mut found = here.filter(|(_, other)| other == token);
+        Ok(found
+            .next()
+            .map(|(approval, _)| Arc::unwrap_or_clone(approval)))
     }
 
     /// Approves or denies a call; `NotFound` when it no longer waits. With `remember`, the approval also holds for
@@ -137,19 +173,22 @@ impl Agents {
                 ));
             }
         };
-        self.answer(id, allow)?;
+        self.answer(id, allow).await?;
         for id in also {
             // NotFound: its turn has ended, so there is nothing left to answer.
-            let _ = self.answer(&id, true);
+            let _ = self.answer(&id, true).await;
         }
         Ok(())
     }
 
-    fn answer(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
-        let missing = || AgentsError::NotFound("approval");
-        let waiting = self.0.approvals.lock().remove(id).ok_or_else(missing)?;
-        // The turn may have ended in the meantime.
-        waiting.answer.send(allow).map_err(|_| missing())
+    async fn answer(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
+        if !self.0.has_other_nodes() {
+            return self.0.answer_here(id, allow);
+        }
+        self.0.store_answer(id.clone(), allow).await?;
+        // NotFound: it waits on another node, which reads the answer.
+        let _ = self.0.answer_here(id, allow);
+        Ok(())
     }
 
     /// Allows calls like this one from now on. Returns the others of them that already wait.
@@ -162,15 +201,12 @@ impl Agents {
             let place = (asked.agent.as_str(), &asked.session);
             allowed(remember, place, (&asked.tool, &asked.arguments))
         };
-        let (call, also) = {
-            let waiting = self.0.approvals.lock();
-            let asked = waiting.get(id).ok_or(AgentsError::NotFound("approval"))?;
-            let call = call_of(&asked.approval);
-            let others = waiting.iter().filter(|(other, _)| *other != id);
-            let alike = others.filter(|(_, other)| call_of(&other.approval) == call);
-            let also = alike.map(|(id, _)| id.clone()).collect();
-            (call, also)
-        };
+        let waiting = self.list_approvals().await?;
+        let asked = waiting.iter().find(|asked| asked.id == *id);
+        let call = call_of(asked.ok_or(AgentsError::NotFound("approval"))?);
+        let others = waiting.iter().filter(|other| other.id != *id);
+        let alike = others.filter(|other| call_of(other) == call);
+        let also = alike.map(|other| other.id.clone()).collect();
         let now = self.0.clock.now();
         let write = self
             .0

@@ -23,6 +23,8 @@ pub(crate) struct Stored {
     pub(crate) session_key: String,
     pub(crate) agent: String,
     pub(crate) message: ChatMessageRow,
+    /// How many turns of the session are before it on other nodes.
+    pub(crate) behind_other_nodes: usize,
 }
 
 impl Inner {
@@ -85,6 +87,7 @@ impl Inner {
         let replaces = request.replaces.clone();
         let before = self.earlier_rows(request, &message.session_id);
         let (audio, received_since) = (request.audio.clone(), self.received_since());
+        let is_shared = self.has_other_nodes();
         let mut attachments = request.attachments.clone();
         let new_files = request.new_files.iter().cloned();
         let new_files = new_files.map(|new| self.new_file(&message.session_id, new));
@@ -109,6 +112,7 @@ impl Inner {
                         session_key: session.key,
                         agent,
                         message: earlier,
+                        behind_other_nodes: count_elsewhere(conn, &row, is_shared).await?,
                     });
                 }
                 let id = &message.session_id;
@@ -138,12 +142,27 @@ impl Inner {
                 Ok(Stored {
                     session_key: session.key,
                     agent,
+                    behind_other_nodes: count_elsewhere(conn, &row, is_shared).await?,
                     message,
                 })
             })
         });
         write.await
     }
+}
+
+/// How many turns of the session are before this one on other nodes.
+async fn count_elsewhere(
+    conn: &mut Conn,
+    row: &ChatTurnRow,
+    is_shared: bool,
+) -> Result<usize, AgentsError> {
+    if !is_shared {
+        return Ok(0);
+    }
+    let place = (&row.session_id, row.turn_no);
+    let before = conn.list_chat_turns_before(place, &row.node).await?;
+    Ok(before.len())
 }
 
 /// The text of an earlier attempt of the same delivery, if it began the last turn of the session.

@@ -201,7 +201,7 @@ impl Serialize for Failure {
 }
 
 /// A tool call that waits for approval.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct Approval {
     pub id: ApprovalId,
     /// The id of the agent that calls the tool.
@@ -224,7 +224,7 @@ pub struct Approval {
 
 /// A tool call in which every character is visible: characters that hide or reorder text are shown as escapes
 /// such as `\u{202E}`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[schemars(rename = "ShownCall")]
 pub struct Shown {
     pub tool: String,

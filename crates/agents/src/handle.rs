@@ -193,7 +193,10 @@ impl Agents {
         stopping.cancel();
         tasks.close();
         lanes.cancel_waiting();
-        if tokio::time::timeout(grace, tasks.wait()).await.is_ok() {
+        // The renewal task has stopped, so renew once for the whole grace period.
+        let ended =
+            async { tokio::join!(self.0.keep_turns_alive(grace + LAST_WORDS), tasks.wait()) };
+        if tokio::time::timeout(grace, ended).await.is_ok() {
             return;
         }
         lanes.cancel_all();

@@ -39,7 +39,8 @@ impl Agents {
     /// The newest messages of a session, or the newest before the message `before`. A text that waits for its
     /// turn is included, after the messages of the turns before it.
     ///
-    /// The messages and the running turn are consistent: streamed text is in one of the two.
+    /// The messages and the running turn are consistent: streamed text is in one of the two. The text of a turn that
+    /// another node runs is up to a second old.
     pub async fn history(
         &self,
         session: &str,
@@ -57,7 +58,10 @@ impl Agents {
             let running = self.0.lanes.running(&id);
             reads += 1;
             if place(running.as_ref()) == place(known.as_ref()) || reads == READS {
-                return Ok(HistoryPage { running, ..page });
+                return Ok(HistoryPage {
+                    running: running.or(page.running),
+                    ..page
+                });
             }
             known = running;
         }
@@ -70,6 +74,7 @@ impl Agents {
         before: Option<&str>,
     ) -> Result<HistoryPage, AgentsError> {
         let (session, before) = (session.clone(), before.map(str::to_owned));
+        let (node, now) = (self.0.node_among_others(), self.0.clock.now());
         let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
@@ -88,10 +93,18 @@ impl Agents {
                     }
                 };
                 let messages = conn.list_chat_messages(&session, place, rows, MAX_BYTES);
-                Ok(messages.await?)
+                let messages = messages.await?;
+                let running = match node {
+                    None => None,
+                    Some(node) => {
+                        let turn = conn.find_running_chat_turn(&session, now).await?;
+                        turn.filter(|turn| turn.node != node)
+                    }
+                };
+                Ok::<_, AgentsError>((messages, running))
             })
         });
-        let mut rows: Vec<ChatMessageRow> = read.await?;
+        let (mut rows, running): (Vec<ChatMessageRow>, _) = read.await?;
         let more = rows.len().saturating_sub(that_fit(&rows, limit));
         rows.drain(..more);
         Ok(HistoryPage {
@@ -100,7 +113,11 @@ impl Agents {
                 .filter(|_| more > 0)
                 .map(|row| row.id.to_string()),
             messages: rows.into_iter().map(Message::from).collect(),
-            running: None,
+            running: running.map(|turn| RunningTurn {
+                turn_id: turn.id,
+                text: turn.text,
+                answer: 0,
+            }),
         })
     }
 }

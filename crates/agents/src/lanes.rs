@@ -45,6 +45,14 @@ struct Running {
     units: u64,
 }
 
+/// A turn that waits for turns on other nodes.
+pub(crate) struct WaitingTurn {
+    pub(crate) session: SessionId,
+    /// Its number in the session.
+    pub(crate) number: i64,
+    pub(crate) cancel: CancellationToken,
+}
+
 /// A running turn as callers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunningTurn {
@@ -150,16 +158,32 @@ impl Lanes {
         None
     }
 
-    /// Whether any turn runs or waits.
-    pub(crate) fn is_in_use(&self) -> bool {
-        !self.lock().is_empty()
+    /// The turns that run or wait.
+    pub(crate) fn turn_ids(&self) -> Vec<TurnId> {
+        let lanes = self.lock();
+        let ids = lanes.values().flat_map(|lane| {
+            let running = lane.running.iter().map(|turn| &turn.turn_id);
+            running.chain(lane.waiting.iter().map(|turn| &turn.id))
+        });
+        ids.cloned().collect()
     }
 
-    /// Stops the running turn of a session. Waiting turns still run.
-    pub(crate) fn cancel_running(&self, session: &SessionId) {
-        if let Some(running) = self.lock().get(session).and_then(|l| l.running.as_ref()) {
-            running.cancel.cancel();
-        }
+    /// The next turn of a session, if it waits for other nodes.
+    pub(crate) fn next_behind_other_nodes(&self, session: &SessionId) -> Option<WaitingTurn> {
+        let lanes = self.lock();
+        let turn = lanes.get(session)?.waiting.front()?;
+        (turn.behind_other_nodes > 0).then(|| WaitingTurn {
+            session: turn.session.clone(),
+            number: turn.number,
+            cancel: turn.cancel.clone(),
+        })
+    }
+
+    /// Stops the running turn of a session; returns whether there was one. Waiting turns still run.
+    pub(crate) fn cancel_running(&self, session: &SessionId) -> bool {
+        let lanes = self.lock();
+        let running = lanes.get(session).and_then(|lane| lane.running.as_ref());
+        running.inspect(|turn| turn.cancel.cancel()).is_some()
     }
 
     /// Stops a turn if it runs on this node.

@@ -39,6 +39,7 @@ mod retention;
 mod send;
 mod session;
 mod share;
+mod shared_approvals;
 mod speaker;
 mod speeches;
 mod start;

@@ -1,22 +1,26 @@
 //! Turns of processes that died. Each gets a last message, with the answer so far and `stop: "interrupted"`.
 
 use crate::error::AgentsError;
+use crate::event::{AgentEvent, Done};
 use crate::handle::{Agents, Inner};
-use crate::message::Role;
+use crate::message::{Message, Role};
 use crate::one_off::delete_lost_one_off;
 use crate::origin::MessageOrigin;
 use crate::retention;
 use crate::stop::Stop;
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::MessageId;
+use gatehouse_domain::id::{MessageId, SessionId};
+use gatehouse_models::Usage;
 use gatehouse_store::{ChatMessageRow, ChatTurnRow, Conn, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a turn counts as alive after its node said so. Longer than any stop of a node takes.
-const LEASE_MS: i64 = 5 * 60 * 1000;
+/// How long a turn counts as alive after its node said so.
+const LEASE_MS: i64 = 60 * 1000;
 /// How often a node says so.
-const RENEWAL: Duration = Duration::from_mins(1);
+const RENEWAL: Duration = Duration::from_secs(15);
+/// Renewals between two searches for turns of nodes that are gone.
+const ROUNDS_PER_SEARCH: u64 = 4;
 
 impl Agents {
     /// Ends the turns that a process left behind when it died. Until shutdown it keeps doing so on a shared
@@ -37,6 +41,22 @@ impl Inner {
     /// Until when a turn of this node counts as alive, from now on.
     pub(crate) fn alive_until(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_add(LEASE_MS))
+    }
+
+    /// Renews the turns of this node in a shared database. They count as alive for `longer` than usual.
+    pub(crate) async fn keep_turns_alive(&self, longer: Duration) {
+        let turns = self.lanes.turn_ids();
+        if !self.has_other_nodes() || turns.is_empty() {
+            return;
+        }
+        let (node, until) = (self.node.clone(), self.alive_until().after(longer));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { conn.renew_chat_turns(&turns, &node, until).await })
+        });
+        let renewed: Result<(), StoreError> = write.await;
+        if let Err(error) = renewed {
+            tracing::warn!(%error, "running turns could not be renewed");
+        }
     }
 
     /// Ends the turns of the processes that are gone. On SQLite, there is only this process, and it has just
@@ -60,29 +80,73 @@ impl Inner {
             let lost: Vec<_> = lost.into_iter().map(|turn| (turn, new_id())).collect();
             let write = self.store.write(move |conn| {
                 Box::pin(async move {
+                    let mut ended = Vec::new();
                     for (turn, id) in lost {
-                        end_lost(conn, &turn, id, now).await?;
+                        ended.extend(end_lost(conn, &turn, id, now).await?);
                     }
-                    Ok::<_, StoreError>(())
+                    Ok::<_, StoreError>(ended)
                 })
             });
-            write.await?;
+            self.publish_ended(write.await?);
+        }
+    }
+
+    /// Ends the turns of other nodes before this number in a session, if their processes are gone. Returns whether
+    /// others are left.
+    pub(crate) async fn end_lost_before(
+        &self,
+        session: SessionId,
+        number: i64,
+    ) -> Result<bool, StoreError> {
+        let (node, now) = (self.node.clone(), self.clock.now());
+        let (clock, random) = (Arc::clone(&self.clock), Arc::clone(&self.random));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let before = conn
+                    .list_chat_turns_before((&session, number), &node)
+                    .await?;
+                let (alive, lost): (Vec<_>, Vec<_>) =
+                    before.into_iter().partition(|turn| turn.alive_until >= now);
+                let mut ended = Vec::new();
+                for turn in lost {
+                    let id = MessageId::generate(&*clock, &*random);
+                    ended.extend(end_lost(conn, &turn, id, now).await?);
+                }
+                Ok::<_, StoreError>((ended, !alive.is_empty()))
+            })
+        });
+        let (ended, are_left) = write.await?;
+        self.publish_ended(ended);
+        Ok(are_left)
+    }
+
+    fn publish_ended(&self, messages: Vec<ChatMessageRow>) {
+        for row in messages {
+            let (session, turn_id) = (row.session_id.clone(), row.turn_id.clone());
+            self.publish(AgentEvent::Message(Arc::new(Message::from(row))));
+            self.publish(AgentEvent::Done(Arc::new(Done {
+                session,
+                turn_id,
+                usage: Usage::default(),
+                stop: Stop::Interrupted,
+                error: None,
+            })));
         }
     }
 }
 
-/// Ends a turn that its process did not end. Does nothing if it did after all.
+/// Ends a turn that its process did not end, and returns its last message. Does nothing if the process did after all.
 pub(crate) async fn end_lost(
     conn: &mut Conn,
     turn: &ChatTurnRow,
     id: MessageId,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<Option<ChatMessageRow>, StoreError> {
     let Some(turn) = conn.delete_chat_turn(&turn.id).await? else {
-        return Ok(());
+        return Ok(None);
     };
     if delete_lost_one_off(conn, &turn.session_id, now).await? {
-        return Ok(());
+        return Ok(None);
     }
     let (role, origin) = (Role::Assistant.as_str(), MessageOrigin::Model.as_str());
     let row = ChatMessageRow {
@@ -92,30 +156,22 @@ pub(crate) async fn end_lost(
         stop: Some(Stop::Interrupted.as_str().to_owned()),
         ..ChatMessageRow::new(turn.session_id, turn.id, id, role, origin, now)
     };
-    conn.insert_chat_message(&row).await?;
-    Ok(())
+    let seq = conn.insert_chat_message(&row).await?;
+    Ok(seq.map(|seq| ChatMessageRow { seq, ..row }))
 }
 
 /// Keeps the turns of this node alive in a shared database, and ends those of nodes that are gone.
 async fn watch(inner: Arc<Inner>) {
-    loop {
+    for round in 1_u64.. {
         let sleep = tokio::time::sleep(RENEWAL);
         if inner.stopping.run_until_cancelled(sleep).await.is_none() {
             return;
         }
-        if let Err(error) = renew(&inner).await {
-            tracing::warn!(%error, "running turns could not be renewed");
+        inner.keep_turns_alive(Duration::ZERO).await;
+        if round.is_multiple_of(ROUNDS_PER_SEARCH)
+            && let Err(error) = inner.end_lost_turns().await
+        {
+            tracing::warn!(%error, "turns of nodes that are gone could not be ended");
         }
     }
-}
-
-async fn renew(inner: &Inner) -> Result<(), AgentsError> {
-    if inner.lanes.is_in_use() {
-        let (node, until) = (inner.node.clone(), inner.alive_until());
-        let write = inner
-            .store
-            .write(move |conn| Box::pin(async move { conn.renew_chat_turns(&node, until).await }));
-        write.await?;
-    }
-    inner.end_lost_turns().await
 }

@@ -236,9 +236,9 @@ impl Agents {
     /// nothing when no turn runs.
     pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
         let row = self.0.session_row(session).await?;
-        self.0.lanes.cancel_running(&row.id);
+        let was_here = self.0.lanes.cancel_running(&row.id);
         self.0.speeches.cancel_session(&row.id);
-        self.0.abort_elsewhere(row.id).await
+        self.0.abort_elsewhere(row.id, was_here).await
     }
 }
 

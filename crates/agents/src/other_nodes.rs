@@ -1,21 +1,32 @@
-//! Turns that run on other nodes of a shared database: which sessions have one, and how one is stopped.
+//! Turns that run on other nodes of a shared database: which sessions have one, how one is stopped, and how the next
+//! one waits for it.
 
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
+use crate::lanes::WaitingTurn;
 use crate::session::Session;
+use crate::shared_approvals::ANSWERED;
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_store::{ChatSessionRow, ChatTurnRow};
+use gatehouse_store::{ChatSessionRow, ChatTurnRow, StoreError};
+use std::time::Duration;
 
 /// The subject of a change that stops a turn, before the id of the turn. The id keeps a change that is read late
 /// from stopping a later turn of the session.
 const ABORT: &str = "chat_abort:";
 /// The subject of a change that stops the speech of a session, before the id of the session.
 const QUIET: &str = "chat_quiet:";
+/// How often a turn that waits for another node looks, in addition to notifications.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(400);
+/// The shortest pause between two looks: every change in the database sends a notification.
+const LEAST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Agents {
-    /// Applies a change of any node: stops the turn or the speech that it names, if that runs here. Ignores other
-    /// subjects.
-    pub fn apply_change(&self, subject: &str) {
+    /// Applies a change of any node: stops the turn or the speech that it names, if that runs here, or reads answers
+    /// to waiting tool calls. `*` stands for missed changes. Ignores other subjects.
+    pub async fn apply_change(&self, subject: &str) {
+        if matches!(subject, ANSWERED | "*") {
+            self.0.read_answers().await;
+        }
         if let Some(turn) = subject.strip_prefix(ABORT) {
             self.0.lanes.cancel_turn(&TurnId::from_text(turn));
         }
@@ -27,23 +38,36 @@ impl Agents {
 }
 
 impl Inner {
-    /// Notifies the nodes that run a turn of this session or speak its answer, so that they stop.
-    pub(crate) async fn abort_elsewhere(&self, session: SessionId) -> Result<(), AgentsError> {
-        if !self.store.engine().is_shared() {
+    /// Whether other nodes may run turns on the same database.
+    pub(crate) const fn has_other_nodes(&self) -> bool {
+        self.store.engine().is_shared()
+    }
+
+    /// This node's ID if there may be others.
+    pub(crate) fn node_among_others(&self) -> Option<String> {
+        self.has_other_nodes().then(|| self.node.clone())
+    }
+
+    /// Notifies the nodes that speak an answer of this session, and the one that runs its turn unless that
+    /// `was_here`, so that they stop.
+    pub(crate) async fn abort_elsewhere(
+        &self,
+        session: SessionId,
+        was_here: bool,
+    ) -> Result<(), AgentsError> {
+        if !self.has_other_nodes() {
             return Ok(());
         }
-        let id = session.clone();
-        let read = self
-            .store
-            .read(move |conn| Box::pin(async move { conn.list_running_chat_turns(&id).await }));
-        let mut turns: Vec<ChatTurnRow> = read.await?;
-        turns.retain(|turn| turn.node != self.node);
-        let now = self.clock.now();
+        let (node, now) = (self.node.clone(), self.clock.now());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 conn.insert_change(&format!("{QUIET}{session}"), now)
                     .await?;
-                for turn in turns {
+                if was_here {
+                    return Ok(());
+                }
+                let running = conn.find_running_chat_turn(&session, now).await?;
+                if let Some(turn) = running.filter(|turn| turn.node != node) {
                     conn.insert_change(&format!("{ABORT}{}", turn.id), now)
                         .await?;
                 }
@@ -53,12 +77,45 @@ impl Inner {
         write.await
     }
 
+    /// Waits until no other node runs an earlier turn of the session, so that a session runs one turn at a time on
+    /// all nodes. Returns early when the turn is stopped.
+    pub(crate) async fn wait_for_other_nodes(&self, turn: &WaitingTurn) {
+        let mut notified = self.store.notified();
+        let waiting = async {
+            loop {
+                match self.is_behind_other_nodes(turn).await {
+                    Ok(false) => return,
+                    Ok(true) => {}
+                    Err(error) => tracing::debug!(%error, "turns of other nodes cannot be read"),
+                }
+                tokio::time::sleep(LEAST_PAUSE).await;
+                drop(tokio::time::timeout(BETWEEN_LOOKS, notified.changed()).await);
+            }
+        };
+        turn.cancel.run_until_cancelled(waiting).await;
+    }
+
+    /// Whether another node runs an earlier turn of the session. Ends those of nodes that are gone.
+    async fn is_behind_other_nodes(&self, turn: &WaitingTurn) -> Result<bool, StoreError> {
+        let (session, number) = (turn.session.clone(), turn.number);
+        let node = self.node.clone();
+        let read = self.store.read(move |conn| {
+            Box::pin(async move { conn.list_chat_turns_before((&session, number), &node).await })
+        });
+        let before: Vec<ChatTurnRow> = read.await?;
+        let now = self.clock.now();
+        if before.iter().any(|turn| turn.alive_until < now) {
+            return self.end_lost_before(turn.session.clone(), number).await;
+        }
+        Ok(!before.is_empty())
+    }
+
     /// Sessions as callers see them, with the turns of all nodes.
     pub(crate) async fn shown_on_all_nodes(
         &self,
         rows: Vec<ChatSessionRow>,
     ) -> Result<Vec<Session>, AgentsError> {
-        let elsewhere: Vec<String> = if self.store.engine().is_shared() {
+        let elsewhere: Vec<String> = if self.has_other_nodes() {
             let (node, now) = (self.node.clone(), self.clock.now());
             let read = self.store.read(move |conn| {
                 Box::pin(async move { conn.list_sessions_of_other_nodes(&node, now).await })

@@ -35,6 +35,8 @@ pub(crate) struct Turn {
     pub(crate) id: TurnId,
     /// Its number in the session.
     pub(crate) number: i64,
+    /// How many turns of the session were before it on other nodes when it was stored.
+    pub(crate) behind_other_nodes: usize,
     pub(crate) agent: String,
     pub(crate) model: Option<String>,
     pub(crate) system_suffix: Option<String>,
@@ -131,6 +133,7 @@ async fn begin(
         session_key: stored.session_key.clone(),
         id: stored.message.turn_id.clone(),
         number: stored.message.turn_no,
+        behind_other_nodes: stored.behind_other_nodes,
         agent: stored.agent,
         was_spoken: stored.message.audio.is_some(),
         is_one_off: matches!(request.session, Target::OneOff(_)),
@@ -148,7 +151,7 @@ async fn begin(
         session,
         session_key: stored.session_key,
         turn_id,
-        position: enter(&inner, &place, turn),
+        position: stored.behind_other_nodes + enter(&inner, &place, turn),
     })
 }
 

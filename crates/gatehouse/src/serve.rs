@@ -14,6 +14,8 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the last events may take to reach other nodes.
+const LAST_EVENTS: Duration = Duration::from_millis(100);
 
 impl App {
     /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock.
@@ -54,7 +56,9 @@ impl App {
         }
         self.announce(&listener, &shutdown, &tasks);
         // Subscribes before the first poll for changes of other nodes.
-        gatehouse_rpc::events::bridge(&self.0.rpc, &shutdown, &tasks).await;
+        // Ends later than the rest: other nodes hear how the last turns of this one end.
+        let events_end = CancellationToken::new();
+        gatehouse_rpc::events::bridge(&self.0.rpc, &events_end, &tasks).await;
         services.auth.background(shutdown.clone(), &tasks);
         services.tools.background(shutdown.clone(), &tasks);
         services.agents.background().await;
@@ -82,6 +86,10 @@ impl App {
         let settings = services.config.resolved();
         let drain = Duration::from_secs(settings.settings.server.drain_seconds);
         services.agents.shutdown(drain).await;
+        if services.store.engine().is_shared() {
+            tokio::time::sleep(LAST_EVENTS).await;
+        }
+        events_end.cancel();
         self.0.rpc.tasks().close();
         let ended = async {
             self.0.rpc.tasks().wait().await;

@@ -4,6 +4,7 @@
 mod bridge;
 mod deliveries;
 mod kinds;
+mod relay;
 mod vault_shares;
 
 pub use bridge::bridge;
@@ -133,12 +134,16 @@ pub struct RecordsChangedParams {
 #[serde(rename_all = "snake_case")]
 pub enum Records {
     Agents,
+    /// Sent only if events of approvals may have been lost.
+    Approvals,
     Budgets,
     Channels,
     Config,
     Deliveries,
     Env,
     Inbox,
+    /// Sent only if events of conversations may have been lost.
+    Messages,
     Providers,
     Sessions,
     SshKeys,
@@ -146,14 +151,16 @@ pub enum Records {
 }
 
 impl Records {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::Agents,
+        Self::Approvals,
         Self::Budgets,
         Self::Channels,
         Self::Config,
         Self::Deliveries,
         Self::Env,
         Self::Inbox,
+        Self::Messages,
         Self::Providers,
         Self::Sessions,
         Self::SshKeys,
@@ -164,12 +171,14 @@ impl Records {
     pub(crate) const fn returned_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
+            Self::Approvals => &["approval.list"],
             Self::Budgets => &["budgets.list"],
             Self::Channels => &["channels.list"],
             Self::Config => &["config.get"],
             Self::Deliveries => &["webhooks.deliveries"],
             Self::Env => &["env.list"],
             Self::Inbox => &["inbox.list"],
+            Self::Messages => &["chat.history"],
             Self::Providers => &["providers.list"],
             Self::Sessions => &["sessions.list"],
             Self::SshKeys => &["ssh_keys.list"],
@@ -207,6 +216,8 @@ pub struct Event {
     pub scope: Scope,
     /// See [`EventKind::returned_by`].
     pub returned_by: &'static [&'static str],
+    /// Whether another node published it first.
+    pub(crate) is_relayed: bool,
 }
 
 impl Event {
@@ -261,15 +272,20 @@ impl EventBus {
         scope: Scope,
         returned_by: &'static [&'static str],
     ) {
-        // Having no listener is not an error.
         if self.0.receiver_count() > 0 {
-            drop(self.0.send(Arc::new(Event {
+            self.publish_event(Event {
                 name,
                 frame: notification(name, params),
                 scope,
                 returned_by,
-            })));
+                is_relayed: false,
+            });
         }
+    }
+
+    fn publish_event(&self, event: Event) {
+        // Having no listener is not an error.
+        drop(self.0.send(Arc::new(event)));
     }
 
     /// Subscribes to future events. A listener that falls [`QUEUE`] events behind receives an error.

@@ -1,7 +1,7 @@
 //! Table `chat_turns`: turns that wait or run. A row that outlives its process was interrupted.
 
 use crate::chat_sessions::Number;
-use crate::sql::{columns, query};
+use crate::sql::{Value, columns, query};
 use crate::{ChatMessageRow, Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
@@ -40,17 +40,17 @@ impl Conn {
         Ok(())
     }
 
-    /// Stores the answer so far.
+    /// Stores the answer so far of a turn of a process. It is empty again once the answer is a message.
     pub async fn update_chat_turn_text(
         &mut self,
-        id: &TurnId,
+        (id, node): (&TurnId, &str),
         text: &str,
-        model: &str,
+        model: Option<&str>,
     ) -> Result<(), StoreError> {
-        let query = query("UPDATE chat_turns SET text = $2, model = $3 WHERE id = $1");
-        self.run(query.bind(id.as_str()).bind(text).bind(model))
-            .await?;
-        Ok(())
+        let query =
+            query("UPDATE chat_turns SET text = $3, model = $4 WHERE id = $1 AND node = $2");
+        let query = query.bind(id.as_str()).bind(node);
+        self.run(query.bind(text).bind(model)).await.map(drop)
     }
 
     /// Deletes a turn and returns it; `None` if it had ended.
@@ -62,15 +62,23 @@ impl Conn {
         self.find(query.bind(id.as_str())).await
     }
 
-    /// Extends the turns of a node.
+    /// Extends turns of a process, if they are still its own.
     pub async fn renew_chat_turns(
         &mut self,
+        ids: &[TurnId],
         node: &str,
         until: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = query("UPDATE chat_turns SET alive_until = $2 WHERE node = $1");
-        self.run(query.bind(node).bind(until.as_millis())).await?;
-        Ok(())
+        let row = |id| {
+            vec![
+                Value::from(until.as_millis()),
+                TurnId::as_str(id).into(),
+                node.into(),
+            ]
+        };
+        let rows: Vec<_> = ids.iter().map(row).collect();
+        let renew = "UPDATE chat_turns SET alive_until = $1 WHERE id = $2 AND node = $3";
+        self.run_each(renew, &rows).await.map(drop)
     }
 
     /// Returns up to 200 turns whose process was last alive before a time.
@@ -84,19 +92,39 @@ impl Conn {
         self.list(query.bind(before.as_millis()).bind(LISTED)).await
     }
 
-    /// Returns the turns that run in a session: the first of each process.
-    pub async fn list_running_chat_turns(
+    /// Returns the turn that runs in a session: the first whose process is alive.
+    pub async fn find_running_chat_turn(
         &mut self,
         session: &SessionId,
+        now: Timestamp,
+    ) -> Result<Option<ChatTurnRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_turns WHERE session_id = $1 AND alive_until >= $2
+             ORDER BY turn_no LIMIT 1",
+        );
+        self.find(query.bind(session.as_str()).bind(now.as_millis()))
+            .await
+    }
+
+    /// Returns the turns of a session before this number that belong to processes other than `node`.
+    pub async fn list_chat_turns_before(
+        &mut self,
+        (session, turn_no): (&SessionId, i64),
+        node: &str,
     ) -> Result<Vec<ChatTurnRow>, StoreError> {
         let query = query(
-            "SELECT * FROM chat_turns AS turn WHERE session_id = $1 AND NOT EXISTS (
-                 SELECT 1 FROM chat_turns AS earlier
-                 WHERE earlier.session_id = turn.session_id AND earlier.node = turn.node
-                     AND earlier.turn_no < turn.turn_no)
-             ORDER BY turn_no, id",
+            "SELECT * FROM chat_turns WHERE session_id = $1 AND turn_no < $2 AND node <> $3
+             ORDER BY turn_no",
         );
-        self.list(query.bind(session.as_str())).await
+        let query = query.bind(session.as_str()).bind(turn_no);
+        self.list(query.bind(node)).await
+    }
+
+    /// Whether a turn is still that of a process: no other one has ended it or taken it over.
+    pub async fn has_chat_turn_of(&mut self, id: &TurnId, node: &str) -> Result<bool, StoreError> {
+        let query =
+            query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_turns WHERE id = $1 AND node = $2");
+        Ok(self.number(query.bind(id.as_str()).bind(node)).await? > 0)
     }
 
     /// Returns up to 200 sessions in which processes other than `node` run turns.

@@ -65,6 +65,11 @@ impl Engine {
             (Self::Postgres, Lane::Queue) => {
                 "BEGIN; SELECT pg_advisory_xact_lock(29088146253411685); SELECT pg_current_xact_id()"
             }
+            // Permits of rate limits need not survive a crash of the server.
+            (Self::Postgres, Lane::Limits) => {
+                "BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock(7236280916914005587); \
+                 SELECT pg_current_xact_id()"
+            }
             (Self::Postgres, Lane::Arrivals) => "BEGIN; SELECT pg_current_xact_id()",
         }
     }
@@ -223,4 +228,6 @@ pub(crate) enum Lane {
     Queue,
     /// Inserts of deliveries. They do not exclude each other; unique keys resolve conflicts.
     Arrivals,
+    /// Permits under rate limits.
+    Limits,
 }

@@ -53,6 +53,7 @@ mod inbound_messages;
 mod inbox;
 mod mcp_tools;
 mod migrate;
+mod node_messages;
 mod open;
 mod passkeys;
 mod password;
@@ -62,6 +63,7 @@ mod postgres;
 mod postgres_tls;
 mod protected;
 mod provider_keys;
+mod rate_permits;
 mod readers;
 mod session_attachments;
 mod session_audio;
@@ -83,6 +85,7 @@ mod usage_days;
 mod vault_record;
 mod vault_shares;
 mod voice_personas;
+mod waiting_approvals;
 mod webhook_schedules;
 mod webhooks;
 mod write_group;
@@ -135,10 +138,12 @@ pub use inbound_messages::InboundMessageRow;
 pub use inbox::{INBOX_MAX_BYTES, InboxMessagePage, InboxMessageRow};
 pub use mcp_tools::McpToolRow;
 pub use migrate::migration_versions;
+pub use node_messages::NodeMessage;
 pub use open::Location;
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use provider_keys::ProviderKeyRow;
+pub use rate_permits::RateLease;
 pub use session_attachments::{AttachmentContent, SessionAttachmentRow};
 pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
@@ -148,6 +153,7 @@ pub use usage_days::{Spent, UsageColumn, UsageRow, UsageSum};
 pub use vault_record::VaultRow;
 pub use vault_shares::VaultShareRow;
 pub use voice_personas::VoicePersonaRow;
+pub use waiting_approvals::WaitingApprovalRow;
 pub use webhook_schedules::ScheduleRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
@@ -156,7 +162,7 @@ use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use writer::Writers;
@@ -170,6 +176,8 @@ pub struct Store {
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications from a database that other processes may write to.
     heard: watch::Receiver<u64>,
+    to_nodes: mpsc::Sender<String>,
+    from_nodes: broadcast::Sender<NodeMessage>,
     /// Stops the task that listens for notifications.
     stop: CancellationToken,
     listener: TaskTracker,
@@ -177,6 +185,8 @@ pub struct Store {
 
 /// Changes buffered for each subscriber.
 const CHANGES: usize = 256;
+/// Messages between nodes buffered in each direction.
+const MESSAGES: usize = 256;
 
 impl Store {
     /// Returns the engine, for display and metrics. SQL must not depend on it.
@@ -194,6 +204,17 @@ impl Store {
     /// [`Conn::notify_nodes`]. Notifications can be lost, so poll as well. With SQLite the counter never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
+    }
+
+    /// Sends a message to the other nodes that are connected now. An empty one arrives as [`NodeMessage::Missed`]. Returns `false` if too many messages wait to be sent,
+    /// and on SQLite, which has one node.
+    pub fn send_to_nodes(&self, message: String) -> bool {
+        self.to_nodes.try_send(message).is_ok()
+    }
+
+    /// Returns messages of other nodes from now on. A receiver that lags misses the oldest.
+    pub fn node_messages(&self) -> broadcast::Receiver<NodeMessage> {
+        self.from_nodes.subscribe()
     }
 
     /// Runs a read. Several statements of the closure do not see one snapshot.
@@ -240,6 +261,16 @@ impl Store {
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
         self.writers.lane(Lane::Arrivals).submit(job).await
+    }
+
+    /// Like [`Store::write`], for [`Conn::lease_rate`]. Excludes only other writes of this kind.
+    pub async fn write_limits<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        self.writers.lane(Lane::Limits).submit(job).await
     }
 
     /// Checks the [`Guard`] of the calling task against the current state of the database. Call it before a

@@ -2,15 +2,15 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::postgres::PostgresServer;
+use crate::postgres::{NodeLink, PostgresServer};
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
-use crate::{CHANGES, Conn, OpenError, Store, StoreError, migrate, postgres};
+use crate::{CHANGES, Conn, MESSAGES, OpenError, Store, StoreError, migrate, postgres};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::time::Duration;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -143,11 +143,18 @@ impl Store {
         drop(conn);
         let changed = broadcast::Sender::new(CHANGES);
         let (hear, heard) = watch::channel(0);
+        let (to_nodes, outgoing) = mpsc::channel(MESSAGES);
+        let from_nodes = broadcast::Sender::new(MESSAGES);
         let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let LocationKind::Postgres(server) = &location.0 {
-            // The task also ends when the last receiver is dropped.
-            let listen = postgres::listen(PostgresServer::clone(server), hear);
-            listener.spawn(stop.clone().run_until_cancelled_owned(listen));
+            let link = NodeLink {
+                heard: hear,
+                received: from_nodes.clone(),
+                outgoing,
+            };
+            // The task also ends when the last receiver of `heard` is dropped.
+            let link = postgres::link(PostgresServer::clone(server), link);
+            listener.spawn(stop.clone().run_until_cancelled_owned(link));
         }
         Ok(Self {
             engine,
@@ -155,6 +162,8 @@ impl Store {
             writers: Writers::open(location, &changed)?,
             changed,
             heard,
+            to_nodes,
+            from_nodes,
             stop,
             listener,
         })

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use gatehouse_domain::id::{
-    AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId, MessageId,
-    PasskeyId, SessionId, TurnId, WebhookId,
+    ApprovalId, AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId,
+    MessageId, PasskeyId, SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -162,6 +162,7 @@ readable! {
     Vec<u8> => |row, name| row.try_get(name);
     Option<Vec<u8>> => |row, name| row.try_get(name);
     bool => |row, name| Ok(row.try_get::<i64, _>(name)? != 0);
+    Option<bool> => |row, name| Ok(Option::<i64>::read(row, name)?.map(|flag| flag != 0));
     Timestamp => |row, name| row.try_get(name).map(Self::from_millis);
     Option<Timestamp> => |row, name| Ok(Option::<i64>::read(row, name)?.map(Timestamp::from_millis));
     DeliveryStatus => |row, name| String::read(row, name)?
@@ -186,7 +187,7 @@ macro_rules! readable_ids {
 }
 
 readable_ids! {
-    AttachmentId AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
+    ApprovalId AttachmentId AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
 }
 
 /// Implements [`FromRow`] for a struct with one column per field. `field("column")` is for a column with

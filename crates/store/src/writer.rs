@@ -64,6 +64,7 @@ pub(crate) struct Writers {
     rules: Writer,
     queue: Writer,
     arrivals: Writer,
+    limits: Writer,
 }
 
 impl Writers {
@@ -85,11 +86,13 @@ impl Writers {
             Engine::Sqlite => Self {
                 queue: rules.clone(),
                 arrivals: rules.clone(),
+                limits: rules.clone(),
                 rules,
             },
             Engine::Postgres => Self {
                 queue: start(Lane::Queue)?,
                 arrivals: start(Lane::Arrivals)?,
+                limits: start(Lane::Limits)?,
                 rules,
             },
         })
@@ -100,18 +103,19 @@ impl Writers {
             Lane::Rules => &self.rules,
             Lane::Queue => &self.queue,
             Lane::Arrivals => &self.arrivals,
+            Lane::Limits => &self.limits,
         }
     }
 
     /// How long the slowest writer has been working on its current group.
     pub(crate) fn busy_for(&self) -> Duration {
-        let writers = [&self.arrivals, &self.queue, &self.rules];
+        let writers = [&self.arrivals, &self.queue, &self.limits, &self.rules];
         let durations = writers.map(|writer| writer.busy.duration());
         durations.into_iter().max().unwrap_or_default()
     }
 
     pub(crate) async fn stop(&self) {
-        for writer in [&self.arrivals, &self.queue, &self.rules] {
+        for writer in [&self.arrivals, &self.queue, &self.limits, &self.rules] {
             writer.stop().await;
         }
     }

@@ -8,7 +8,7 @@
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{TestDatabase, postgres};
-use gatehouse_store::{Location, Store, StoreError};
+use gatehouse_store::{Location, NodeMessage, Store, StoreError};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -249,6 +249,75 @@ async fn a_node_that_freezes_within_a_transaction_loses_its_lock() {
     write(&other, "other").await.unwrap();
     assert!(!has(&other, "frozen").await);
     other.close().await;
+}
+
+#[tokio::test]
+async fn a_message_reaches_every_other_node_whole_and_in_order() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let nodes = [
+        database.open().await,
+        database.open().await,
+        database.open().await,
+    ];
+    let mut receivers = Vec::new();
+    for node in &nodes {
+        receivers.push(node.node_messages());
+        // The first notification reports that the node is listening.
+        node.notified().changed().await.unwrap();
+    }
+    let long = "€".repeat(10_000);
+    let sent = ["first", "first", &long, "last\n'quoted'"];
+    for text in sent {
+        assert!(nodes[0].send_to_nodes(text.to_owned()));
+    }
+    for receiver in &mut receivers[1..] {
+        for text in sent {
+            let message = loop {
+                let message = receiver.recv().await.unwrap();
+                if message != NodeMessage::Missed {
+                    break message;
+                }
+            };
+            assert_eq!(message, NodeMessage::Text(text.into()));
+        }
+    }
+    assert!(nodes[1].send_to_nodes("answer".to_owned()));
+    let answer = loop {
+        match receivers[0].recv().await.unwrap() {
+            NodeMessage::Missed => {}
+            answer @ NodeMessage::Text(_) => break answer,
+        }
+    };
+    assert_eq!(
+        answer,
+        NodeMessage::Text("answer".into()),
+        "a node does not hear itself"
+    );
+    for node in nodes {
+        node.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_listening_connection_that_dies_in_silence_is_replaced() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let node = Store::open(&proxy.location).await.unwrap();
+    let mut messages = node.node_messages();
+    node.notified().changed().await.unwrap();
+    assert_eq!(messages.recv().await.unwrap(), NodeMessage::Missed);
+    proxy.set(Fault::Silence);
+    // Longer than the time between two checks and the time for an answer.
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    proxy.set(Fault::None);
+    // A new connection reports that messages may have been missed. The old one would go on without a word.
+    let missed = tokio::time::timeout(Duration::from_secs(30), messages.recv()).await;
+    assert_eq!(missed.unwrap().unwrap(), NodeMessage::Missed);
+    node.close().await;
 }
 
 #[tokio::test]

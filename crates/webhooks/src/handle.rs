@@ -7,6 +7,7 @@ use crate::error::WebhooksError;
 use crate::ingest::{Batches, Guesses, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
+use crate::shared_limits::SharedLimits;
 use crate::snapshots::Snapshots;
 use crate::worker::circuit::Circuits;
 use arc_swap::ArcSwap;
@@ -135,6 +136,8 @@ pub(crate) struct Inner {
     /// Parsed configuration snapshots of deliveries.
     pub(crate) snapshots: Snapshots,
     pub(crate) limits: Arc<Limits>,
+    /// Set if other nodes may share the database.
+    pub(crate) shared_limits: Option<Arc<SharedLimits>>,
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
     pub(crate) guesses: Guesses,
@@ -233,6 +236,10 @@ impl Webhooks {
         let wake = Arc::new(Notify::new());
         let tasks = TaskTracker::new();
         let limits = Arc::new(Limits::new(Arc::clone(&parts.clock)));
+        let shared_limits = parts.store.engine().is_shared().then(|| {
+            let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
+            Arc::new(SharedLimits::new(store, clock, tasks.clone()))
+        });
         let batches = Batches::start(&parts.store, &events, &wake, &tasks);
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
@@ -258,6 +265,7 @@ impl Webhooks {
             circuits: Mutex::default(),
             snapshots: Snapshots::default(),
             limits,
+            shared_limits,
             batches,
             tasks,
             changing: tokio::sync::Mutex::new(()),

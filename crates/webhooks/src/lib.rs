@@ -29,6 +29,7 @@ mod run;
 mod schedule;
 mod secret;
 mod sending;
+mod shared_limits;
 mod snapshots;
 mod tool;
 mod webhook;

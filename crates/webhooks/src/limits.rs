@@ -1,7 +1,9 @@
-//! Rate limits for accepted deliveries, per webhook and overall, as exact sliding windows. A permit is
+//! Rate limits for accepted deliveries if there is one node, per webhook and overall, as exact sliding windows, and
+//! the reservations under these and under [`crate::shared_limits`]. A permit is
 //! reserved before a delivery is stored and released if storing fails, so duplicates and failures do not
 //! count. Must not know about requests.
 
+use crate::shared_limits::SharedPermit;
 use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
 use std::collections::HashMap;
 use std::fmt;
@@ -68,12 +70,24 @@ pub(crate) struct Reservation {
 }
 
 /// Where a permit was reserved.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 enum ReservedIn {
+    /// In the limits of all nodes.
+    Shared(SharedPermit),
     /// In the windows, at this time in milliseconds of the monotonic clock.
     Window { at_ms: u64 },
     /// In the webhook's queue; one step is the interval between starts, in microseconds.
     Waiting { step_us: u64 },
+}
+
+impl Refused {
+    /// The limit refuses for this long.
+    pub(crate) const fn after(wait_ms: u64) -> Self {
+        Self {
+            wait_ms,
+            undecided: false,
+        }
+    }
 }
 
 impl Reservation {
@@ -86,8 +100,9 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut windows = self.limits.lock();
-        match self.taken {
-            ReservedIn::Window { at_ms } => {
+        match &mut self.taken {
+            ReservedIn::Shared(permit) => permit.set_used(self.kept),
+            &mut ReservedIn::Window { at_ms } => {
                 windows.settle(&self.webhook);
                 if !self.kept {
                     if let Some(own) = windows.own.get_mut(&self.webhook) {
@@ -96,7 +111,7 @@ impl Drop for Reservation {
                     windows.global.take_back(at_ms);
                 }
             }
-            ReservedIn::Waiting { step_us } => {
+            &mut ReservedIn::Waiting { step_us } => {
                 if !self.kept
                     && let Some(last) = windows.waiting.get_mut(&self.webhook)
                 {
@@ -216,6 +231,20 @@ impl Limits {
         })
     }
 
+    /// Wraps a permit under the limits of all nodes.
+    pub(crate) fn shared(
+        self: &Arc<Self>,
+        webhook: &WebhookId,
+        permit: SharedPermit,
+    ) -> Reservation {
+        Reservation {
+            limits: Arc::clone(self),
+            webhook: webhook.clone(),
+            taken: ReservedIn::Shared(permit),
+            kept: false,
+        }
+    }
+
     /// Reserves a permit in the webhook's queue, which holds at most [`MAX_WAITING`] deliveries.
     pub(crate) fn reserve_waiting(
         self: &Arc<Self>,
@@ -229,10 +258,7 @@ impl Limits {
         let after = last.max(now_us).saturating_add(step_us);
         let over_us = (after - now_us).saturating_sub(step_us.saturating_mul(MAX_WAITING));
         if over_us > 0 {
-            return Err(Refused {
-                wait_ms: over_us.div_ceil(1000),
-                undecided: false,
-            });
+            return Err(Refused::after(over_us.div_ceil(1000)));
         }
         windows.waiting.insert(webhook.clone(), after);
         drop(windows);

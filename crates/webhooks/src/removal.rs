@@ -42,6 +42,9 @@ impl Webhooks {
             written.await?;
             inner.live.remove(&id);
             inner.limits.forget(&id);
+            if let Some(shared) = &inner.shared_limits {
+                shared.forget(&id);
+            }
             inner.cancels.cancel_webhook(&id);
             Ok(inner)
         });

@@ -12,12 +12,14 @@ export const live = $state<{ state: SocketState; since: number | null }>({ state
 /** Query keys by the `what` of `records.changed`. */
 const RECORDS: Record<string, readonly string[]> = {
   agents: keys.agents,
+  approvals: keys.approvals,
   budgets: keys.budgets,
   channels: keys.channels,
   config: keys.config,
   deliveries: keys.deliveries,
   env: keys.env,
   inbox: keys.inbox,
+  messages: keys.sessions,
   providers: keys.providers,
   sessions: keys.sessions,
   ssh_keys: keys.sshKeys,

@@ -44,6 +44,7 @@ impl Running<'_> {
         let question = Question {
             agent: setup.agent.id.clone(),
             session: self.turn.session.clone(),
+            turn: self.turn.id.clone(),
             tool: tool.name().to_owned(),
             arguments: input.clone(),
             reason,
@@ -57,6 +58,6 @@ impl Running<'_> {
         // A shutdown closes the sockets, so nobody can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        asked.flatten().ok_or(TurnFailure::Stopped)
+        Ok(asked.flatten().ok_or(TurnFailure::Stopped)??)
     }
 }

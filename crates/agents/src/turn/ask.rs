@@ -10,6 +10,7 @@ use crate::speaker::{AnswerFilter, Marks};
 use crate::stop::Stop;
 use futures_util::StreamExt;
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, Usage};
+use gatehouse_store::StoreError;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -98,6 +99,7 @@ impl Running<'_> {
                 ..ChatRequest::default()
             };
             let sent_tokens = fitted.tokens.saturating_add(sent_beside);
+            self.check_not_taken_over().await?;
             match self.stream(setup, request).await {
                 Err((_, broken)) if broken.is_too_long() && !fitted.is_least => {
                     self.limit = Some(fitted.tokens / 2);
@@ -117,6 +119,25 @@ impl Running<'_> {
                     return Ok(reply);
                 }
             }
+        }
+    }
+
+    /// Fails if another node has ended the turn, because this one was suspended. Without the check, it could ask a model
+    /// after later turns of the session have run.
+    async fn check_not_taken_over(&self) -> Result<(), TurnFailure> {
+        let Some(node) = self.inner.node_among_others() else {
+            return Ok(());
+        };
+        let id = self.turn.id.clone();
+        let read = self
+            .inner
+            .store
+            .read(move |conn| Box::pin(async move { conn.has_chat_turn_of(&id, &node).await }));
+        let is_own: Result<bool, StoreError> = read.await;
+        if is_own? {
+            Ok(())
+        } else {
+            Err(TurnFailure::TakenOver)
         }
     }
 

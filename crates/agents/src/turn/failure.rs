@@ -19,6 +19,9 @@ pub(crate) enum TurnFailure {
     /// Its session was deleted meanwhile.
     #[error("the session was deleted")]
     SessionGone,
+    /// This process did not keep it alive, so another node ended it.
+    #[error("the turn was ended by another node")]
+    TakenOver,
     /// Even the agent `default` is missing.
     #[error("there is no agent")]
     NoAgent,
@@ -39,7 +42,7 @@ impl TurnFailure {
     /// The label for the metrics.
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
-            Self::Stopped | Self::SessionGone => "stopped",
+            Self::Stopped | Self::SessionGone | Self::TakenOver => "stopped",
             Self::TimedOut(_) => "timed_out",
             Self::Model(_) => "model_failed",
             Self::Budget(_) => "budget_exhausted",
@@ -50,6 +53,7 @@ impl TurnFailure {
     /// Why the answer ended. `is_shutdown`: Gatehouse is shutting down.
     pub(crate) const fn stop(&self, is_shutdown: bool) -> Stop {
         match self {
+            Self::TakenOver => Stop::Interrupted,
             Self::Stopped if is_shutdown => Stop::Interrupted,
             Self::Stopped | Self::SessionGone => Stop::Aborted,
             _ => Stop::Error,
@@ -62,6 +66,10 @@ impl TurnFailure {
             tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");
         }
         match self {
+            Self::TakenOver => Problem::new(
+                ErrorCode::Conflict,
+                "Another node ended the turn because this one did not respond.",
+            ),
             Self::Stopped => Problem::new(ErrorCode::Conflict, "The turn was stopped."),
             Self::TimedOut(limit) => Problem::new(
                 ErrorCode::Timeout,

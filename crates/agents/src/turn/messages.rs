@@ -79,7 +79,7 @@ impl Running<'_> {
             row.error = serde_json::to_string(&Failure(problem.clone())).ok();
         }
         match tokio::time::timeout(LAST_WORDS, self.store(row)).await {
-            Ok(Ok(_) | Err(TurnFailure::SessionGone)) => {}
+            Ok(Ok(_) | Err(TurnFailure::SessionGone | TurnFailure::TakenOver)) => {}
             Ok(Err(error)) => tracing::warn!(%error, "the end of a turn could not be stored"),
             Err(_) => tracing::warn!("the end of a turn could not be stored in time"),
         }
@@ -89,8 +89,12 @@ impl Running<'_> {
     pub(super) async fn save_partial(&self, model: &ModelRef, text: &str) {
         let id = self.turn.id.clone();
         let (text, model) = (storable(text), model.to_string());
+        let node = self.inner.node.clone();
         let write = self.inner.store.write(move |conn| {
-            Box::pin(async move { conn.update_chat_turn_text(&id, &text, &model).await })
+            Box::pin(async move {
+                conn.update_chat_turn_text((&id, &node), &text, Some(&model))
+                    .await
+            })
         });
         let saved: Result<(), StoreError> = write.await;
         if let Err(error) = saved {
@@ -114,12 +118,22 @@ impl Running<'_> {
         }
         let unstored = Arc::new(self.take_unstored());
         let spent = Arc::clone(&unstored);
+        let (node, is_shared) = (self.inner.node.clone(), self.inner.has_other_nodes());
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = row;
+                if is_shared && !conn.has_chat_turn_of(&row.turn_id, &node).await? {
+                    return Err(TurnFailure::TakenOver);
+                }
                 let warnings = spent.store(conn).await?;
                 if row.stop.is_some() {
                     conn.delete_chat_turn(&row.turn_id).await?;
+                    // Another node may wait for the end of this turn.
+                    conn.notify_nodes().await?;
+                } else if row.role == Role::Assistant.as_str() {
+                    // The answer so far is a message now.
+                    conn.update_chat_turn_text((&row.turn_id, &node), "", None)
+                        .await?;
                 }
                 let seq = conn.insert_chat_message(&row).await?;
                 row.seq = seq.ok_or(TurnFailure::SessionGone)?;

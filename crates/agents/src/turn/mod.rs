@@ -51,7 +51,13 @@ const MAX_MESSAGES: i64 = 2000;
 
 /// Runs the turns of a lane one after the other until none waits.
 pub(crate) async fn serve(inner: &Arc<Inner>, session: &SessionId) {
-    while let Some(turn) = inner.lanes.next(session) {
+    loop {
+        if let Some(turn) = inner.lanes.next_behind_other_nodes(session) {
+            inner.wait_for_other_nodes(&turn).await;
+        }
+        let Some(turn) = inner.lanes.next(session) else {
+            return;
+        };
         Box::pin(run(inner, turn)).await;
     }
 }
@@ -175,7 +181,7 @@ impl Running<'_> {
     /// Notes why the turn ended early. The reason is stored unless the answer already is.
     async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());
-        let is_gone = matches!(failure, TurnFailure::SessionGone);
+        let is_gone = matches!(failure, TurnFailure::SessionGone | TurnFailure::TakenOver);
         let mut problem = failure.into_problem();
         if self.partial.is_some() && problem.code == ErrorCode::ProviderFailed {
             problem.message.push_str(" The answer so far is kept.");

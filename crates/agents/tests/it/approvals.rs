@@ -41,7 +41,7 @@ async fn a_yes_lets_the_tool_run_and_a_no_does_not() {
                 (&json!("double"), &json!({ "x": 4 }))
             );
             assert_eq!(asked["expires_at"], START.after(USUAL).to_string());
-            let listed = harness.agents.list_approvals();
+            let listed = harness.agents.list_approvals().await.unwrap();
             assert_eq!(serde_json::to_value(&listed).unwrap(), json!([asked]));
             harness
                 .agents
@@ -59,7 +59,7 @@ async fn a_yes_lets_the_tool_run_and_a_no_does_not() {
             text.contains(if allow { "8" } else { "did not approve" }),
             "{text}"
         );
-        assert!(harness.agents.list_approvals().is_empty());
+        assert!(harness.agents.list_approvals().await.unwrap().is_empty());
     }
 }
 
@@ -73,7 +73,7 @@ async fn no_answer_is_a_no_also_for_a_webhook() {
     let asked = until(&mut events, "approval.requested").await;
     let resolved = until(&mut events, "approval.resolved").await;
     assert_eq!(resolved, json!({ "id": asked["id"], "allowed": false }));
-    assert!(harness.agents.list_approvals().is_empty());
+    assert!(harness.agents.list_approvals().await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn shutdown_does_not_wait_for_an_answer() {
     let (report, ()) = tokio::join!(sending, async {
         until(&mut events, "approval.requested").await;
         harness.agents.shutdown(Duration::from_mins(1)).await;
-        assert!(harness.agents.list_approvals().is_empty());
+        assert!(harness.agents.list_approvals().await.unwrap().is_empty());
     });
     let report = report.unwrap();
     assert!(report.cancelled, "{report:?}");
@@ -136,7 +136,7 @@ async fn turn(
         tokio::select! {
             report = &mut sending => break report.unwrap(),
             () = tokio::task::yield_now() => {
-                for waiting in harness.agents.list_approvals() {
+                for waiting in harness.agents.list_approvals().await.unwrap() {
                     asked += 1;
                     let id = &waiting.id;
                     harness.agents.resolve_approval(id, true, remember).await.unwrap();
@@ -213,10 +213,10 @@ async fn an_approval_for_the_session_answers_the_calls_that_already_wait() {
         .will([calls([("double", &one), ("double", &two)]), say("done")]);
     let sending = harness.agents.send_sync(chat(None, "go"));
     let (report, ()) = tokio::join!(sending, async {
-        while harness.agents.list_approvals().len() < 2 {
+        while harness.agents.list_approvals().await.unwrap().len() < 2 {
             tokio::task::yield_now().await;
         }
-        let first = harness.agents.list_approvals().remove(0).id;
+        let first = harness.agents.list_approvals().await.unwrap().remove(0).id;
         let session = Some(Remember::Session);
         let resolved = harness.agents.resolve_approval(&first, true, session);
         resolved.await.unwrap();

@@ -1,12 +1,23 @@
 //! Two nodes on one PostgreSQL database. Left out without PostgreSQL, as `testing` reports.
 
-use crate::fake_model::{Reaction, say};
-use crate::harness::{Harness, chat, until};
+use crate::fake_model::{Reaction, call, say};
+use crate::harness::{Harness, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::AgentsSettings;
+use gatehouse_agents::{AgentsSettings, Audience};
+use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::{StoreError, testing};
+use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Notify;
+
+/// Two nodes with the same settings.
+async fn two_nodes(settings: AgentsSettings) -> Option<(Harness, Harness)> {
+    let database = testing::postgres().await?;
+    let other = database.for_another_node();
+    let here = Harness::on(database, settings.clone(), true).await;
+    Some((here, Harness::on(other, settings, true).await))
+}
 
 /// Applies the changes so far, as the feed of a node does.
 async fn follow(node: &Harness) {
@@ -15,7 +26,7 @@ async fn follow(node: &Harness) {
         .read(|conn| Box::pin(async move { conn.list_changes(0).await }));
     let changes: Result<Vec<_>, StoreError> = read.await;
     for change in changes.unwrap() {
-        node.agents.apply_change(&change.subject);
+        node.agents.apply_change(&change.subject).await;
     }
 }
 
@@ -38,6 +49,11 @@ async fn a_turn_on_another_node_is_shown_and_stopped() {
     here.agents.send(chat(Some(&session), "two")).await.unwrap();
     for node in [&here, &there] {
         assert!(node.agents.get_session(&session).await.unwrap().running);
+        let page = node.agents.history(&session, 50, None).await.unwrap();
+        assert_eq!(
+            page.running.map(|turn| turn.turn_id),
+            Some(sent.turn_id.clone())
+        );
     }
 
     there.agents.abort(&session).await.unwrap();
@@ -77,4 +93,215 @@ async fn speech_on_another_node_is_stopped() {
     assert!(!speaker.heard()[0].cancel.is_cancelled());
     follow(&here).await;
     assert!(speaker.heard()[0].cancel.is_cancelled());
+}
+
+#[tokio::test]
+async fn a_session_runs_one_turn_at_a_time_on_all_nodes() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    there.model.will([say("Next")]);
+    let (mut events, mut events_there) = (here.agents.subscribe(), there.agents.subscribe());
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    let behind = there.agents.send(chat(Some(&session), "two")).await;
+    assert_eq!(behind.unwrap().position, 1);
+    assert!(there.model.seen().is_empty());
+
+    there.agents.abort(&session).await.unwrap();
+    follow(&here).await;
+    assert_eq!(until(&mut events, "chat.done").await["stop"], "aborted");
+    assert_eq!(until(&mut events_there, "chat.done").await["stop"], "end");
+    let messages = there.model.messages(0);
+    let texts: Vec<_> = messages.iter().map(|message| &message["content"]).collect();
+    assert!(texts.contains(&&json!("So far")), "{texts:?}");
+    assert_eq!(texts.last(), Some(&&json!("two")));
+}
+
+#[tokio::test]
+async fn a_waiting_turn_is_stopped_before_it_runs() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    let (mut events, mut events_there) = (here.agents.subscribe(), there.agents.subscribe());
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    there
+        .agents
+        .send(chat(Some(&session), "two"))
+        .await
+        .unwrap();
+    there.agents.shutdown(Duration::from_secs(20)).await;
+    assert_eq!(
+        until(&mut events_there, "chat.done").await["stop"],
+        "interrupted"
+    );
+    assert!(there.model.seen().is_empty());
+    assert!(here.agents.get_session(&session).await.unwrap().running);
+}
+
+#[tokio::test]
+async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    let mut events = here.agents.subscribe();
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    let stops = async || {
+        let page = there.agents.history(&session, 50, None).await.unwrap();
+        let messages = page.messages.iter().filter_map(|message| message.stop);
+        messages.map(|stop| stop.as_str()).collect::<Vec<_>>()
+    };
+    there.clock.advance(Duration::from_secs(60));
+    there.agents.background().await;
+    assert_eq!(
+        stops().await,
+        [""; 0],
+        "at the end of its lease it is alive"
+    );
+    there.clock.advance(Duration::from_secs(1));
+    there.agents.background().await;
+    assert_eq!(stops().await, ["interrupted"]);
+
+    here.agents.abort(&session).await.unwrap();
+    until(&mut events, "chat.done").await;
+    assert_eq!(stops().await, ["interrupted"]);
+}
+
+#[tokio::test]
+async fn an_approval_is_listed_and_answered_on_every_node() {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        ..AgentsSettings::default()
+    };
+    let Some((here, there)) = two_nodes(settings).await else {
+        return;
+    };
+    let tool = TestTool::double("double", Audience::Public);
+    here.agents.tools().register(tool);
+    for (allow, status) in [(true, "ok"), (false, "denied")] {
+        here.model
+            .will([call("double", &json!({ "x": 4 })), say("done")]);
+        let mut events = here.agents.subscribe();
+        let sending = here.agents.send_sync(chat(None, "go"));
+        let (report, ()) = tokio::join!(sending, async {
+            let asked = until(&mut events, "approval.requested").await;
+            let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+            for node in [&here, &there] {
+                let listed = node.agents.list_approvals().await.unwrap();
+                assert_eq!(serde_json::to_value(&listed).unwrap(), json!([asked]));
+            }
+            let token = here.agents.approval_token(&id).unwrap();
+            let found = there.agents.find_approval_by_token(&token).await;
+            assert_eq!(found.unwrap().map(|found| found.id), Some(id.clone()));
+            let found = there.agents.find_approval_by_token("guessed").await;
+            assert_eq!(found.unwrap(), None);
+
+            let answered = there.agents.resolve_approval(&id, allow, None).await;
+            answered.unwrap();
+            // The first answer counts.
+            for node in [&here, &there] {
+                let late = node.agents.resolve_approval(&id, !allow, None).await;
+                assert_eq!(problem_of(late.unwrap_err()).0, "NOT_FOUND");
+            }
+            follow(&here).await;
+        });
+        assert_eq!(report.unwrap().actions[0].status.as_str(), status);
+        assert!(there.agents.list_approvals().await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_no_change_announced_counts_when_the_wait_ends() {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        approval_wait: Duration::from_secs(1),
+        ..AgentsSettings::default()
+    };
+    let Some((here, there)) = two_nodes(settings).await else {
+        return;
+    };
+    let tool = TestTool::double("double", Audience::Public);
+    here.agents.tools().register(tool);
+    here.model
+        .will([call("double", &json!({ "x": 4 })), say("done")]);
+    let mut events = here.agents.subscribe();
+    let sending = here.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        let asked = until(&mut events, "approval.requested").await;
+        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+        there
+            .agents
+            .resolve_approval(&id, true, None)
+            .await
+            .unwrap();
+    });
+    assert_eq!(report.unwrap().actions[0].status.as_str(), "ok");
+}
+
+#[tokio::test]
+async fn a_node_whose_turn_another_ended_asks_no_model_again() {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        approval_wait: Duration::from_secs(1),
+        ..AgentsSettings::default()
+    };
+    let Some((here, there)) = two_nodes(settings).await else {
+        return;
+    };
+    let tool = TestTool::double("double", Audience::Public);
+    here.agents.tools().register(tool);
+    here.model
+        .will([call("double", &json!({ "x": 4 })), say("done")]);
+    let mut events = here.agents.subscribe();
+    let sending = here.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        until(&mut events, "approval.requested").await;
+        there.clock.advance(Duration::from_secs(61));
+        there.agents.background().await;
+        assert!(there.agents.list_approvals().await.unwrap().is_empty());
+    });
+    let report = report.unwrap();
+    assert_eq!(report.stop.as_str(), "interrupted");
+    assert_eq!(here.model.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn the_next_turn_ends_one_of_a_node_that_is_gone() {
+    let Some((here, there)) = two_nodes(AgentsSettings::default()).await else {
+        return;
+    };
+    here.model.will([Reaction::Hang("So far".to_owned())]);
+    there.model.will([say("Next")]);
+    let (mut events, mut events_there) = (here.agents.subscribe(), there.agents.subscribe());
+    let sent = here.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str().to_owned();
+    until(&mut events, "chat.delta").await;
+    there.clock.advance(Duration::from_secs(61));
+    there
+        .agents
+        .send(chat(Some(&session), "two"))
+        .await
+        .unwrap();
+    // The first turn ends on all nodes, then the second one runs.
+    assert_eq!(
+        until(&mut events_there, "chat.done").await["stop"],
+        "interrupted"
+    );
+    assert_eq!(until(&mut events_there, "chat.done").await["stop"], "end");
+
+    // The node was only frozen. What it does now is not stored.
+    here.agents.abort(&session).await.unwrap();
+    until(&mut events, "chat.done").await;
+    let page = here.agents.history(&session, 50, None).await.unwrap();
+    let stops = page.messages.iter().filter_map(|message| message.stop);
+    let stops: Vec<_> = stops.map(|stop| stop.as_str()).collect();
+    assert_eq!(stops, ["interrupted", "end"]);
 }

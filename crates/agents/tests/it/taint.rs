@@ -70,7 +70,7 @@ async fn a_page_cannot_change_anything_without_the_owners_approval() {
                 (&asked["reason"], &asked["effect"]),
                 (&json!("tainted"), &json!("change"))
             );
-            let waiting = harness.agents.list_approvals();
+            let waiting = harness.agents.list_approvals().await.unwrap();
             harness
                 .agents
                 .resolve_approval(&waiting[0].id, allow, None)

@@ -3,7 +3,7 @@
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
-    VaultProgressParams, VaultStatusParams, deliveries, kinds, vault_shares,
+    VaultProgressParams, VaultStatusParams, deliveries, kinds, relay, vault_shares,
 };
 use crate::dispatch::Rpc;
 use gatehouse_domain::Scope;
@@ -20,61 +20,31 @@ use tokio_util::task::TaskTracker;
 /// Turns notifications of other crates into events and applies changes made by other nodes, until shutdown.
 pub async fn bridge(rpc: &Rpc, shutdown: &CancellationToken, tasks: &TaskTracker) {
     let (services, bus) = (rpc.services(), rpc.events());
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(vault_status(Arc::clone(services), bus.clone())),
-    );
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(vault_progress(Arc::clone(services), bus.clone())),
-    );
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(follow_settings(Arc::clone(services), bus.clone())),
-    );
-    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_webhooks(
-        Arc::clone(services),
-        services.auth.foreign_changes(),
-    )));
-    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_turns(
-        Arc::clone(services),
-        services.auth.foreign_changes(),
-    )));
-    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_channels(
-        Arc::clone(services),
-        services.auth.foreign_changes(),
-    )));
-    for changes in [services.store.changes(), services.auth.foreign_changes()] {
-        let work = follow_records(bus.clone(), changes);
-        tasks.spawn(shutdown.clone().run_until_cancelled_owned(work));
-    }
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(follow_provider_keys(
-                Arc::clone(services),
-                services.auth.foreign_changes(),
-            )),
-    );
-    let feed = services.auth.foreign_changes();
-    let sharing = vault_shares::follow(Arc::clone(services), feed);
-    tasks.spawn(shutdown.clone().run_until_cancelled_owned(sharing));
-    #[cfg(feature = "voice")]
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(follow_voice(Arc::clone(services), bus.clone()).await),
-    );
-    let deliveries = deliveries::follow(bus.clone(), services.webhooks.subscribe());
-    tasks.spawn(shutdown.clone().run_until_cancelled_owned(deliveries));
     let forward = Forward {
         bus,
         shutdown,
         tasks,
     };
+    let feed = || services.auth.foreign_changes();
+    forward.run(vault_status(Arc::clone(services), bus.clone()));
+    forward.run(vault_progress(Arc::clone(services), bus.clone()));
+    forward.run(follow_settings(Arc::clone(services), bus.clone()));
+    forward.run(follow_webhooks(Arc::clone(services), feed()));
+    forward.run(follow_turns(Arc::clone(services), feed()));
+    forward.run(follow_channels(Arc::clone(services), feed()));
+    forward.run(follow_provider_keys(Arc::clone(services), feed()));
+    forward.run(vault_shares::follow(Arc::clone(services), feed()));
+    for changes in [services.store.changes(), feed()] {
+        forward.run(follow_records(bus.clone(), changes));
+    }
+    if services.store.engine().is_shared() {
+        forward.run(relay::send(services.store.clone(), bus.subscribe()));
+        forward.run(relay::receive(bus.clone(), services.store.node_messages()));
+    }
+    #[cfg(feature = "voice")]
+    forward.run(follow_voice(Arc::clone(services), bus.clone()).await);
+    let deliveries = services.webhooks.subscribe();
+    forward.run(deliveries::follow(bus.clone(), deliveries));
     forward.each(services.auth.changes_events(), |bus, what| {
         bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what });
     });
@@ -217,13 +187,13 @@ async fn follow_webhooks(services: Arc<Services>, mut changes: Receiver<Arc<str>
     }
 }
 
-/// Stops turns that another node aborted.
+/// Stops turns that another node aborted, and reads answers to tool calls that another node received.
 async fn follow_turns(services: Arc<Services>, mut changes: Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
-            Ok(subject) => services.agents.apply_change(&subject),
-            // A change that was missed does nothing: the caller sees that the turn goes on.
-            Err(RecvError::Lagged(_)) => {}
+            Ok(subject) => services.agents.apply_change(&subject).await,
+            // A missed abort does nothing: the caller sees that the turn goes on.
+            Err(RecvError::Lagged(_)) => services.agents.apply_change("*").await,
             Err(RecvError::Closed) => return,
         }
     }
@@ -253,7 +223,7 @@ async fn follow_channels(services: Arc<Services>, mut feed: Receiver<Arc<str>>) 
     }
 }
 
-/// Forwards the messages of a crate's channel.
+/// Starts the tasks that feed the bus.
 struct Forward<'a> {
     bus: &'a EventBus,
     shutdown: &'a CancellationToken,
@@ -261,13 +231,23 @@ struct Forward<'a> {
 }
 
 impl Forward<'_> {
+    /// Runs work until shutdown.
+    fn run<F>(&self, work: F)
+    where
+        F: Future + Send + 'static,
+        F::Output: Send,
+    {
+        let stop = self.shutdown.clone();
+        self.tasks.spawn(stop.run_until_cancelled_owned(work));
+    }
+
     fn each<T, F>(&self, mut events: Receiver<T>, publish: F)
     where
         T: Clone + Send + 'static,
         F: Fn(&EventBus, T) + Send + 'static,
     {
         let bus = self.bus.clone();
-        let work = async move {
+        self.run(async move {
             loop {
                 match events.recv().await {
                     Ok(event) => publish(&bus, event),
@@ -276,8 +256,6 @@ impl Forward<'_> {
                     Err(RecvError::Closed) => break,
                 }
             }
-        };
-        let stop = self.shutdown.clone();
-        self.tasks.spawn(stop.run_until_cancelled_owned(work));
+        });
     }
 }

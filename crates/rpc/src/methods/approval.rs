@@ -8,7 +8,6 @@ use gatehouse_domain::{Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::future::{Ready, ready};
 
 pub const LIST: Method = method!(
     "approval.list",
@@ -95,24 +94,25 @@ pub struct ForgetParams {
     id: String,
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
-fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
-    let all = call.services.agents.list_approvals();
-    let page = by_name(all, &params, |approval| approval.id.as_str());
-    ready(page.map(|(approvals, next_cursor)| ListResult {
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let agents = &call.services.agents;
+    let all = agents.list_approvals().await.map_err(to_problem)?;
+    let (approvals, next_cursor) = by_name(all, &params, |approval| approval.id.as_str())?;
+    Ok(ListResult {
         approvals,
         next_cursor,
-    }))
+    })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
-fn find(call: Call, params: FindParams) -> Ready<Result<Approval, Problem>> {
+async fn find(call: Call, params: FindParams) -> Result<Approval, Problem> {
     let found = call.services.agents.find_approval_by_token(&params.token);
-    ready(found.ok_or_else(|| Problem::not_found("approval")))
+    let found = found.await.map_err(to_problem)?;
+    found.ok_or_else(|| Problem::not_found("approval"))
 }
 
 async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
-    let waiting = call.services.agents.list_approvals();
+    let agents = &call.services.agents;
+    let waiting = agents.list_approvals().await.map_err(to_problem)?;
     let asked = waiting.into_iter().find(|asked| asked.id == params.id);
     let asked = asked.ok_or_else(|| Problem::not_found("approval"))?;
     call.services

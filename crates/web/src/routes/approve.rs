@@ -12,6 +12,7 @@ use axum::response::Response;
 use gatehouse_agents::Approval;
 use gatehouse_config::ApprovalLinks;
 use gatehouse_domain::{Actor, ErrorCode, Problem};
+use gatehouse_services::to_problem;
 use http::StatusCode;
 use serde::Deserialize;
 use std::fmt::Write as _;
@@ -33,14 +34,14 @@ enum GivenAnswer {
 type Token = Result<Path<String>, PathRejection>;
 
 /// Shows the call. Programs that preview links fetch this address, so it changes nothing.
-pub(super) async fn get(State(app): State<App>, token: Token) -> Response {
+pub(super) async fn get(State(app): State<App>, token: Token) -> Result<Response, Refusal> {
     if !is_bearer(&app) {
-        return shell(&app);
+        return Ok(shell(&app));
     }
-    match find(&app, token) {
+    Ok(match find(&app, token).await? {
         Some(asked) => respond(question(&asked).into(), Forms::Own),
         None => gone(),
-    }
+    })
 }
 
 /// Answers the call.
@@ -56,7 +57,7 @@ pub(super) async fn post(
     let Ok(Query(given)) = given else {
         return Err(Problem::invalid_params("answer", "must be allow or deny").into());
     };
-    let Some(asked) = find(&app, token) else {
+    let Some(asked) = find(&app, token).await? else {
         return Ok(gone());
     };
     let allow = given.answer == GivenAnswer::Allow;
@@ -85,9 +86,12 @@ fn is_bearer(app: &App) -> bool {
     app.services().config.resolved().settings.approvals.links == ApprovalLinks::Bearer
 }
 
-fn find(app: &App, token: Token) -> Option<Approval> {
-    let Path(token) = token.ok()?;
-    app.services().agents.find_approval_by_token(&token)
+async fn find(app: &App, token: Token) -> Result<Option<Approval>, Problem> {
+    let Ok(Path(token)) = token else {
+        return Ok(None);
+    };
+    let found = app.services().agents.find_approval_by_token(&token).await;
+    found.map_err(to_problem)
 }
 
 /// The page for a link that is unknown, answered or expired.

@@ -72,7 +72,7 @@ impl Intake {
         url: &str,
         body: &Bytes,
     ) -> Result<Ingested, IngestError> {
-        let place = self.permit().await.map_err(|refused| {
+        let place = self.permit().await?.map_err(|refused| {
             metrics::rate_limited(&self.webhook.id);
             IngestError::RateLimited {
                 wait_ms: refused.wait_ms,

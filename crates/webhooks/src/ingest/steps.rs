@@ -265,7 +265,7 @@ impl Intake {
         &self,
         arrived: &Arrived<'_>,
     ) -> Result<Result<Reservation, Ingested>, IngestError> {
-        let refused = match self.permit().await {
+        let refused = match self.permit().await? {
             Ok(place) => return Ok(Ok(place)),
             Err(refused) => refused,
         };
@@ -279,7 +279,7 @@ impl Intake {
     }
 
     /// Reserves a permit under the rate limits, or in the webhook's queue if it has one.
-    pub(super) async fn permit(&self) -> Result<Reservation, Refused> {
+    pub(super) async fn permit(&self) -> Result<Result<Reservation, Refused>, StoreError> {
         let config = &self.webhook.config;
         let global = self
             .inner
@@ -293,12 +293,17 @@ impl Intake {
             global: u32::try_from(global).unwrap_or(u32::MAX),
         };
         let (limits, id) = (&self.inner.limits, &self.webhook.id);
-        match config.on_limit {
-            OnLimit::Refuse => limits.reserve_decided(id, per_minute).await,
-            OnLimit::Queue => limits
-                .reserve(id, per_minute)
-                .or_else(|_| limits.reserve_waiting(id, per_minute.webhook)),
-        }
+        let shared = |permit: Result<_, _>| permit.map(|permit| limits.shared(id, permit));
+        let reserved = match (&self.inner.shared_limits, config.on_limit) {
+            (Some(all), OnLimit::Refuse) => shared(all.take_decided(id, per_minute).await?),
+            (Some(all), OnLimit::Queue) => shared(all.take(id, per_minute).await?),
+            (None, OnLimit::Refuse) => limits.reserve_decided(id, per_minute).await,
+            (None, OnLimit::Queue) => limits.reserve(id, per_minute),
+        };
+        Ok(match config.on_limit {
+            OnLimit::Refuse => reserved,
+            OnLimit::Queue => reserved.or_else(|_| limits.reserve_waiting(id, per_minute.webhook)),
+        })
     }
 
     /// Returns the delivery that this one duplicates, unless this one may run as a redelivery.

@@ -63,7 +63,8 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Ou
         let why = "The stored configuration of this delivery cannot be read.".to_owned();
         return Outcome::Failed(Trace::default(), why);
     };
-    if running.cancel.is_cancelled() {
+    let is_for_agent = work.row.target.as_deref() == Some("");
+    if running.cancel.is_cancelled() || is_for_agent && is_overtaken(inner, &work.row).await {
         return Outcome::Interrupted { began: false };
     }
     metrics::delivery(
@@ -77,6 +78,25 @@ async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> Ou
         house,
     };
     run::run(inner, work, &snapshot, stops).await
+}
+
+/// Returns whether this attempt has lost its lease, because this node was suspended after the claim. An agent must not
+/// run one delivery twice at once, nor run it after later deliveries of the same session.
+async fn is_overtaken(inner: &Inner, row: &DeliveryRow) -> bool {
+    if !inner.store.engine().is_shared() {
+        return false;
+    }
+    let id = row.id.clone();
+    let read = inner
+        .store
+        .read(move |conn| Box::pin(async move { conn.find_delivery(id.as_str()).await }));
+    match read.await {
+        Ok(now) => now.is_none_or(|now| {
+            now.attempts != row.attempts || now.status != DeliveryStatus::Processing
+        }),
+        // Storing the turn will fail too.
+        Err(_) => false,
+    }
 }
 
 /// Returns whether the delivery no longer exists or its webhook was deleted. Retries until the database

@@ -320,3 +320,55 @@ async fn many_at_once_are_all_stored_and_counted() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn nodes_share_the_limits_of_a_webhook_and_of_all() {
+    everywhere(async |database, model| {
+        let first = Harness::open(&database, &model).await;
+        if !first.store.engine().is_shared() {
+            return first.stop().await;
+        }
+        let own = open_webhook(&first, json!({ "rate_limit_per_minute": 60 })).await;
+        let wide = open_webhook(&first, json!({ "rate_limit_per_minute": 1000 })).await;
+        let second = Harness::open(&database.for_another_node(), &model).await;
+        let nodes = [&first, &second];
+        let mut body = 0;
+        let mut send = async |webhook, count: usize| {
+            let mut taken = 0;
+            for number in 0..count {
+                body += 1;
+                match post(nodes[number % 2], webhook, &[], &body.to_string()).await {
+                    Ok(_) => taken += 1,
+                    refused => assert_eq!(code(refused), ErrorCode::RateLimited),
+                }
+            }
+            taken
+        };
+        // Each node holds at most a twentieth of the limit that it does not use.
+        let taken = send(&own, 100).await;
+        assert!((57..=60).contains(&taken), "{taken}");
+        for node in nodes {
+            node.advance(Duration::from_mins(1));
+        }
+        assert!(
+            send(&own, 1).await == 1,
+            "after a minute all permits are free"
+        );
+
+        let few = WebhooksSettings {
+            section: gatehouse_config::Webhooks {
+                global_rate_limit_per_minute: 100,
+                ..gatehouse_config::Webhooks::default()
+            },
+            ..WebhooksSettings::default()
+        };
+        for node in nodes {
+            node.webhooks.update_settings(few.clone());
+        }
+        let taken = send(&wide, 150).await;
+        assert!((94..=99).contains(&taken), "{taken}");
+        first.stop().await;
+        second.stop().await;
+    })
+    .await;
+}

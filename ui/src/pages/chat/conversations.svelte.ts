@@ -28,6 +28,12 @@ class Conversations {
     socket.on('chat.tool', (params) => this.#hear({ event: 'chat.tool', params }));
     socket.on('chat.done', (params) => this.#hear({ event: 'chat.done', params }));
     socket.on('chat.audio', (params) => this.#hear({ event: 'chat.audio', params }));
+    // Sent instead of events that may have been lost between the nodes of a cluster.
+    socket.on('records.changed', ({ what }) => {
+      if (what !== 'messages') return;
+      this.#lose();
+      this.#reload();
+    });
     this.#wasOpen = socket.isOpen;
     socket.watch((state) => {
       if (state === 'lost') this.#lose();

@@ -1,0 +1,129 @@
+//! Tool calls that wait for approval on the nodes of a shared database. The node that runs the turn stores the call,
+//! any node stores the answer, and a row in the change feed tells the first node to read it.
+
+use crate::error::AgentsError;
+use crate::event::Approval;
+use crate::handle::Inner;
+use gatehouse_domain::id::{ApprovalId, TurnId};
+use gatehouse_store::{StoreError, WaitingApprovalRow};
+use std::time::Duration;
+
+/// How often answers are read if that fails, and the pause in between.
+const READS: u32 = 5;
+const BETWEEN_READS: Duration = Duration::from_secs(1);
+
+/// The subject of the change after an answer was stored.
+pub(crate) const ANSWERED: &str = "approvals";
+
+impl Inner {
+    /// Stores a call before it waits, so that other nodes can list it.
+    pub(crate) async fn share_approval(
+        &self,
+        approval: &Approval,
+        turn: TurnId,
+        token: &str,
+    ) -> Result<(), StoreError> {
+        if !self.has_other_nodes() {
+            return Ok(());
+        }
+        let row = WaitingApprovalRow {
+            id: approval.id.clone(),
+            turn_id: turn,
+            token_key: WaitingApprovalRow::token_key_of(token),
+            // Serialization cannot fail: the keys of its maps are strings.
+            approval: serde_json::to_string(approval).unwrap_or_default(),
+            expires_at: approval.expires_at,
+            allowed: None,
+        };
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { conn.insert_waiting_approval(&row).await }));
+        write.await
+    }
+
+    /// Deletes a call that no longer waits. Returns whether another node allowed it.
+    pub(crate) async fn unshare_approval(&self, id: &ApprovalId) -> Result<bool, StoreError> {
+        if !self.has_other_nodes() {
+            return Ok(false);
+        }
+        let id = id.clone();
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { conn.delete_waiting_approval(&id).await }));
+        let row: Option<WaitingApprovalRow> = write.await?;
+        Ok(row.is_some_and(|row| row.allowed == Some(true)))
+    }
+
+    /// The call that waits on any node under this token.
+    pub(crate) async fn shared_approval_of(
+        &self,
+        token: &str,
+    ) -> Result<Option<Approval>, AgentsError> {
+        let (key, now) = (WaitingApprovalRow::token_key_of(token), self.clock.now());
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_waiting_approval(&key, now).await }));
+        let row: Option<WaitingApprovalRow> = read.await?;
+        Ok(row.and_then(|row| serde_json::from_str(&row.approval).ok()))
+    }
+
+    /// The calls that wait on any node, oldest first.
+    pub(crate) async fn shared_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
+        let now = self.clock.now();
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
+        let rows: Vec<WaitingApprovalRow> = read.await?;
+        // A row of another version that this one cannot read is left to the nodes of that version.
+        let readable = rows
+            .iter()
+            .filter_map(|row| serde_json::from_str(&row.approval).ok());
+        Ok(readable.collect())
+    }
+
+    /// Stores the answer for the node that runs the turn. The first answer counts.
+    pub(crate) async fn store_answer(
+        &self,
+        id: ApprovalId,
+        allow: bool,
+    ) -> Result<(), AgentsError> {
+        let now = self.clock.now();
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.update_waiting_approval(&id, allow, now).await? {
+                    return Err(AgentsError::NotFound("approval"));
+                }
+                conn.insert_change(ANSWERED, now).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// Passes the answers that other nodes stored on to the calls that wait here.
+    pub(crate) async fn read_answers(&self) {
+        if !self.has_other_nodes() || self.approvals_here().is_empty() {
+            return;
+        }
+        for _ in 0..READS {
+            let read = self
+                .store
+                .read(|conn| Box::pin(async move { conn.list_answered_approvals().await }));
+            let answered: Result<Vec<WaitingApprovalRow>, StoreError> = read.await;
+            match answered {
+                Ok(rows) => {
+                    for row in rows {
+                        // NotFound: it waits on another node.
+                        let _ = self.answer_here(&row.id, row.allowed == Some(true));
+                    }
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "answers to waiting tool calls cannot be read");
+                }
+            }
+            tokio::time::sleep(BETWEEN_READS).await;
+        }
+        // The answer is read when the wait ends.
+    }
+}

@@ -1,0 +1,81 @@
+//! Table `rate_permits`: permits under rate limits that the nodes of a database share.
+
+use crate::sql::{columns, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+
+/// The length of a slot in milliseconds. Permits become free up to this much early.
+const SLOT_MS: i64 = 100;
+/// The window of every limit, in slots: a minute.
+const WINDOW: i64 = 600;
+
+/// The permits that a node got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLease {
+    /// At most as many as wanted. They count in the window even if they are never used.
+    pub granted: u32,
+    /// When to ask again if nothing was granted: the oldest permits become free then.
+    pub next_at: Timestamp,
+}
+
+struct Taken {
+    sum: i64,
+    oldest: i64,
+}
+
+columns! { Taken: sum, oldest }
+
+impl Conn {
+    /// Takes up to `wanted` permits of a limit, which allows `limit` in any minute. Call it in `Store::write_limits`,
+    /// so that it excludes other nodes.
+    pub async fn lease_rate(
+        &mut self,
+        name: &str,
+        (wanted, limit): (u32, u32),
+        now: Timestamp,
+    ) -> Result<RateLease, StoreError> {
+        let slot = now.as_millis().div_euclid(SLOT_MS);
+        let passed = query("DELETE FROM rate_permits WHERE slot <= $1");
+        self.run(passed.bind(slot - WINDOW)).await?;
+        self.move_future_permits(name, slot).await?;
+        let window = query(
+            "SELECT CAST(COALESCE(SUM(taken), 0) AS BIGINT) AS sum, COALESCE(MIN(slot), $2) AS oldest
+             FROM rate_permits WHERE name = $1",
+        );
+        let window: Option<Taken> = self.find(window.bind(name).bind(slot)).await?;
+        let Taken { sum, oldest } = window.ok_or(StoreError::Damaged {
+            what: "rate permits",
+        })?;
+        let free = i64::from(limit).saturating_sub(sum).max(0);
+        let granted = u32::try_from(free).unwrap_or(u32::MAX).min(wanted);
+        if granted > 0 {
+            self.add_permits(name, slot, i64::from(granted)).await?;
+        }
+        Ok(RateLease {
+            granted,
+            next_at: Timestamp::from_millis((oldest + WINDOW).saturating_mul(SLOT_MS)),
+        })
+    }
+
+    async fn add_permits(&mut self, name: &str, slot: i64, count: i64) -> Result<(), StoreError> {
+        let query = query(
+            "INSERT INTO rate_permits (name, slot, taken) VALUES ($1, $2, $3)
+             ON CONFLICT (name, slot) DO UPDATE SET taken = rate_permits.taken + $3",
+        );
+        self.run(query.bind(name).bind(slot).bind(count))
+            .await
+            .map(drop)
+    }
+
+    /// After the clock was set back, permits from before would count until it has caught up. They count for a window
+    /// from now on instead.
+    async fn move_future_permits(&mut self, name: &str, slot: i64) -> Result<(), StoreError> {
+        let future =
+            query("DELETE FROM rate_permits WHERE name = $1 AND slot > $2 RETURNING taken");
+        let taken: Vec<i64> = self.list(future.bind(name).bind(slot + WINDOW)).await?;
+        if taken.is_empty() {
+            return Ok(());
+        }
+        self.add_permits(name, slot, taken.iter().sum()).await
+    }
+}
