@@ -88,6 +88,6 @@ async function files(page: Page): Promise<void> {
   await take(page, 'chat-files-attached');
   model.next({ text: ['The invoice says 17 for the hinges.'] });
   await page.getByRole('button', { name: 'Send' }).click();
-  await expect(page.getByText('The invoice says 17 for the hinges.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The invoice says 17 for the hinges.').first()).toBeVisible();
   await take(page, 'chat-files');
 }
