@@ -8,12 +8,12 @@ const executablePath = process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium
 const args = ['--no-sandbox', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 /** Runs `use` with a fresh browser profile; with `port` other programs can steer it, too. */
-export async function withBrowser(use, { port, viewport = { width: 1280, height: 900 } } = {}) {
+export async function withBrowser(use, { port, locale = 'en-US', viewport = { width: 1280, height: 900 } } = {}) {
   const profile = mkdtempSync(join(tmpdir(), 'gatehouse-bench-profile-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     viewport,
-    locale: 'en-US',
+    locale,
     args: port ? [...args, `--remote-debugging-port=${port}`] : args,
   });
   context.setDefaultTimeout(30_000);

@@ -44,6 +44,7 @@ export async function measureInteractions(gateway, model) {
     await on([], (page) => login(page, gateway)),
     await on(gateway.cookies, (page) => chat(page, gateway, model)),
     await on(gateway.cookies, (page) => deliveries(page, gateway)),
+    await on(gateway.cookies, (page) => overview(page, gateway)),
   ];
 }
 
@@ -90,7 +91,10 @@ async function deliveries(page, gateway) {
   await page.goto(`${gateway.origin}/deliveries`);
   const rows = page.locator('[data-id]');
   const done = rows.filter({ hasText: 'Completed' });
-  for (const at of [2, 4, 1, 3]) {
+  await done.nth(2).click();
+  await page.getByRole('tab', { name: 'Payload' }).click();
+  await page.getByRole('tree').waitFor();
+  for (const at of [4, 1, 3]) {
     await done.nth(at).click();
     await page.getByRole('tree').waitFor();
   }
@@ -106,4 +110,19 @@ async function deliveries(page, gateway) {
   await page.keyboard.type('change 1', { delay: 40 });
   await rows.first().waitFor();
   return worst(page, 'deliveries');
+}
+
+async function overview(page, gateway) {
+  await page.goto(`${gateway.origin}/overview`);
+  const slider = page.getByRole('slider').first();
+  await slider.focus();
+  for (let step = 0; step < 6; step++) await page.keyboard.press('ArrowLeft');
+  await page.getByRole('button', { name: '7 days' }).click();
+  await page.keyboard.press('ControlOrMeta+K');
+  const palette = page.getByRole('dialog');
+  await palette.waitFor();
+  await page.keyboard.type('webhooks', { delay: 40 });
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Escape');
+  return worst(page, 'overview and palette');
 }

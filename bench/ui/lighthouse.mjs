@@ -6,12 +6,13 @@ import { row } from './table.mjs';
 
 const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
 /** The middle of so many runs: one alone tells of the machine as much as of the page. */
-const RUNS = 3;
+const RUNS = 5;
 
 export async function measureLighthouse(gateway) {
   const rows = [];
   for (const [name, path, cookies] of [
     ['login', '/', []],
+    ['overview', '/overview', gateway.cookies],
     ['chat', '/chat', gateway.cookies],
     ['deliveries', '/deliveries', gateway.cookies],
   ]) {

@@ -3,7 +3,8 @@
 //
 //   GATEHOUSE_BENCH_BINARY   the gateway
 //   GATEHOUSE_TEST_CHROMIUM  the browser
-//   node run.mjs [bytes] [lighthouse] [frames] [interactions]    those alone
+//   node run.mjs [bytes] [lighthouse] [interactions] [axe] [frames]    those alone
+import { measureAxe } from './axe.mjs';
 import { Gateway } from './gateway.mjs';
 import { ModelServer } from './model.mjs';
 import { measureBytes } from './bytes.mjs';
@@ -16,6 +17,7 @@ const ALL = {
   bytes: measureBytes,
   lighthouse: measureLighthouse,
   interactions: measureInteractions,
+  axe: measureAxe,
   frames: measureFrames,
 };
 const asked = process.argv.slice(2);

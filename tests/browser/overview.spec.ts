@@ -31,7 +31,11 @@ test('counts follow the deliveries, and what failed or was refused leads to its 
   await deliver(home, hook, pullRequest(), { event: 'pull_request' });
   await expect(tile(page, 'Failed')).toHaveText(/^1/);
   await expect(tile(page, 'Received')).toHaveText(/^3/);
-  await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Median .+, 95th percentile/)).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole('region', { name: 'Latency' }).getByText(/^Average .+, 95 % within/)).toBeVisible({ timeout: 20_000 });
+  const reading = page.getByRole('slider', { name: 'Chart position' });
+  await reading.focus();
+  await reading.press('End');
+  await expect(page.getByText(/1 completed.*, average .+, 95 % within/)).toBeVisible();
   await needs(page).getByRole('link', { name: '1 delivery failed' }).click();
   await expect(page).toHaveURL(`${home.origin}/deliveries?status=failed&time=day`);
   await page.goBack();

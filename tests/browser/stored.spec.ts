@@ -11,13 +11,17 @@ test('all secrets are in one list, with what uses them', async ({ home, page }) 
   await home.rpc('channels.create', { type: 'http', id: 'team', label: 'Team', fields: { url: 'http://127.0.0.1:9/', secret: 'whsec_0123456789abcdef0123456789abcdef' } });
   const hook = await makeWebhook(home, { name: 'Code', source_profile: 'codehost_a', deliver_only: true, deliver_to: 'inbox' });
   await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  // Nothing listens there: the channel's secret signs the attempt nevertheless.
+  await expect(home.rpc('channels.test', { id: 'team' })).rejects.toThrow();
   await page.reload();
   const list = page.getByRole('list', { name: 'All secrets' });
   await expect(list.getByRole('listitem')).toHaveCount(4);
   const row = (name: string) => list.getByRole('listitem').filter({ has: page.getByRole('link', { name, exact: true }) });
   await expect(row('GITHUB_TOKEN')).toContainText('Environment variable');
   await expect(row('deploy')).toContainText('SHA256:');
+  await expect(row('deploy')).toContainText('No use recorded');
   await expect(row('Team')).toContainText('No use is known.');
+  await expect(row('Team')).toContainText('Last used now');
   await expect(row('Code')).toContainText('Last used');
   await expect(row('Code').getByRole('link', { name: 'its deliveries' })).toBeVisible();
   expect(await page.content()).not.toContain('ghp_secret');

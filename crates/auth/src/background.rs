@@ -136,7 +136,7 @@ impl Auth {
         swept.await
     }
 
-    /// Writes when credentials were last used: at most once a minute each, or all pending.
+    /// Writes when credentials and stored secrets were last used: at most once a minute each, or all pending.
     pub(crate) async fn flush_uses(&self, all: bool) {
         let now = self.0.now();
         let sessions = self.0.sessions.due(now, all);
@@ -177,6 +177,9 @@ impl Auth {
                 })
             });
             note_written(group, written.await);
+        }
+        if let Err(error) = self.0.secrets.write_uses(all).await {
+            tracing::warn!(%error, "the last uses of secrets were not written");
         }
     }
 

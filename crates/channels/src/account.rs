@@ -33,6 +33,9 @@ pub struct Account {
     /// Why no messages are received, although `inbound` is on. Only in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inbound_error: Option<String>,
+    /// When its secrets were last used. Only in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
 }
 
 /// An account to create.
@@ -145,6 +148,7 @@ impl Account {
             enabled: row.enabled,
             enter_again,
             inbound_error: None,
+            last_used_at: None,
         }
     }
 }

@@ -38,7 +38,9 @@ impl LiveAccount {
             let opened = inner.open_account(self.found.clone()).await;
             opened.map(Arc::new)
         });
-        opened.await.map(Arc::clone)
+        let account = opened.await.map(Arc::clone)?;
+        inner.note_use(&account);
+        Ok(account)
     }
 }
 

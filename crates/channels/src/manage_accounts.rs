@@ -13,6 +13,7 @@ use crate::service::service_of;
 use crate::target::Found;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_secrets::SecretKind;
 use gatehouse_store::{AuditEntry, ChannelAccountRow, Conn, StoreError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,6 +40,10 @@ impl Channels {
             .map(|row| Account::of(row, &secrets))
             .collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
+        let uses = self.0.secrets.last_uses(SecretKind::Channel).await?;
+        for account in &mut all {
+            account.last_used_at = uses.get(&account.id).copied();
+        }
         for account in all.iter_mut().filter(|it| it.fields.contains_key(INBOUND)) {
             let poll = polls.iter().find(|poll| poll.account_id == account.id);
             account.inbound_error = poll.and_then(|poll| poll.error.clone());
@@ -174,6 +179,9 @@ impl Channels {
                     targets.push(row.kind.clone());
                 }
                 check(conn, targets).await?;
+                conn.delete_secret_use(SecretKind::Channel.as_str(), &row.id)
+                    .await?;
+                inner.secrets.forget_use(SecretKind::Channel, &row.id);
                 inner.note(conn, "channel.deleted", &actor, &row).await
             })
         });

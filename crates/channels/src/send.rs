@@ -40,6 +40,7 @@ impl Channels {
         };
         let sent = async {
             let account = inner.open_account(found).await?;
+            inner.note_use(&account);
             // Tests are never retried, so each one is a new message even if the text is the same.
             let id = HEXLOWER.encode(&inner.random.bytes::<16>());
             inner.deliver(&account, &message, &id).await

@@ -7,7 +7,7 @@ use crate::live::LiveAccount;
 use crate::markup::Markup;
 use crate::senders::{self, Sender};
 use crate::service::{may_go, service_of};
-use gatehouse_secrets::SecretOwner;
+use gatehouse_secrets::{SecretKind, SecretOwner};
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
@@ -99,6 +99,13 @@ impl Inner {
             label: found.row.label,
             secrets,
         })
+    }
+
+    /// Notes that the secrets of an account are used now.
+    pub(crate) fn note_use(&self, account: &OpenAccount) {
+        if !account.secrets.is_empty() {
+            self.secrets.note_use(SecretKind::Channel, &account.id);
+        }
     }
 
     pub(crate) async fn list_accounts(&self) -> Result<Vec<ChannelAccountRow>, StoreError> {

@@ -52,6 +52,7 @@ impl Models {
             .ok_or_else(|| unknown_provider(&model.provider))?;
         let key = inner.key(&endpoint).await?;
         key.check(&endpoint)?;
+        inner.note_use(&endpoint, &key);
         let prepared = inner.prepare(&endpoint, &key, &model.model)?;
         let began = Instant::now();
         let timeouts = &inner.tuning.timeouts;

@@ -4,7 +4,7 @@
 use crate::ModelError;
 use crate::candidates::Endpoint;
 use crate::handle::Inner;
-use gatehouse_secrets::SecretsError;
+use gatehouse_secrets::{SecretKind, SecretsError};
 use secrecy::{ExposeSecret, SecretString};
 
 /// A key and its source.
@@ -52,6 +52,13 @@ impl Key<'_> {
 }
 
 impl Inner {
+    /// Notes that a stored key is sent to its provider now.
+    pub(crate) fn note_use(&self, endpoint: &Endpoint<'_>, key: &Key<'_>) {
+        if matches!(key, Key::Stored(_)) {
+            self.secrets.note_use(SecretKind::Provider, &endpoint.id);
+        }
+    }
+
     /// While the vault is sealed, a stored key counts as absent, so that a key from another source is still
     /// used.
     pub(crate) async fn key<'s>(&self, endpoint: &Endpoint<'s>) -> Result<Key<'s>, ModelError> {

@@ -35,6 +35,7 @@ impl Inner {
     ) -> Result<Arc<Vec<Listed>>, ModelError> {
         let key = self.key(endpoint).await?;
         key.check(endpoint)?;
+        self.note_use(endpoint, &key);
         let asked = tokio::time::timeout(timeouts, self.fetch_models(endpoint, &key)).await;
         asked.unwrap_or_else(|_| {
             Err(ModelError::Timeout {

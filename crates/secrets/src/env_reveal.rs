@@ -1,7 +1,7 @@
 //! Values of environment variables for programs that a person runs. This is the only way to read
 //! them from outside. Must not know who may ask.
 
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::Actor;
 use gatehouse_domain::env_names::steers_a_program;
 use secrecy::SecretString;
@@ -62,6 +62,9 @@ impl Secrets {
             })
         });
         write.await?;
+        for (name, _) in &revealed.variables {
+            self.note_use(SecretKind::Env, name);
+        }
         Ok(revealed)
     }
 }

@@ -1,7 +1,7 @@
 //! Environment variables for the programs that Gatehouse starts. Values are passed to those
 //! programs; only `env_reveal` returns them to a caller. Must not know which programs exist.
 
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};
 use gatehouse_store::EnvVariableRow;
 use gatehouse_vault::Aad;
@@ -27,6 +27,9 @@ pub struct EnvVariable {
     pub created_at: Timestamp,
     /// When the variable was last set.
     pub updated_at: Timestamp,
+    /// When the value was last used. Only in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
     /// Why the value was stored in plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
@@ -39,6 +42,7 @@ impl EnvVariable {
             encrypted: u8::from(row.encrypted),
             created_at: row.created_at,
             updated_at: row.updated_at,
+            last_used_at: None,
             warning: warning.map(str::to_owned),
         }
     }
@@ -91,10 +95,12 @@ impl Secrets {
     /// Lists every variable by name, without values.
     pub async fn list_env_variables(&self) -> Result<Vec<EnvVariable>, SecretsError> {
         let rows = self.env_rows().await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| EnvVariable::of(row, None))
-            .collect())
+        let uses = self.last_uses(SecretKind::Env).await?;
+        let shown = |row: EnvVariableRow| EnvVariable {
+            last_used_at: uses.get(&row.key).copied(),
+            ..EnvVariable::of(row, None)
+        };
+        Ok(rows.into_iter().map(shown).collect())
     }
 
     /// Sets a variable. The value is encrypted while the vault is unsealed. While it is sealed, the
@@ -136,19 +142,24 @@ impl Secrets {
     }
 
     pub async fn delete_env_variable(&self, actor: &Actor, key: &str) -> Result<(), SecretsError> {
-        let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
+        let (inner, actor, name) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
+                let key = name;
                 if !conn.delete_env_variable(&key).await? {
                     return Err(SecretsError::NotFound("environment variable"));
                 }
+                let kind = SecretKind::Env.as_str();
+                conn.delete_secret_use(kind, &key).await?;
                 let detail = json!({ "key": key });
                 inner.note(conn, "env.deleted", &actor, detail).await?;
                 conn.insert_change("env", inner.now()).await?;
-                Ok(())
+                Ok::<_, SecretsError>(())
             })
         });
-        write.await
+        write.await?;
+        self.forget_use(SecretKind::Env, key);
+        Ok(())
     }
 
     /// Returns all values, for a child process.

@@ -1,7 +1,7 @@
 //! Environment variables that contain a key for a service: web search, or an MCP server behind a
 //! URL. Such a variable is bound to the kind and origin of the service it was entered for.
 
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::KeyBinding;
 use gatehouse_vault::Aad;
 use secrecy::SecretString;
@@ -56,6 +56,7 @@ impl Secrets {
         }
         let aad = Aad::env(&row.key);
         let value = self.0.open_stored(&aad, row.value, row.encrypted)?;
+        self.note_use(SecretKind::Env, &row.key);
         Ok(KeyOfService::Key(value))
     }
 }

@@ -34,6 +34,7 @@ mod ssh_keys;
 mod ssh_sign;
 mod state;
 mod storable_bytes;
+mod uses;
 mod write_secret;
 
 pub use env_reveal::Revealed;
@@ -53,4 +54,5 @@ pub use provider_keys::ProviderKeyInfo;
 pub use settings::{Progress, SecretsSettings};
 pub use ssh_keys::SshKey;
 pub use storable_bytes::StorableBytes;
+pub use uses::SecretKind;
 pub use write_secret::FormedSecret;

@@ -4,7 +4,7 @@
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
 use crate::provider_rows::{Note, ReadableKeys};
 use crate::state::Inner;
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding};
 use gatehouse_vault::{Aad, Status};
 use secrecy::{ExposeSecret, SecretString};
@@ -168,7 +168,15 @@ impl Secrets {
             detail: json!({ "id": id }),
         };
         let change = Change::Remove { id: id.to_owned() };
-        self.change_provider_keys(change, note).await
+        self.change_provider_keys(change, note).await?;
+        // The keys may be in files, so this is not part of the change.
+        self.forget_use(SecretKind::Provider, id);
+        let (kind, id) = (SecretKind::Provider.as_str(), id.to_owned());
+        let forget = self
+            .0
+            .store
+            .write(move |conn| Box::pin(async move { conn.delete_secret_use(kind, &id).await }));
+        Ok(forget.await?)
     }
 
     /// Notifies this node's subscribers that another node changed a key.

@@ -1,7 +1,7 @@
 //! Managed SSH keys. Private keys are generated here or imported; no API returns them.
 
 use crate::ssh_import::{self, Import};
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{SshKeyRow, StoreError};
 use gatehouse_vault::Aad;
@@ -36,6 +36,9 @@ pub struct SshKey {
     pub created_at: Timestamp,
     /// When the stored form last changed.
     pub updated_at: Timestamp,
+    /// When the key was last used. Only in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
     /// Why the private key was stored in plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
@@ -50,6 +53,7 @@ impl SshKey {
             encrypted: u8::from(row.encrypted),
             created_at: row.created_at,
             updated_at: row.updated_at,
+            last_used_at: None,
             warning: warning.map(str::to_owned),
         }
     }
@@ -86,7 +90,12 @@ impl Secrets {
             .store
             .read(|conn| Box::pin(async move { conn.list_ssh_keys().await }));
         let rows: Vec<SshKeyRow> = read.await?;
-        Ok(rows.into_iter().map(|row| SshKey::of(row, None)).collect())
+        let uses = self.last_uses(SecretKind::Ssh).await?;
+        let shown = |row: SshKeyRow| SshKey {
+            last_used_at: uses.get(&row.name).copied(),
+            ..SshKey::of(row, None)
+        };
+        Ok(rows.into_iter().map(shown).collect())
     }
 
     /// Generates an ed25519 key. Returns `NameTaken` if the name is in use.
@@ -134,19 +143,24 @@ impl Secrets {
     }
 
     pub async fn delete_ssh_key(&self, actor: &Actor, name: &str) -> Result<(), SecretsError> {
-        let (inner, actor, name) = (Arc::clone(&self.0), actor.clone(), name.to_owned());
+        let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), name.to_owned());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
+                let name = key;
                 if !conn.delete_ssh_key(&name).await? {
                     return Err(SecretsError::NotFound("SSH key"));
                 }
+                let kind = SecretKind::Ssh.as_str();
+                conn.delete_secret_use(kind, &name).await?;
                 let detail = json!({ "name": name });
                 inner.note(conn, "ssh_key.deleted", &actor, detail).await?;
                 conn.insert_change("ssh_keys", inner.now()).await?;
-                Ok(())
+                Ok::<_, SecretsError>(())
             })
         });
-        write.await
+        write.await?;
+        self.forget_use(SecretKind::Ssh, name);
+        Ok(())
     }
 
     /// Returns the private key as OpenSSH text, for a child process. Returns `Sealed` while it

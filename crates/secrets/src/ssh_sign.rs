@@ -1,6 +1,6 @@
 //! Signs with a stored SSH key, like an SSH agent. The private key is not returned.
 
-use crate::{Secrets, SecretsError};
+use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::Actor;
 use rsa::signature::Signer;
 use secrecy::{ExposeSecret, SecretString};
@@ -40,6 +40,7 @@ impl Secrets {
             })
         });
         write.await?;
+        self.note_use(SecretKind::Ssh, name);
         Ok(signature)
     }
 }

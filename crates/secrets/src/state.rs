@@ -9,6 +9,7 @@ use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
 use crate::settings::{Progress, SecretsSettings};
 use crate::share::Sharing;
+use crate::uses::Uses;
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
@@ -61,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) tasks: TaskTracker,
     pub(crate) pauses: Pauses,
     pub(crate) sharing: Sharing,
+    pub(crate) uses: Uses,
 }
 
 impl fmt::Debug for Inner {
@@ -111,6 +113,7 @@ impl Inner {
             tasks: TaskTracker::new(),
             pauses: Pauses::default(),
             sharing: Sharing::default(),
+            uses: Uses::default(),
         }
     }
 

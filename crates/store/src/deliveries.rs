@@ -221,7 +221,7 @@ impl Conn {
         let touched = self.run_each(INSERT, &rows).await?;
         let stored: Vec<bool> = touched.into_iter().map(|rows| rows > 0).collect();
         for (row, _) in new.iter().zip(&stored).filter(|(_, is_stored)| **is_stored) {
-            self.note_ended(row.webhook_id.as_str(), row.received_at, row.status);
+            self.note_ended(row.webhook_id.as_str(), row.received_at, row.status, None);
         }
         let apart: Vec<Vec<Value<'_>>> = new
             .iter()

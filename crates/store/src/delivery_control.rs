@@ -20,7 +20,7 @@ impl Conn {
             "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
              WHERE id = $1 AND status IN ('received', 'queued', 'processing')
-             RETURNING session_key, webhook_id, received_at",
+             RETURNING session_key, webhook_id, received_at, started_at",
         );
         let query = query
             .bind(id.as_str().to_owned())
@@ -30,7 +30,9 @@ impl Conn {
         let Some(ended) = ended else {
             return Ok(false);
         };
-        self.note_ended(&ended.webhook_id, ended.received_at, DeliveryStatus::Failed);
+        let took_ms = ended.took_ms(now);
+        let (webhook, status) = (&ended.webhook_id, DeliveryStatus::Failed);
+        self.note_ended(webhook, ended.received_at, status, took_ms);
         self.revive_next(&[(&ended.session_key, now)]).await?;
         Ok(true)
     }

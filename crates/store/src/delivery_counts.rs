@@ -1,23 +1,32 @@
-//! Table `delivery_counts`: how many deliveries ended with each status, by hour of receipt. A transaction
-//! collects what it ended and writes the counters right before its commit, so two nodes lock a counter only
+//! Table `delivery_counts`: how many deliveries ended with each status, by hour of receipt, and how long they took. A
+//! transaction collects what it ended and writes the counters right before its commit, so two nodes lock a counter only
 //! for the length of a commit, and always in the same order.
 
+use crate::delivery_durations::{self, Durations};
 use crate::sql::{FromRow, Row, Value, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
 /// Days for which counters are kept. Longer than the longest period of statistics.
 pub const COUNTED_DAYS: u32 = 400;
 
-/// A delivery that a transaction ended.
+/// The counter of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ended {
+struct Key {
     hour: i64,
     webhook_id: String,
     status: &'static str,
+}
+
+/// A delivery that a transaction ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    key: Key,
+    took_ms: Option<i64>,
 }
 
 /// The number of deliveries with one status that were received in one hour.
@@ -28,6 +37,8 @@ pub struct DeliveryCount {
     /// The current status.
     pub status: DeliveryStatus,
     pub count: i64,
+    /// How long those that were started took.
+    pub durations: Durations,
 }
 
 impl FromRow for DeliveryCount {
@@ -39,77 +50,117 @@ impl FromRow for DeliveryCount {
                 what: "delivery status",
             })?,
             count: row.try_get(2)?,
+            durations: Durations::from_row(row, 3)?,
         })
     }
 }
 
-const ADD: &str = "INSERT INTO delivery_counts (hour, webhook_id, status, count)
-     VALUES ($1, $2, $3, $4)
-     ON CONFLICT (hour, webhook_id, status) DO UPDATE SET
-         count = delivery_counts.count + excluded.count";
+/// Adds to a counter.
+fn add() -> String {
+    let columns = delivery_durations::columns();
+    let places: Vec<_> = (0..columns.len())
+        .map(|at| format!("${}", at + 5))
+        .collect();
+    let sums: Vec<_> = columns
+        .iter()
+        .map(|column| format!("{column} = delivery_counts.{column} + excluded.{column}"))
+        .collect();
+    format!(
+        "INSERT INTO delivery_counts (hour, webhook_id, status, count, {}) VALUES ($1, $2, $3, $4, {})
+         ON CONFLICT (hour, webhook_id, status) DO UPDATE SET
+             count = delivery_counts.count + excluded.count, {}",
+        columns.join(", "),
+        places.join(", "),
+        sums.join(", ")
+    )
+}
+
+static ADD: LazyLock<String> = LazyLock::new(add);
 
 /// The counters of whole hours. Open deliveries are counted from their rows, by the index of the open ones: `|| ''`
 /// keeps the index by webhook from being used.
-const COUNTERS: &str = "SELECT hour, status, CAST(SUM(count) AS BIGINT) FROM delivery_counts
+const COUNTERS: &str =
+    "SELECT hour, status, CAST(SUM(count) AS BIGINT), {sums} FROM delivery_counts
      WHERE hour >= $1 AND hour < $2 {only} AND {kept} GROUP BY hour, status";
-const OPEN: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT)
+const OPEN: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {none}
      FROM webhook_deliveries
      WHERE status IN ('received', 'queued', 'processing')
          AND received_at >= $1 AND received_at < $2 {only_open} AND {kept}
      GROUP BY received_at / 3600000, status";
 /// The rows of a part of an hour.
-const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT)
+const ROWS: &str = "SELECT received_at / 3600000, status, CAST(COUNT(*) AS BIGINT), {took}
      FROM webhook_deliveries
      WHERE received_at >= $1 AND received_at < $2 {only} AND {kept} AND id >= $3 AND id < $4
      GROUP BY received_at / 3600000, status";
 
-/// Fills in the conditions on the webhook. Its ID has the number `place`.
+/// Fills in the durations, and the conditions on the webhook. Its ID has the number `place`.
 fn of_webhook(sql: &str, webhook: Option<&WebhookId>, place: usize) -> String {
     let only = |column| webhook.map_or_else(String::new, |_| format!("AND {column} = ${place}"));
     let kept = "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)";
-    sql.replace("{only}", &only("webhook_id"))
-        .replace("{only_open}", &only("webhook_id || ''"))
-        .replace("{kept}", kept)
+    let each = |result: fn(&str) -> String| {
+        let columns = delivery_durations::columns();
+        let results: Vec<_> = columns.iter().map(|column| result(column)).collect();
+        results.join(", ")
+    };
+    sql.replace(
+        "{sums}",
+        &each(|column| format!("CAST(SUM({column}) AS BIGINT)")),
+    )
+    .replace("{none}", &each(|_| "CAST(0 AS BIGINT)".to_owned()))
+    .replace("{took}", &delivery_durations::of_rows())
+    .replace("{only}", &only("webhook_id"))
+    .replace("{only_open}", &only("webhook_id || ''"))
+    .replace("{kept}", kept)
 }
 
 impl Conn {
-    /// Notes that a delivery ended. Does nothing for an open status.
+    /// Notes that a delivery ended, and how long it took if it was started. Does nothing for an open status.
     pub(crate) fn note_ended(
         &mut self,
         webhook_id: &str,
         received_at: Timestamp,
         status: DeliveryStatus,
+        took_ms: Option<i64>,
     ) {
         if !status.is_open() {
             self.ended.push(Ended {
-                hour: received_at.as_millis().div_euclid(HOUR_MS),
-                webhook_id: webhook_id.to_owned(),
-                status: status.as_str(),
+                key: Key {
+                    hour: received_at.as_millis().div_euclid(HOUR_MS),
+                    webhook_id: webhook_id.to_owned(),
+                    status: status.as_str(),
+                },
+                took_ms,
             });
         }
     }
 
     /// Adds the ended deliveries of the transaction to the counters, in the order of their keys.
     pub(crate) async fn write_delivery_counts(&mut self) -> Result<(), StoreError> {
-        let mut counts: BTreeMap<Ended, i64> = BTreeMap::new();
+        let mut counts: BTreeMap<Key, (i64, Durations)> = BTreeMap::new();
         for ended in std::mem::take(&mut self.ended) {
-            *counts.entry(ended).or_default() += 1;
+            let (count, durations) = counts.entry(ended.key).or_default();
+            *count += 1;
+            if let Some(took_ms) = ended.took_ms {
+                durations.add(took_ms);
+            }
         }
         if counts.is_empty() {
             return Ok(());
         }
         let rows: Vec<Vec<Value<'_>>> = counts
             .iter()
-            .map(|(ended, count)| {
-                vec![
-                    ended.hour.into(),
-                    ended.webhook_id.as_str().into(),
-                    ended.status.into(),
+            .map(|(key, (count, durations))| {
+                let mut values = vec![
+                    key.hour.into(),
+                    key.webhook_id.as_str().into(),
+                    key.status.into(),
                     (*count).into(),
-                ]
+                ];
+                values.extend(durations.values());
+                values
             })
             .collect();
-        self.run_each(ADD, &rows).await.map(drop)
+        self.run_each(&ADD, &rows).await.map(drop)
     }
 
     /// Counts deliveries by hour of receipt, from `since` inclusive to `until` exclusive, and current status.

@@ -167,9 +167,22 @@ pub(crate) struct EndedRow {
     pub(crate) session_key: String,
     pub(crate) webhook_id: String,
     pub(crate) received_at: Timestamp,
+    started_at: Option<Timestamp>,
 }
 
-columns! { EndedRow: session_key, webhook_id, received_at }
+columns! { EndedRow: session_key, webhook_id, received_at, started_at }
+
+impl EndedRow {
+    /// How long the last attempt took; `None` if there was none.
+    pub(crate) fn took_ms(&self, finished_at: Timestamp) -> Option<i64> {
+        let started_at = self.started_at?;
+        Some(
+            finished_at
+                .as_millis()
+                .saturating_sub(started_at.as_millis()),
+        )
+    }
+}
 
 impl Conn {
     /// Returns the oldest open delivery of a session.
@@ -247,7 +260,9 @@ impl Conn {
         let mut sessions = Vec::with_capacity(ended.len());
         for (row, end) in ended.iter().zip(ends) {
             if let Some(row) = row {
-                self.note_ended(&row.webhook_id, row.received_at, end.finish.status);
+                let finish = end.finish;
+                let took_ms = row.took_ms(finish.finished_at);
+                self.note_ended(&row.webhook_id, row.received_at, finish.status, took_ms);
                 sessions.push((row.session_key.as_str(), end.finish.finished_at));
             }
         }
@@ -324,7 +339,7 @@ const FINISH: &str = "UPDATE webhook_deliveries SET status = $3, finished_at = $
          delivered_at = COALESCE($11, delivered_at), outcome = COALESCE($12, outcome),
          lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
      WHERE id = $1 AND lease_owner = $2 AND attempts = $10 AND status = 'processing'
-     RETURNING session_key, webhook_id, received_at";
+     RETURNING session_key, webhook_id, received_at, started_at";
 
 const REVIVE: &str = "UPDATE webhook_deliveries SET next_attempt_at = $1
      WHERE status IN ('received', 'queued') AND id = $2";

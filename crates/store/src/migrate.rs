@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 39] = [
+const MIGRATIONS: [(i64, &str, &str); 41] = [
     (
         1,
         "settings",
@@ -130,9 +130,19 @@ const MIGRATIONS: [(i64, &str, &str); 39] = [
         include_str!("../migrations/0050_provider_keys.sql"),
     ),
     (
+        51,
+        "secret_uses",
+        include_str!("../migrations/0051_secret_uses.sql"),
+    ),
+    (
         52,
         "vault_shares",
         include_str!("../migrations/0052_vault_shares.sql"),
+    ),
+    (
+        53,
+        "delivery_durations",
+        include_str!("../migrations/0053_delivery_durations.sql"),
     ),
     (
         55,

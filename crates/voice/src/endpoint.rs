@@ -5,7 +5,7 @@ use crate::handle::{Inner, State};
 use crate::provider::{About, ProviderId, ProviderSettings, Service};
 use crate::{SttId, TtsId, Voice, VoiceError};
 use gatehouse_domain::KeyBinding;
-use gatehouse_secrets::SecretsError;
+use gatehouse_secrets::{SecretKind, SecretsError};
 use secrecy::SecretString;
 use url::Url;
 
@@ -14,6 +14,8 @@ use url::Url;
 pub(crate) struct Endpoint {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
+    /// The ID under which the key is stored; `None` if it comes from the settings or the environment.
+    stored_as: Option<&'static str>,
 }
 
 /// A provider with its settings, either kind.
@@ -96,7 +98,17 @@ impl Voice {
     ) -> Result<Endpoint, VoiceError> {
         self.0.endpoint(state, Configured::new(state, id)).await
     }
+
+    /// Notes that the key is sent to its provider now.
+    pub(crate) fn note_use(&self, endpoint: &Endpoint) {
+        if let Some(id) = endpoint.stored_as {
+            self.0.secrets.note_use(SecretKind::Provider, id);
+        }
+    }
 }
+
+/// A key, and the ID under which it is stored.
+type FoundKey = (SecretString, Option<&'static str>);
 
 impl Inner {
     async fn endpoint(
@@ -112,7 +124,7 @@ impl Inner {
                 url => {
                     return Ok(Endpoint {
                         base_url: url.cloned(),
-                        key: None,
+                        ..Endpoint::default()
                     });
                 }
             },
@@ -127,9 +139,11 @@ impl Inner {
         };
         let base_url = base_url.ok_or(VoiceError::Internal("a provider has no base URL"))?;
         let key = self.key(state, &configured, &base_url).await?;
+        let (key, stored_as) = key.ok_or_else(|| configured.missing("key"))?;
         Ok(Endpoint {
-            key: Some(key.ok_or_else(|| configured.missing("key"))?),
+            key: Some(key),
             base_url: Some(base_url),
+            stored_as,
         })
     }
 
@@ -139,22 +153,25 @@ impl Inner {
         state: &State,
         configured: &Configured<'_>,
         base_url: &Url,
-    ) -> Result<Option<SecretString>, VoiceError> {
+    ) -> Result<Option<FoundKey>, VoiceError> {
         let given = configured
             .settings
             .and_then(|settings| settings.api_key.as_ref());
         if let Some(key) = given.filter(|_| !configured.moved) {
-            return Ok(Some(key.clone()));
+            return Ok(Some((key.clone(), None)));
         }
         let mut is_sealed = false;
-        let mut kept = async |id: &str, kind: &str| {
+        let mut kept = async |id: &'static str, kind: &str| {
             let service = KeyBinding::of_url(kind, base_url);
             match self.secrets.provider_key(id, &service).await {
                 Err(SecretsError::Sealed) => {
                     is_sealed = true;
-                    Ok(None)
+                    Ok::<_, VoiceError>(None)
                 }
-                found => found.map_err(VoiceError::from),
+                found => {
+                    let found = found.map_err(VoiceError::from)?;
+                    Ok(found.map(|key| (key, Some(id))))
+                }
             }
         };
         if let Some(key) = kept(configured.about.id, configured.section).await? {
@@ -163,7 +180,7 @@ impl Inner {
         if configured.about.borrows() && !configured.moved {
             let openai = &state.settings.openai;
             if let Some(key) = &openai.api_key {
-                return Ok(Some(key.clone()));
+                return Ok(Some((key.clone(), None)));
             }
             // A key from the vault is bound to the address that it was stored for. The other keys are
             // configured by the owner together with this address.
@@ -171,7 +188,7 @@ impl Inner {
                 return Ok(Some(key));
             }
             if let Some(key) = &openai.environment {
-                return Ok(Some(key.clone()));
+                return Ok(Some((key.clone(), None)));
             }
         }
         if is_sealed {

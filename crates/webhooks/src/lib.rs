@@ -31,6 +31,7 @@ mod secret;
 mod sending;
 mod shared_limits;
 mod snapshots;
+mod stats;
 mod tool;
 mod webhook;
 mod worker;
@@ -41,13 +42,11 @@ pub use error::WebhooksError;
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};
 pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
-pub use listing::{
-    Bucket, BucketSize, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_DAYS, MAX_HOURS,
-    StatsQuery, StoredPayload,
-};
+pub use listing::{DeliveryPage, DeliveryQuery, StoredPayload};
 pub use records::{ShownSecret, WebhookChanged, WebhookPage};
 pub use replay::{MAX_REPLAYED, ReplayQuery, Replayed};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};
 pub use rules::OnLimit;
 pub use schedule::{SHOWN_RUNS, Schedule, ScheduleInput, SchedulePreview};
+pub use stats::{Bucket, BucketSize, DeliveryStats, Latency, MAX_DAYS, MAX_HOURS, StatsQuery};
 pub use webhook::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};

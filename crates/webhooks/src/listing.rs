@@ -1,4 +1,4 @@
-//! Queries for deliveries: lists, single deliveries, payloads, and counts per hour or day.
+//! Queries for deliveries: lists, single deliveries and payloads.
 
 use crate::delivery::{Delivery, FailedAttempt};
 use crate::error::WebhooksError;
@@ -8,19 +8,11 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::DeliveryFilter;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 /// Maximum length of a search text, in characters.
 const MAX_QUERY: usize = 200;
-/// Maximum number of hourly buckets: 30 days.
-pub const MAX_HOURS: i64 = 720;
-/// Maximum number of daily buckets.
-pub const MAX_DAYS: i64 = 366;
-/// Default period of the counts.
-const DEFAULT_HOURS: i64 = 24;
-const HOUR_MS: i64 = 3_600_000;
 
 /// Filter and page of a delivery list.
 #[derive(Debug, Default)]
@@ -59,63 +51,6 @@ pub enum StoredPayload {
     Payload(#[schemars(with = "serde_json::Value")] Box<RawValue>),
     /// The payload in Base64, if it is not JSON.
     Raw(String),
-}
-
-/// The period that one count covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BucketSize {
-    #[default]
-    Hour,
-    /// A day in UTC.
-    Day,
-}
-
-impl BucketSize {
-    const fn ms(self) -> i64 {
-        match self {
-            Self::Hour => HOUR_MS,
-            Self::Day => 24 * HOUR_MS,
-        }
-    }
-
-    const fn most(self) -> i64 {
-        match self {
-            Self::Hour => MAX_HOURS,
-            Self::Day => MAX_DAYS,
-        }
-    }
-}
-
-/// Filter and period of delivery counts.
-#[derive(Clone, Debug, Default)]
-pub struct StatsQuery {
-    /// The webhook, by id or public id.
-    pub webhook: Option<String>,
-    /// The last N hours including the current one. Not allowed together with `from` and `until`.
-    pub hours: Option<i64>,
-    /// Start of the period, inclusive. Default: 24 hours before `until`.
-    pub from: Option<Timestamp>,
-    /// End of the period, exclusive. Default: the end of the current hour.
-    pub until: Option<Timestamp>,
-    pub bucket: BucketSize,
-}
-
-/// Delivery counts of one hour or day.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Bucket {
-    /// Start of the hour or day.
-    pub at: Timestamp,
-    /// Number of deliveries received in it, by their current status.
-    #[serde(flatten)]
-    pub counts: BTreeMap<DeliveryStatus, i64>,
-}
-
-/// Delivery counts, oldest first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct DeliveryStats {
-    /// One bucket per hour or day, including empty ones.
-    pub buckets: Vec<Bucket>,
 }
 
 impl Webhooks {
@@ -193,82 +128,15 @@ impl Webhooks {
         })
     }
 
-    /// Counts the deliveries of a period, for one webhook or all.
-    pub async fn stats(&self, query: StatsQuery) -> Result<DeliveryStats, WebhooksError> {
-        let (since, until) = period(&query, self.0.now())?;
-        let (size, most) = (query.bucket.ms(), query.bucket.most());
-        let first = since.as_millis().div_euclid(size);
-        let last = until.as_millis().saturating_sub(1).div_euclid(size);
-        if last.saturating_sub(first) >= most {
-            let reason = format!("at most {most} buckets from `from` to `until`");
-            return Err(WebhooksError::invalid("from", reason));
-        }
-        let webhook = self.webhook_of(query.webhook.as_deref()).await?;
-        // After the clock was set back, ids are ahead of it. Without an explicit end, count those
-        // deliveries as well.
-        let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
-        let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                conn.list_delivery_counts(webhook.as_ref(), since, end)
-                    .await
-            })
-        });
-        let mut found: BTreeMap<i64, BTreeMap<DeliveryStatus, i64>> = BTreeMap::new();
-        for count in read.await? {
-            let bucket = found
-                .entry(count.hour.as_millis().div_euclid(size))
-                .or_default();
-            *bucket.entry(count.status).or_default() += count.count;
-        }
-        let bucket = |number: i64| {
-            let its = found.get(&number);
-            let count = |status: &DeliveryStatus| {
-                let counted = its.and_then(|counts| counts.get(status));
-                (*status, counted.copied().unwrap_or(0))
-            };
-            Bucket {
-                at: Timestamp::from_millis(number.saturating_mul(size)),
-                counts: DeliveryStatus::ALL.iter().map(count).collect(),
-            }
-        };
-        Ok(DeliveryStats {
-            buckets: (first..=last).map(bucket).collect(),
-        })
-    }
-
-    async fn webhook_of(&self, name: Option<&str>) -> Result<Option<WebhookId>, WebhooksError> {
+    pub(crate) async fn webhook_of(
+        &self,
+        name: Option<&str>,
+    ) -> Result<Option<WebhookId>, WebhooksError> {
         match name {
             Some(name) => self.0.id_of(name).await.map(Some),
             None => Ok(None),
         }
     }
-}
-
-/// The start (inclusive) and end (exclusive) of the counted period.
-fn period(query: &StatsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), WebhooksError> {
-    let hour = |number: i64| Timestamp::from_millis(number.saturating_mul(HOUR_MS));
-    let next_hour = now.as_millis().div_euclid(HOUR_MS).saturating_add(1);
-    if query.from.is_none() && query.until.is_none() {
-        let hours = query.hours.unwrap_or(DEFAULT_HOURS);
-        if !(1..=MAX_HOURS).contains(&hours) {
-            let reason = format!("expected 1 to {MAX_HOURS}");
-            return Err(WebhooksError::invalid("hours", reason));
-        }
-        return Ok((hour(next_hour.saturating_sub(hours)), hour(next_hour)));
-    }
-    if query.hours.is_some() {
-        let reason = "not together with `from` and `until`";
-        return Err(WebhooksError::invalid("hours", reason));
-    }
-    let until = query.until.unwrap_or_else(|| hour(next_hour));
-    let day = DEFAULT_HOURS.saturating_mul(HOUR_MS);
-    let from = query
-        .from
-        .unwrap_or_else(|| Timestamp::from_millis(until.as_millis().saturating_sub(day)));
-    if from >= until {
-        return Err(WebhooksError::invalid("from", "must be before `until`"));
-    }
-    Ok((from, until))
 }
 
 /// Whether `text` has the form of a page cursor.

@@ -34,6 +34,5 @@ export const keys = {
   usage: ['usage'],
   budgets: ['budgets'],
   mcp: ['mcp'],
-  latency: ['deliveries', 'latency'],
   system: ['system'],
 } as const;

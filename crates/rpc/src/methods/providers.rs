@@ -3,8 +3,9 @@
 
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_models::{ProviderInfo, ProviderTest};
+use gatehouse_secrets::SecretKind;
 use gatehouse_services::{Services, to_problem};
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -76,6 +77,9 @@ pub struct Provider {
     /// not sent until it is entered again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_for: Option<String>,
+    /// When the stored key was last sent to the provider. Only in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
 }
 
 /// Params of `providers.set_key`.
@@ -100,6 +104,11 @@ pub struct IdParams {
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
     let mut all = providers(&call.services).await?;
     all.extend(voice_keys(&call.services, &all).await?);
+    let uses = call.services.secrets.last_uses(SecretKind::Provider);
+    let uses = uses.await.map_err(to_problem)?;
+    for provider in all.iter_mut().filter(|it| it.key_hint.is_some()) {
+        provider.last_used_at = uses.get(&provider.id).copied();
+    }
     all.sort_by(|a, b| a.id.cmp(&b.id));
     let (providers, next_cursor) = by_name(all, &params, |provider: &Provider| &provider.id)?;
     Ok(ListResult {
@@ -144,6 +153,7 @@ fn of_voice(services: &Services, id: &str) -> Result<Provider, Problem> {
             detected: false,
             key_hint: None,
             key_for: None,
+            last_used_at: None,
         }),
         (Some(one), Some(other)) => {
             let reason = format!("matches both {} and {}; name one of them", other.id, one.id);
@@ -180,6 +190,7 @@ async fn voice_keys(services: &Services, models: &[Provider]) -> Result<Vec<Prov
             base_url: key.base_url,
             detected: false,
             key_hint: Some(key.key_hint),
+            last_used_at: None,
         })
     });
     let is_other = |one: &Provider| !models.iter().any(|model| model.id == one.id);
@@ -256,6 +267,7 @@ impl From<ProviderInfo> for Provider {
             detected: info.detected,
             key_hint: info.key_hint,
             key_for: info.key_for,
+            last_used_at: None,
         }
     }
 }

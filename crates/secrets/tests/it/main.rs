@@ -22,3 +22,4 @@ mod provider_rows;
 mod rotate;
 mod sharing;
 mod ssh_keys;
+mod uses;

@@ -186,3 +186,75 @@ async fn counters_of_a_deleted_webhook_go_with_its_last_delivery() {
         store.close().await;
     }
 }
+
+/// The durations of completed deliveries in a period.
+async fn durations(store: &Store, since: i64, until: i64) -> Durations {
+    let list = store
+        .read(move |conn| {
+            Box::pin(async move { conn.list_delivery_counts(None, at(since), at(until)).await })
+        })
+        .await
+        .unwrap();
+    let mut all = Durations::default();
+    for count in &list {
+        assert!(
+            count.status == DeliveryStatus::Completed || count.durations == Durations::default()
+        );
+        all.merge(&count.durations);
+    }
+    all
+}
+
+#[tokio::test]
+async fn durations_are_counted_with_the_end_and_equal_what_the_rows_say() {
+    for database in databases().await {
+        let store = database.open().await;
+        let took = [0, 3, 4, 100, 9_000, 600_000];
+        let rows = (1..=took.len() + 1)
+            .map(|n| u32::try_from(n).unwrap())
+            .map(|n| received(n, "hook_1", 10 * HOUR + i64::from(n)));
+        insert(&store, rows.collect()).await;
+        let last = received(7, "hook_1", 10 * HOUR + 7).id;
+        let cancel = store.write(move |conn| {
+            Box::pin(async move { conn.cancel_delivery(&last, at(12 * HOUR)).await })
+        });
+        assert!(cancel.await.unwrap());
+        assert_eq!(durations(&store, 0, i64::MAX).await, Durations::default());
+        let claimed = claim(&store, "me", 20 * HOUR, 100).await.claimed;
+        assert_eq!(claimed.len(), took.len());
+        for (work, took) in claimed.into_iter().zip(took) {
+            let finished = store.write(move |conn| {
+                Box::pin(async move {
+                    let ended = ended(DeliveryStatus::Completed, 20 * HOUR + took);
+                    conn.finish_delivery(&work.row.id, "me", work.row.attempts, &ended)
+                        .await
+                })
+            });
+            assert!(finished.await.unwrap());
+        }
+        let counted = durations(&store, 10 * HOUR, 11 * HOUR).await;
+        assert_eq!(counted.count(), 6);
+        assert_eq!(counted.total_ms, 609_107);
+        let places = [0, 1, 5, 12, 18].map(|place: usize| counted.buckets[place]);
+        assert_eq!(places, [2, 1, 1, 1, 1]);
+        // A part of an hour is read from the rows.
+        let of_rows = durations(&store, 10 * HOUR + 1, 11 * HOUR - 1).await;
+        assert_eq!(of_rows, counted);
+
+        // The migration fills the counters of earlier versions in the same way.
+        let migration = include_str!("../../migrations/0053_delivery_durations.sql");
+        let fill = &migration[migration.find("INSERT").unwrap()..];
+        let empty = "UPDATE delivery_counts SET took_ms = 0, took_00 = 0, took_01 = 0, took_05 = 0,
+             took_12 = 0, took_18 = 0";
+        run_sql(&database.location, empty).await;
+        assert_eq!(
+            durations(&store, 10 * HOUR, 11 * HOUR).await,
+            Durations::default()
+        );
+        run_sql(&database.location, fill).await;
+        assert_eq!(durations(&store, 10 * HOUR, 11 * HOUR).await, counted);
+        let ends = Counts::from([((10, "completed"), 6), ((10, "failed"), 1)]);
+        assert_eq!(counts(&store, None, 0, i64::MAX).await, ends);
+        store.close().await;
+    }
+}

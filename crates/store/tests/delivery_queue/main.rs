@@ -11,7 +11,8 @@ use gatehouse_domain::{
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryRow,
-    LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE, WAITS_FOR_VAULT,
+    Durations, LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE,
+    WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 

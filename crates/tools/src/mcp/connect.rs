@@ -10,7 +10,7 @@ use crate::register::ToolsParts;
 use gatehouse_config::{McpServer, McpVariable};
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_outbound::AddressSource;
-use gatehouse_secrets::{Environment, KeyOfService, SecretsError, Status};
+use gatehouse_secrets::{Environment, KeyOfService, SecretKind, SecretsError, Status};
 use rmcp::RoleClient;
 use rmcp::service::{RunningService, serve_client};
 use rmcp::transport::streamable_http_client::{
@@ -92,7 +92,12 @@ async fn environment(
             McpVariable::Literal(value) => value.clone(),
             // The settings already reject it; this is the last check before the program starts.
             McpVariable::Vault(_) if steers_a_program(name) => continue,
-            McpVariable::Vault(key) => of_vault(server, &vault, key)?,
+            McpVariable::Vault(key) => {
+                let value = of_vault(server, &vault, key)?;
+                let secrets = &server.dependencies.parts.secrets;
+                secrets.note_use(SecretKind::Env, key);
+                value
+            }
         };
         variables.push((name.clone(), value));
     }

@@ -82,6 +82,7 @@ impl Voice {
         looked: &InspectedAudio,
     ) -> Result<SttResult, VoiceError> {
         let endpoint = self.endpoint(state, id).await?;
+        self.note_use(&endpoint);
         let provider = id.provider();
         if matches!(provider.about.service, Service::Program { .. }) {
             state.resources.programs.check_queue()?;

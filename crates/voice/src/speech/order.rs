@@ -118,6 +118,7 @@ impl Voice {
             }
         }
         let endpoint = self.endpoint(state, id).await?;
+        self.note_use(&endpoint);
         let texts = pieces(&order.text, provider.max_characters, provider.max_bytes);
         let is_native = texts.len() == 1 && provider.native.contains(&order.format);
         let first = call(&chosen, settings, is_native.then_some(order.format));

@@ -3061,6 +3061,10 @@ export interface EnvVariable {
    */
   updated_at: Timestamp;
   /**
+   * When the value was last used. Only in lists.
+   */
+  last_used_at?: Timestamp | null;
+  /**
    * Why the value was stored in plaintext.
    */
   warning?: string | null;
@@ -3155,6 +3159,10 @@ export interface SshKey {
    */
   updated_at: Timestamp;
   /**
+   * When the key was last used. Only in lists.
+   */
+  last_used_at?: Timestamp | null;
+  /**
    * Why the private key was stored in plaintext.
    */
   warning?: string | null;
@@ -3223,6 +3231,10 @@ export interface Provider {
    * not sent until it is entered again.
    */
   key_for?: string | null;
+  /**
+   * When the stored key was last sent to the provider. Only in lists.
+   */
+  last_used_at?: Timestamp | null;
 }
 /**
  * The result of a successful connection test.
@@ -4162,6 +4174,10 @@ export interface Account {
    * Why no messages are received, although `inbound` is on. Only in lists.
    */
   inbound_error?: string | null;
+  /**
+   * When its secrets were last used. Only in lists.
+   */
+  last_used_at?: Timestamp | null;
 }
 /**
  * Result of `channels.types`.
@@ -4917,6 +4933,10 @@ export interface DeliveryStats {
    * One bucket per hour or day, including empty ones.
    */
   buckets: Bucket[];
+  /**
+   * How long the completed deliveries of the whole period took. Absent if there are none.
+   */
+  latency?: Latency | null;
 }
 /**
  * Delivery counts of one hour or day.
@@ -4929,7 +4949,34 @@ export interface Bucket {
    * Start of the hour or day.
    */
   at: Timestamp;
-  [k: string]: number | Timestamp;
+  /**
+   * How long those that are completed took. Absent if there are none.
+   */
+  latency?: Latency | null;
+  [k: string]: number | Timestamp | Latency | null | undefined;
+}
+/**
+ * How long completed deliveries took, from the start of the last attempt to its end.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Latency".
+ */
+export interface Latency {
+  /**
+   * The mean, in milliseconds.
+   */
+  mean_ms: number;
+  /**
+   * Approximately the duration that 95 percent did not exceed, in milliseconds.
+   */
+  p95_ms: number;
+  /**
+   * The number of deliveries that took less than each of these milliseconds and at least half of that, or for 4 less
+   * than 4. `over` counts those of 524,288 ms and more. Numbers that are 0 are left out.
+   */
+  histogram: {
+    [k: string]: number;
+  };
 }
 /**
  * A page of deliveries, newest first.

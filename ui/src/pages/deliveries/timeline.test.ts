@@ -26,7 +26,7 @@ it('has round tops', () => {
 
 it('shows failures beside thousands, without a bar that is higher than the chart', () => {
   const counts = { done: 9999, waiting: 0, failed: 1, refused: 0, skipped: 0 };
-  const pieces = piecesOf({ from_ms: 0, to_ms: HOUR, counts, total: 10_000 }, 10_000);
+  const pieces = piecesOf({ from_ms: 0, to_ms: HOUR, counts, total: 10_000, took: null }, 10_000);
   expect(pieces.map(({ id }) => id)).toEqual(['done', 'failed']);
   expect(pieces[1]?.height).toBeGreaterThanOrEqual(4);
   expect(pieces[1]?.y).toBeCloseTo(0);

@@ -1,5 +1,6 @@
 // Groups the hourly counts of the timeline into bars. Pure functions.
 import type { Result } from '../../client/rpc';
+import { tookOf, type Took } from './latency';
 import { OUTCOMES, type OutcomeId } from './status';
 
 type Bucket = Result<'webhooks.stats'>['buckets'][number];
@@ -9,6 +10,8 @@ export interface Bar {
   to_ms: number;
   counts: Record<OutcomeId, number>;
   total: number;
+  /** How long the completed ones took. */
+  took: Took | null;
 }
 
 const HOUR_MS = 3_600_000;
@@ -32,6 +35,7 @@ export function barsOf(buckets: readonly Bucket[], hours: number): Bar[] {
       to_ms: Date.parse(end.at) + HOUR_MS,
       counts,
       total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      took: tookOf(part.map(({ latency }) => latency)),
     });
   }
   return bars;

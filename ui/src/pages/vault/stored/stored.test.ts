@@ -19,7 +19,7 @@ it('names what uses a secret, and leaves out what holds none', () => {
     lists({
       types: { types: [{ type: 'slack', fields: [{ name: 'token', secret: true }] }] },
       channels: [
-        { id: 'team', type: 'slack', label: 'Team', fields: { token: '••••' } },
+        { id: 'team', type: 'slack', label: 'Team', fields: { token: '••••' }, last_used_at: '2026-11-02' },
         { id: 'inbox', type: 'inbox', label: 'Inbox', fields: {} },
       ],
       webhooks: [
@@ -28,12 +28,11 @@ it('names what uses a secret, and leaves out what holds none', () => {
           name: 'Shop',
           deliver_to: 'slack:team',
           auth: { configured: false },
-          last_delivery_at: '2026-11-02',
         },
         { id: 'h2', name: 'Code', deliver_to: 'slack', auth: { configured: true }, last_delivery_at: '2026-11-01' },
       ],
       providers: [
-        { id: 'openai', kind: 'openai', key_hint: '…abcd' },
+        { id: 'openai', kind: 'openai', key_hint: '…abcd', last_used_at: '2026-11-03' },
         { id: 'local', kind: 'openai' },
       ],
       agents: [{ id: 'reviewer', name: 'Reviewer', model: 'openai/gpt' }],
@@ -42,5 +41,6 @@ it('names what uses a secret, and leaves out what holds none', () => {
   expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['provider openai', 'channel Team', 'webhook Code']);
   expect(found[0]?.uses.map(({ label }) => label)).toEqual(['Reviewer']);
   expect(found[1]?.uses.map(({ label }) => label)).toEqual(['Shop', 'Code']);
-  expect(found[1]?.last_used_at).toBe('2026-11-02');
+  // A webhook's secret is used by each delivery that it lets in.
+  expect(found.map(({ last_used_at }) => last_used_at)).toEqual(['2026-11-03', '2026-11-02', '2026-11-01']);
 });

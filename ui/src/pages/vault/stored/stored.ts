@@ -26,18 +26,13 @@ export interface Lists {
 }
 
 const NONE = { hint: null, uses: [], last_used_at: null, changed_at: null };
-const newest = (times: (string | null | undefined)[]): string | null =>
-  times
-    .filter((at): at is string => Boolean(at))
-    .toSorted()
-    .at(-1) ?? null;
 
 export function storedOf(lists: Lists): Stored[] {
   return [...variables(lists), ...sshKeys(lists), ...providers(lists), ...channels(lists), ...webhooks(lists)];
 }
 
 const variables = ({ variables, servers }: Lists): Stored[] =>
-  variables.map(({ key, updated_at }) => ({
+  variables.map(({ key, last_used_at, updated_at }) => ({
     ...NONE,
     key: `variable ${key}`,
     kind: 'variable',
@@ -47,30 +42,33 @@ const variables = ({ variables, servers }: Lists): Stored[] =>
     uses: servers
       .filter(({ env }) => env?.includes(key))
       .map(({ name }) => ({ key: name, label: m.stored_use_server({ name }), href: '/settings/mcp' })),
+    last_used_at: last_used_at ?? null,
     changed_at: updated_at,
   }));
 
 const sshKeys = ({ sshKeys }: Lists): Stored[] =>
-  sshKeys.map(({ name, fingerprint, updated_at }) => ({
+  sshKeys.map(({ name, fingerprint, last_used_at, updated_at }) => ({
     ...NONE,
     key: `ssh ${name}`,
     kind: 'ssh',
     name,
     href: '/vault/ssh-keys',
     hint: fingerprint,
+    last_used_at: last_used_at ?? null,
     changed_at: updated_at,
   }));
 
 const providers = ({ providers, agents }: Lists): Stored[] =>
   providers
     .filter(({ key_hint }) => key_hint)
-    .map(({ id, kind, key_hint }) => ({
+    .map(({ id, kind, key_hint, last_used_at }) => ({
       ...NONE,
       key: `provider ${kind} ${id}`,
       kind: 'provider',
       name: id,
       href: /^(tts|stt)$/.test(kind) ? '/settings/voice' : '/settings/providers',
       hint: key_hint ?? null,
+      last_used_at: last_used_at ?? null,
       uses: agents
         .filter(({ provider, model }) => provider === id || model?.startsWith(`${id}/`))
         .map((agent) => ({ key: agent.id, label: agent.name, href: `/agents/${agent.id}` })),
@@ -81,7 +79,7 @@ function channels({ channels, types, webhooks }: Lists): Stored[] {
     const known = types.types.find((one) => one.type === type)?.fields ?? [];
     return known.some(({ name, secret }) => secret && fields[name]);
   };
-  return channels.filter(holdsSecret).map(({ id, type, label }) => {
+  return channels.filter(holdsSecret).map(({ id, type, label, last_used_at }) => {
     const users = webhooks.filter(({ deliver_to: to }) => to === type || to === `${type}:${id}`);
     return {
       ...NONE,
@@ -90,7 +88,7 @@ function channels({ channels, types, webhooks }: Lists): Stored[] {
       name: label,
       href: `/channels/${id}`,
       uses: users.map((one) => ({ key: one.id, label: one.name, href: `/webhooks/${one.id}` })),
-      last_used_at: newest(users.map(({ last_delivery_at }) => last_delivery_at)),
+      last_used_at: last_used_at ?? null,
     };
   });
 }

@@ -1,0 +1,115 @@
+//! When secrets were last used: noted in memory, written in batches, shown in lists.
+
+use crate::harness::{Node, actor, installations};
+use gatehouse_domain::{Clock, Timestamp};
+use gatehouse_secrets::SecretKind;
+use std::time::Duration;
+
+/// The last uses of variables that are in the database.
+async fn written(node: &Node) -> Vec<(String, Timestamp)> {
+    let read = node
+        .store
+        .read(|conn| Box::pin(async move { conn.list_secret_uses("env").await }));
+    let rows: Result<_, gatehouse_store::StoreError> = read.await;
+    let rows = rows.unwrap().into_iter();
+    rows.map(|row| (row.name, row.used_at)).collect()
+}
+
+async fn shown(node: &Node) -> Vec<Option<Timestamp>> {
+    let variables = node.secrets.list_env_variables().await.unwrap();
+    variables.into_iter().map(|it| it.last_used_at).collect()
+}
+
+#[tokio::test]
+async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
+    for installation in installations().await {
+        let node = installation.start().await;
+        node.initialize().await;
+        node.set("A", "1").await;
+        node.set("B", "2").await;
+        // Reading all values for a program is no use: the program may get none of them.
+        assert_eq!(node.values().await.len(), 2);
+        assert_eq!(shown(&node).await, [None, None]);
+
+        let only = ["A".to_owned()];
+        let reveal = async || {
+            let revealed = node
+                .secrets
+                .reveal_env_variables(actor(), Some(&only), "a test");
+            revealed.await.unwrap();
+            node.clock.now()
+        };
+        let first = reveal().await;
+        assert_eq!(shown(&node).await, [Some(first), None]);
+        assert_eq!(written(&node).await, []);
+        node.secrets.write_uses(false).await.unwrap();
+        assert_eq!(written(&node).await, [("A".to_owned(), first)]);
+
+        node.clock.advance(Duration::from_secs(59));
+        let second = reveal().await;
+        node.secrets.write_uses(false).await.unwrap();
+        assert_eq!(written(&node).await, [("A".to_owned(), first)]);
+        assert_eq!(shown(&node).await, [Some(second), None]);
+        node.clock.advance(Duration::from_secs(1));
+        node.secrets.write_uses(false).await.unwrap();
+        assert_eq!(written(&node).await, [("A".to_owned(), second)]);
+
+        // A stop writes what is left, and the next start shows it.
+        node.clock.advance(Duration::from_secs(5));
+        let third = reveal().await;
+        node.secrets.write_uses(true).await.unwrap();
+        node.stop().await;
+        let node = installation.start().await;
+        assert_eq!(shown(&node).await, [Some(third), None]);
+
+        // A secret with the name of a deleted one was not used.
+        node.secrets
+            .delete_env_variable(actor(), "A")
+            .await
+            .unwrap();
+        node.set("A", "3").await;
+        assert_eq!(shown(&node).await, [None, None]);
+        node.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn of_two_nodes_the_later_use_stays() {
+    for installation in installations().await {
+        let node = installation.start().await;
+        let at = Timestamp::from_millis;
+        let write = async |moment: i64| {
+            let rows = vec![("channel", "team".to_owned(), at(moment))];
+            let write = node.store.write(move |conn| {
+                let rows = rows.clone();
+                Box::pin(async move { conn.update_secret_uses(&rows).await })
+            });
+            let written: Result<(), gatehouse_store::StoreError> = write.await;
+            written.unwrap();
+        };
+        write(2_000).await;
+        write(1_000).await;
+        let uses = node.secrets.last_uses(SecretKind::Channel).await.unwrap();
+        assert_eq!(uses.get("team"), Some(&at(2_000)));
+        node.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_signature_uses_its_ssh_key() {
+    for installation in installations().await {
+        let node = installation.start().await;
+        node.initialize().await;
+        for name in ["deploy", "other"] {
+            node.secrets.generate_ssh_key(actor(), name).await.unwrap();
+        }
+        let sign = node
+            .secrets
+            .sign_with_ssh_key(actor(), "deploy", b"data".to_vec(), 0, "a test");
+        sign.await.unwrap();
+        let keys = node.secrets.list_ssh_keys().await.unwrap();
+        let used: Vec<_> = keys.iter().map(|key| key.last_used_at).collect();
+        assert_eq!(used, [Some(node.clock.now()), None]);
+        node.stop().await;
+    }
+}

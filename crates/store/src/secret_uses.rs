@@ -1,0 +1,54 @@
+//! Table `secret_uses`: when each stored secret was last used.
+
+use crate::sql::{FromRow, Row, Value, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+
+/// The last use of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUseRow {
+    pub name: String,
+    pub used_at: Timestamp,
+}
+
+impl FromRow for SecretUseRow {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: row.try_get("name")?,
+            used_at: row.try_get("used_at").map(Timestamp::from_millis)?,
+        })
+    }
+}
+
+const SET: &str = "INSERT INTO secret_uses (kind, name, used_at) VALUES ($1, $2, $3)
+     ON CONFLICT (kind, name) DO UPDATE SET used_at = excluded.used_at
+         WHERE secret_uses.used_at < excluded.used_at";
+
+impl Conn {
+    /// Returns the last uses of all secrets of a kind.
+    pub async fn list_secret_uses(&mut self, kind: &str) -> Result<Vec<SecretUseRow>, StoreError> {
+        let sql = "SELECT name, used_at FROM secret_uses WHERE kind = $1 ORDER BY name";
+        self.list(query(sql).bind(kind)).await
+    }
+
+    /// Writes the last uses of secrets, given as kind, name and time. Of two times, the later one stays.
+    pub async fn update_secret_uses(
+        &mut self,
+        uses: &[(&'static str, String, Timestamp)],
+    ) -> Result<(), StoreError> {
+        // Two nodes lock the rows in the same order.
+        let mut sorted: Vec<_> = uses.iter().collect();
+        sorted.sort();
+        let rows: Vec<Vec<Value<'_>>> = sorted
+            .iter()
+            .map(|(kind, name, at)| vec![(*kind).into(), name.into(), at.as_millis().into()])
+            .collect();
+        self.run_each(SET, &rows).await.map(drop)
+    }
+
+    /// Forgets the last use of a secret that is deleted.
+    pub async fn delete_secret_use(&mut self, kind: &str, name: &str) -> Result<(), StoreError> {
+        let query = query("DELETE FROM secret_uses WHERE kind = $1 AND name = $2");
+        self.run(query.bind(kind).bind(name)).await.map(drop)
+    }
+}
