@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 37] = [
+const MIGRATIONS: [(i64, &str, &str); 38] = [
     (
         1,
         "settings",
@@ -134,6 +134,7 @@ const MIGRATIONS: [(i64, &str, &str); 37] = [
         "vault_shares",
         include_str!("../migrations/0052_vault_shares.sql"),
     ),
+    (54, "heard", include_str!("../migrations/0054_heard.sql")),
     (
         55,
         "channel_pairings",

@@ -169,6 +169,7 @@ impl Voice {
         let mode = settings.speaking.auto;
         match mode {
             _ if !settings.tts.enabled => None,
+            _ if start.output.is_some() => Some(true),
             AutoSpeak::Always => Some(true),
             AutoSpeak::Off => None,
             AutoSpeak::Inbound => start.user_spoke.then_some(true),

@@ -6,6 +6,7 @@ mod openai;
 mod session_audio;
 mod spoken_parts;
 mod stream;
+mod talk;
 pub mod vendor;
 
 use axum::body::Body;
