@@ -76,7 +76,9 @@ pub use retention::Swept;
 pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
-pub use speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker, SpeechOutput};
+pub use speaker::{
+    Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker, SpeechOutput,
+};
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};

@@ -69,7 +69,9 @@ impl Socket {
         loop {
             let frame = tokio::time::timeout(PATIENCE, self.stream.next()).await;
             match frame.expect("a frame or the end in time") {
-                Some(Ok(Message::Text(text))) => return Ok(Received::Json(serde_json::from_str(&text).unwrap())),
+                Some(Ok(Message::Text(text))) => {
+                    return Ok(Received::Json(serde_json::from_str(&text).unwrap()));
+                }
                 Some(Ok(Message::Binary(bytes))) => return Ok(Received::Bytes(bytes.to_vec())),
                 Some(Ok(Message::Close(frame))) => {
                     return Err(frame.map_or(1005, |frame| frame.code.into()));

@@ -137,7 +137,8 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     if let (Some(map), "/ws/talk") = (responses.as_object_mut(), route.path) {
         map.remove("200");
-        let description = "Switching to a WebSocket of audio and JSON messages; see the manual, API: voice.";
+        let description =
+            "Switching to a WebSocket of audio and JSON messages; see the manual, API: voice.";
         map.insert("101".to_owned(), json!({ "description": description }));
     }
     responses

@@ -23,8 +23,8 @@ pub(super) fn join(parts: Vec<Converted>, to: Format) -> Option<Converted> {
     let first = parts.into_iter().next()?;
     Some(Converted {
         audio,
-        duration_ms,
         format,
+        duration_ms,
         ..first
     })
 }

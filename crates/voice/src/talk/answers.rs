@@ -7,9 +7,7 @@ use super::wire::Told;
 use crate::VoiceError;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::{
-    Agents, Failure, HeardMessage, SendRequest, Sent, Target, TurnReport,
-};
+use gatehouse_agents::{Agents, Failure, HeardMessage, SendRequest, Sent, Target, TurnReport};
 use gatehouse_domain::Problem;
 use gatehouse_domain::id::{AudioId, SessionId, TurnId};
 use gatehouse_store::unguarded;
@@ -49,12 +47,12 @@ impl Answer {
 
 impl Conversation {
     /// Begins a turn with what was said.
-    pub(super) fn ask(&mut self, session: SessionId, text: String, audio: AudioId) {
+    pub(super) fn ask(&mut self, session: SessionId, text: String, audio: &AudioId) {
         self.interrupt();
         self.answers += 1;
         let number = self.answers;
         let cancel = CancellationToken::new();
-        let (output, spoken) = Output::new(self.wish.clone());
+        let (output, spoken) = Output::open(self.wish.clone());
         let request = SendRequest {
             session: Target::Existing(session.to_string()),
             audio: Some(audio.to_string()),
@@ -159,7 +157,11 @@ impl Conversation {
         answer.cancel.cancel();
         answer.spoken = None;
         answer.heard = answer.playback.heard(Instant::now());
-        let heard: Vec<&str> = answer.heard.iter().map(|heard| heard.text.as_str()).collect();
+        let heard: Vec<&str> = answer
+            .heard
+            .iter()
+            .map(|heard| heard.text.as_str())
+            .collect();
         self.tell(&Told::Interrupted {
             turn_id: answer.turn.as_ref(),
             heard: heard.join(" ").trim().to_owned(),

@@ -210,7 +210,9 @@ impl Conversation {
     /// When the next audio may be sent; `None` if there is no answer to speak.
     fn more_at(&self) -> Option<Instant> {
         let answer = self.answer.as_ref()?;
-        answer.is_speaking().then(|| answer.playback.more_at(Instant::now()))
+        answer
+            .is_speaking()
+            .then(|| answer.playback.more_at(Instant::now()))
     }
 
     fn spoken(&mut self, spoken: Option<Spoken>) {

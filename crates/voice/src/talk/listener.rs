@@ -66,7 +66,11 @@ impl fmt::Debug for Listener {
 
 impl Listener {
     /// Listens to raw samples at this rate.
-    pub(super) fn new(rate: u32, ends_after_ms: u64, most_seconds: u32) -> Result<Self, VoiceError> {
+    pub(super) fn new(
+        rate: u32,
+        ends_after_ms: u64,
+        most_seconds: u32,
+    ) -> Result<Self, VoiceError> {
         let resampler = Resampler::new(rate, RATE)
             .map_err(|_| VoiceError::invalid("input.rate", "is not supported"))?;
         let mut detector = Box::<Detector>::default();
@@ -101,7 +105,10 @@ impl Listener {
         let rest = std::mem::take(&mut self.rest);
         let (frames, rest) = rest.as_chunks::<FRAME>();
         self.rest = rest.to_vec();
-        Ok(frames.iter().filter_map(|frame| self.frame(frame)).collect())
+        Ok(frames
+            .iter()
+            .filter_map(|frame| self.frame(frame))
+            .collect())
     }
 
     /// Ends the utterance now, if there is one.

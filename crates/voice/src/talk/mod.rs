@@ -79,7 +79,9 @@ impl Talk {
             persona: start.persona.clone(),
             voice: start.voice.clone(),
         };
-        Ok(Self(Conversation::new(parts, start, session, listener, wish)))
+        Ok(Self(Conversation::new(
+            parts, start, session, listener, wish,
+        )))
     }
 
     /// Converses until the input ends. The turn that runs then is stopped, and what was heard of it is stored.

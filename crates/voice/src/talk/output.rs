@@ -52,7 +52,7 @@ struct Stopped;
 
 impl Output {
     /// The output for one turn, and what arrives from it. The receiver ends when all answers are spoken.
-    pub(crate) fn new(wish: Wish) -> (SpeechOutput, Receiver<Spoken>) {
+    pub(crate) fn open(wish: Wish) -> (SpeechOutput, Receiver<Spoken>) {
         let (spoken, arriving) = mpsc::channel(WAITING);
         (SpeechOutput(Arc::new(Self { wish, spoken })), arriving)
     }

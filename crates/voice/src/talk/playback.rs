@@ -74,9 +74,9 @@ impl Playback {
     pub(super) fn heard(&self, now: Instant) -> Vec<HeardMessage> {
         let mut all: Vec<HeardMessage> = Vec::new();
         for part in &self.parts {
-            let played = part
-                .begins
-                .map_or(Duration::ZERO, |begins| now.saturating_duration_since(begins));
+            let played = part.begins.map_or(Duration::ZERO, |begins| {
+                now.saturating_duration_since(begins)
+            });
             let is_whole = part.is_complete && played >= part.length;
             let text = if is_whole {
                 part.text.clone()
@@ -114,7 +114,11 @@ fn beginning(text: &str, played: Duration, length: Duration) -> String {
     let beginning: String = text.chars().take(spoken).collect();
     // A word that was cut off was not heard.
     let end = beginning.rfind(char::is_whitespace).unwrap_or(0);
-    beginning.get(..end).unwrap_or_default().trim_end().to_owned()
+    beginning
+        .get(..end)
+        .unwrap_or_default()
+        .trim_end()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -136,8 +140,8 @@ mod tests {
         (message.to_owned(), text.to_owned(), is_whole)
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn what_was_heard_follows_the_clock() {
+    #[test]
+    fn what_was_heard_follows_the_clock() {
         let start = Instant::now();
         let mut playback = Playback::default();
         assert!(playback.is_over(start));
@@ -165,8 +169,8 @@ mod tests {
         assert!(!playback.is_over(start + 1999 * MS));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn audio_is_sent_two_seconds_ahead_and_a_pause_is_no_playback() {
+    #[test]
+    fn audio_is_sent_two_seconds_ahead_and_a_pause_is_no_playback() {
         let start = Instant::now();
         let mut playback = Playback::default();
         assert!(playback.more_at(start) <= start);
@@ -177,6 +181,9 @@ mod tests {
         playback.begin(message("a"), "Two.".to_owned());
         playback.add(1000 * MS, start + 5000 * MS);
         assert!(!playback.is_over(start + 5999 * MS));
-        assert_eq!(heard(&playback, start + 5000 * MS), [said("a", "One.", false)]);
+        assert_eq!(
+            heard(&playback, start + 5000 * MS),
+            [said("a", "One.", false)]
+        );
     }
 }

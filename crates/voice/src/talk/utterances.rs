@@ -73,7 +73,10 @@ impl Conversation {
         self.tell(&Told::Transcript {
             text: &understood.text,
             language: &understood.language,
-            audio_id: understood.recording.as_ref().map(|recording| &recording.audio),
+            audio_id: understood
+                .recording
+                .as_ref()
+                .map(|recording| &recording.audio),
         });
         if let Some(recording) = &understood.recording
             && let Some(session_key) = &recording.new_key
@@ -101,7 +104,7 @@ impl Conversation {
             return;
         }
         let (session, audio) = (recording.session.clone(), recording.audio.clone());
-        self.ask(session, whole.text, audio);
+        self.ask(session, whole.text, &audio);
     }
 }
 
@@ -134,13 +137,12 @@ async fn understand(
             recording: None,
         });
     }
-    let (session, new_key) = match session {
-        Some(session) => (session, None),
-        None => {
-            let new = parts.agents.create_session(None, start.agent).await;
-            let new = new.map_err(VoiceError::from)?;
-            (new.id, Some(new.key))
-        }
+    let (session, new_key) = if let Some(session) = session {
+        (session, None)
+    } else {
+        let new = parts.agents.create_session(None, start.agent).await;
+        let new = new.map_err(VoiceError::from)?;
+        (new.id, Some(new.key))
     };
     let recording = NewAudio {
         session: session.clone(),

@@ -72,7 +72,9 @@ struct OutputFormat {
 impl TalkStart {
     /// The rate of the microphone, which may be out of bounds.
     pub fn rate_or_default(&self) -> u32 {
-        self.input.as_ref().map_or(super::listener::RATE, |input| input.rate)
+        self.input
+            .as_ref()
+            .map_or(super::listener::RATE, |input| input.rate)
     }
 
     /// The rate of the microphone.
@@ -226,7 +228,12 @@ mod tests {
         assert_eq!(usual.rate().unwrap(), 16_000);
         assert_eq!(usual.silence_ms().unwrap(), 700);
         assert_eq!(usual.format().unwrap(), Format::Pcm);
-        for (rate, is_good) in [(7_999, false), (8_000, true), (48_000, true), (48_001, false)] {
+        for (rate, is_good) in [
+            (7_999, false),
+            (8_000, true),
+            (48_000, true),
+            (48_001, false),
+        ] {
             let given = start(&format!(r#"{{"type":"start","input":{{"rate":{rate}}}}}"#));
             assert_eq!(given.rate().is_ok(), is_good, "{rate}");
         }

@@ -64,9 +64,23 @@ fn silence_noise_and_a_click_are_no_speech() {
 
 #[test]
 fn two_sentences_are_two_utterances_and_a_short_pause_is_none() {
-    let apart = [silence(500), speech(), silence(1500), speech(), silence(1500)].concat();
+    let apart = [
+        silence(500),
+        speech(),
+        silence(1500),
+        speech(),
+        silence(1500),
+    ]
+    .concat();
     assert_eq!(noticed(&apart).len(), 4);
-    let together = [silence(500), speech(), silence(300), speech(), silence(1500)].concat();
+    let together = [
+        silence(500),
+        speech(),
+        silence(300),
+        speech(),
+        silence(1500),
+    ]
+    .concat();
     assert_eq!(noticed(&together).len(), 2);
 }
 
@@ -74,7 +88,14 @@ fn two_sentences_are_two_utterances_and_a_short_pause_is_none() {
 fn other_rates_and_odd_pieces_are_understood_too() {
     for rate in [8_000, 24_000, 44_100, 48_000] {
         let samples = [silence(1000), speech(), silence(1500)].concat();
-        let wav = encode(&Sound { rate: RATE, samples }, gatehouse_audio::Format::Wav).unwrap();
+        let wav = encode(
+            &Sound {
+                rate: RATE,
+                samples,
+            },
+            gatehouse_audio::Format::Wav,
+        )
+        .unwrap();
         let whole = decode(&wav, Kind::Wav, 60).unwrap();
         let mut resampler = Resampler::new(RATE, rate).unwrap();
         let mut samples = resampler.push(&whole.samples).unwrap();

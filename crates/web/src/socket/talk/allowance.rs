@@ -51,8 +51,8 @@ impl Allowance {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn thirty_seconds_may_be_early() {
+    #[test]
+    fn thirty_seconds_may_be_early() {
         let start = Instant::now();
         let mut allowance = Allowance::new(16_000, start);
         for _ in 0..30 {
