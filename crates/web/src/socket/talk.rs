@@ -190,7 +190,9 @@ impl TalkSocket {
         outputs: &mut Receiver<TalkOutput>,
     ) -> Result<(), End> {
         loop {
-            let read = self.decoder.read(&mut bytes, MAX_MESSAGE_BYTES, &self.holder);
+            let read = self
+                .decoder
+                .read(&mut bytes, MAX_MESSAGE_BYTES, &self.holder);
             match read {
                 Ok(None) => return Ok(()),
                 Ok(Some(Incoming::Text(text, _held))) => self.text(&text, outputs).await?,
@@ -202,8 +204,9 @@ impl TalkSocket {
                     return Err(End::Gone);
                 }
                 Err(Broken::TooLong) => {
-                    let problem = Problem::new(ErrorCode::PayloadTooLarge, "The message is too long.")
-                        .with("max_bytes", MAX_MESSAGE_BYTES);
+                    let problem =
+                        Problem::new(ErrorCode::PayloadTooLarge, "The message is too long.")
+                            .with("max_bytes", MAX_MESSAGE_BYTES);
                     return Err(End::Refused(problem, "message too long"));
                 }
                 Err(Broken::NoRoom) => {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum number of conversations.
 pub(super) const MAX_TALKS: usize = 64;
 /// The maximum number of conversations per credential.
-pub(super) const MAX_TALKS_PER_HOLDER: usize = 8;
+pub(super) const MAX_TALKS_PER_HOLDER: usize = 16;
 
 /// The open conversations.
 #[derive(Clone, Debug, Default)]
@@ -62,14 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_has_eight_conversations_and_all_have_64() {
+    fn a_caller_has_16_conversations_and_all_have_64() {
         let places = TalkPlaces::default();
-        let mut held: Vec<_> = (0..8).map(|_| places.admit(holder("a")).unwrap()).collect();
+        let mut held: Vec<_> = (0..16).map(|_| places.admit(holder("a")).unwrap()).collect();
         assert!(places.admit(holder("a")).is_none());
         held.pop();
         held.push(places.admit(holder("a")).unwrap());
-        for n in 0..56 {
-            held.push(places.admit(holder(&format!("{}", n / 8))).unwrap());
+        for n in 0..48 {
+            held.push(places.admit(holder(&format!("{}", n / 16))).unwrap());
         }
         assert!(places.admit(holder("b")).is_none());
         drop(held);

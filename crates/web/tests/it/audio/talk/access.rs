@@ -57,7 +57,9 @@ async fn with_key(harness: &Harness) -> (Talking, String) {
 async fn a_revoked_key_ends_the_conversation_and_its_turn() {
     let harness = Harness::new().await;
     let (mut talking, id) = with_key(&harness).await;
-    harness.model.will_say(&["This is a first sentence. ", HOLD]);
+    harness
+        .model
+        .will_say(&["This is a first sentence. ", HOLD]);
     talking.ask().await;
     let turn = talking.until("turn").await;
     talking.until_audio().await;
@@ -156,7 +158,7 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
 }
 
 #[tokio::test]
-async fn a_flood_of_audio_and_a_ninth_conversation_are_refused() {
+async fn a_flood_of_audio_and_a_seventeenth_conversation_are_refused() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
     talking.say(&silence(29_000)).await;
@@ -174,11 +176,14 @@ async fn a_flood_of_audio_and_a_ninth_conversation_are_refused() {
     drop(talking);
 
     let mut open = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..16 {
         open.push(Talking::start(&harness, json!({})).await);
     }
     assert_eq!(status(&harness.owner).await, Some(429));
-    let other = harness.server.api_key(&harness.owner, &["operator.write"]).await;
+    let other = harness
+        .server
+        .api_key(&harness.owner, &["operator.write"])
+        .await;
     assert_eq!(status(&other).await, None);
     open.pop();
     for _ in 0..100 {

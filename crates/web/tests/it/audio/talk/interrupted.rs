@@ -80,7 +80,14 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
         (&json!("aborted"), &json!(heard))
     );
     assert!(stopped["content"].as_str().unwrap().len() > heard.len());
-    let seen = harness.model.seen.lock().unwrap().last().unwrap().to_string();
+    let seen = harness
+        .model
+        .seen
+        .lock()
+        .unwrap()
+        .last()
+        .unwrap()
+        .to_string();
     let known = format!("{heard} [interrupted: the rest was not heard]");
     assert!(seen.contains(&known), "{seen}");
     assert!(!seen.contains("number 20"), "{seen}");
@@ -158,7 +165,11 @@ async fn an_answer_that_was_heard_to_its_end_is_not_interrupted() {
     let session = sessions["sessions"][0]["id"].as_str().unwrap().to_owned();
     let history = harness.messages(&session).await;
     assert_eq!(
-        (&history[1]["content"], &history[1]["stop"], history[1].get("heard")),
+        (
+            &history[1]["content"],
+            &history[1]["stop"],
+            history[1].get("heard")
+        ),
         (&answer["text"], &json!("end"), None)
     );
 }
