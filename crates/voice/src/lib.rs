@@ -33,6 +33,7 @@ mod talk;
 mod text;
 mod tts;
 mod usage;
+mod wyoming;
 
 pub use attempt::Attempt;
 pub use endpoint::KeyEndpoint;

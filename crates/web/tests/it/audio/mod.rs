@@ -8,6 +8,7 @@ mod spoken_parts;
 mod stream;
 mod talk;
 pub mod vendor;
+mod wyoming;
 
 use axum::body::Body;
 use axum::extract::State;
