@@ -154,6 +154,7 @@ impl Conversation {
         if answer.is_over() {
             return;
         }
+        // Also marks audio that waits to be sent.
         answer.cancel.cancel();
         answer.spoken = None;
         answer.heard = answer.playback.heard(Instant::now());
@@ -175,6 +176,7 @@ impl Conversation {
 
     /// Stores what was heard, also if the caller's credential has ended meanwhile.
     fn note(&mut self, answer: Answer) {
+        self.notes += 1;
         let agents = self.parts.agents.clone();
         self.works.push(Box::pin(unguarded(async move {
             if let Some(turn) = &answer.turn {

@@ -50,12 +50,14 @@ pub(super) struct Conversation {
     pub(super) works: FuturesUnordered<BoxFuture<'static, Step>>,
     /// What was said and is not understood yet. The first is being transcribed.
     pub(super) utterances: VecDeque<Utterance>,
-    /// What was understood while the person was already speaking again.
+    /// What was understood and is not asked yet.
     pub(super) pending: Option<Understood>,
     /// The answer that is being written or spoken.
     pub(super) answer: Option<Answer>,
     /// Interrupted answers whose turn has not ended.
     pub(super) stopped: Vec<Answer>,
+    /// Notes of what was heard that are being stored.
+    pub(super) notes: usize,
     /// How many answers there were.
     pub(super) answers: u64,
     /// Whether the client has gone: nothing new begins.
@@ -92,6 +94,7 @@ impl Conversation {
             pending: None,
             answer: None,
             stopped: Vec::new(),
+            notes: 0,
             answers: 0,
             is_closing: false,
         }
@@ -115,6 +118,7 @@ impl Conversation {
                 spoken = next_spoken(&mut self.answer, more_at),
                     if self.queue.is_empty() && more_at.is_some() => self.spoken(spoken),
             }
+            self.ask_when_ready();
         }
         self.close().await;
     }
@@ -198,7 +202,7 @@ impl Conversation {
             Step::Understood(understood) => self.understood(understood),
             Step::Began(number, begun) => self.began(number, begun),
             Step::Ended(number, ended) => self.ended(number, ended),
-            Step::Noted => {}
+            Step::Noted => self.notes -= 1,
         }
     }
 

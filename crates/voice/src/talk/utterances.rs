@@ -19,14 +19,14 @@ pub(super) struct Utterance(pub(super) Vec<i16>);
 
 /// What was understood.
 pub(super) struct Understood {
-    pub(super) text: String,
+    text: String,
     language: String,
     /// The recording and its session, if there was something to understand.
     recording: Option<Recording>,
 }
 
-pub(super) struct Recording {
-    pub(super) audio: AudioId,
+struct Recording {
+    audio: AudioId,
     session: SessionId,
     /// The key of the session, if it is new.
     new_key: Option<String>,
@@ -87,24 +87,32 @@ impl Conversation {
                 session_key,
             });
         }
-        let whole = match self.pending.take() {
-            Some(before) if understood.recording.is_none() => before,
+        if understood.recording.is_none() {
+            return;
+        }
+        self.pending = Some(match self.pending.take() {
             Some(before) => Understood {
                 text: format!("{} {}", before.text, understood.text),
                 ..understood
             },
             None => understood,
-        };
-        let Some(recording) = &whole.recording else {
+        });
+    }
+
+    /// Begins a turn with what was understood, unless more is being said that belongs to it. The model must see what
+    /// was heard of an interrupted answer, so that is stored first.
+    pub(super) fn ask_when_ready(&mut self) {
+        let is_ready = !self.is_closing
+            && !self.is_interrupted()
+            && self.utterances.is_empty()
+            && self.stopped.is_empty()
+            && self.notes == 0;
+        let Some(whole) = self.pending.take_if(|_| is_ready) else {
             return;
         };
-        if self.is_interrupted() || self.utterances.len() > 1 {
-            // More is being said that belongs to it.
-            self.pending = Some(whole);
-            return;
+        if let Some(recording) = whole.recording {
+            self.ask(recording.session, whole.text, &recording.audio);
         }
-        let (session, audio) = (recording.session.clone(), recording.audio.clone());
-        self.ask(session, whole.text, &audio);
     }
 }
 

@@ -96,11 +96,10 @@ impl Decoder {
     }
 
     /// Accepts binary messages too.
-    pub(super) const fn with_binary(self) -> Self {
-        Self {
-            takes_binary: true,
-            ..self
-        }
+    #[cfg(feature = "voice")]
+    pub(super) fn with_binary(mut self) -> Self {
+        self.takes_binary = true;
+        self
     }
 
     /// Discards messages from now on. Only the closing handshake is still processed.
@@ -301,6 +300,7 @@ fn unmask(part: &mut [u8], mut mask: [u8; 4], slot: usize) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
+    #[cfg(feature = "voice")]
     Binary,
     Ping,
     Pong,
@@ -311,6 +311,7 @@ pub(super) enum Kind {
 pub(super) fn header_of(kind: Kind, length: usize) -> Vec<u8> {
     let opcode = match kind {
         Kind::Text => TEXT,
+        #[cfg(feature = "voice")]
         Kind::Binary => BINARY,
         Kind::Ping => PING,
         Kind::Pong => PONG,
