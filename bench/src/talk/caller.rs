@@ -51,7 +51,8 @@ impl Caller {
         stream.set_nodelay(true)?;
         let (mut socket, _) = client_async(request, stream).await?;
         let model = format!("m{number}");
-        let start = json!({ "type": "start", "model": format!("double/{model}"), "silence_ms": 300 });
+        let start =
+            json!({ "type": "start", "model": format!("double/{model}"), "silence_ms": 300 });
         socket.send(Message::text(start.to_string())).await?;
         let mut frames = interval(FRAME);
         frames.set_missed_tick_behavior(MissedTickBehavior::Burst);

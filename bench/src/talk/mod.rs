@@ -30,7 +30,10 @@ pub async fn run(args: &Args) -> Result<()> {
     let url = double.base_url();
     let environment = [
         ("SERVICE_MODELS__PROVIDERS__DOUBLE__BASE_URL", url.clone()),
-        ("SERVICE_MODELS__PROVIDERS__DOUBLE__API_KEY", "sk".to_owned()),
+        (
+            "SERVICE_MODELS__PROVIDERS__DOUBLE__API_KEY",
+            "sk".to_owned(),
+        ),
         ("SERVICE_MODELS__DEFAULT", "double/m0".to_owned()),
         ("SERVICE_MODELS__AUTODETECT", "false".to_owned()),
         ("SERVICE_VOICE__CACHE_MAX_BYTES", "0".to_owned()),

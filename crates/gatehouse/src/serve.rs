@@ -109,7 +109,8 @@ impl App {
             Ok(listener) => {
                 tracing::info!(%address, "serving Wyoming clients");
                 let voice = services.voice.clone();
-                let serving = voice.serve_wyoming(listener, settings.allowed_cidrs, shutdown.clone());
+                let serving =
+                    voice.serve_wyoming(listener, settings.allowed_cidrs, shutdown.clone());
                 tasks.spawn(serving);
             }
             Err(error) => {

@@ -69,7 +69,10 @@ impl Connection {
                 let info = self.voice.wyoming_info().await;
                 self.send(&info).await
             }
-            "ping" => self.send(&Event::new("pong", Value::Object(event.data))).await,
+            "ping" => {
+                self.send(&Event::new("pong", Value::Object(event.data)))
+                    .await
+            }
             "transcribe" => {
                 self.wanted.provider = event.text("name").map(str::to_owned);
                 self.wanted.language = event.text("language").map(str::to_owned);
@@ -111,7 +114,8 @@ impl Connection {
 
     fn begin(&mut self, event: &Event) -> Result<(), Failed> {
         let number = |name, usual| event.number(name).unwrap_or(usual);
-        let (rate, width, channels) = (number("rate", 0), number("width", 0), number("channels", 0));
+        let (rate, width, channels) =
+            (number("rate", 0), number("width", 0), number("channels", 0));
         if !RATES.contains(&rate) || width != 2 || !(1..=2).contains(&channels) {
             let reason = "expected 8,000 to 48,000 samples per second of 2 bytes, mono or stereo";
             return Err(VoiceError::invalid("audio", reason).into());
@@ -156,7 +160,9 @@ impl Connection {
         self.require_open()?;
         let voice = event.data.get("voice");
         let of_voice = |name: &str| {
-            let text = voice.and_then(|voice| voice.get(name)).and_then(Value::as_str);
+            let text = voice
+                .and_then(|voice| voice.get(name))
+                .and_then(Value::as_str);
             text.filter(|text| !text.is_empty()).map(str::to_owned)
         };
         let request = SpeechRequest {
@@ -167,7 +173,8 @@ impl Connection {
         };
         let mut streamed = self.voice.stream(request).await?;
         let format = json!({ "rate": Format::PCM_RATE, "width": 2, "channels": 1 });
-        self.send(&Event::new("audio-start", format.clone())).await?;
+        self.send(&Event::new("audio-start", format.clone()))
+            .await?;
         let mut waiting = Vec::new();
         while let Some(bytes) = streamed.body.next().await.transpose()? {
             waiting.extend_from_slice(&bytes);
@@ -197,7 +204,10 @@ impl Recording {
         let samples = samples_of_pcm(&self.bytes);
         let samples = if self.channels == 2 {
             let (pairs, _) = samples.as_chunks::<2>();
-            pairs.iter().map(|[left, right]| left.midpoint(*right)).collect()
+            pairs
+                .iter()
+                .map(|[left, right]| left.midpoint(*right))
+                .collect()
         } else {
             samples
         };

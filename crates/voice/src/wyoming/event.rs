@@ -69,7 +69,10 @@ impl Event {
     pub(super) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
         let mut line = Vec::new();
         let most = u64::try_from(MAX_JSON_BYTES).unwrap_or(u64::MAX);
-        (&mut *stream).take(most).read_until(b'\n', &mut line).await?;
+        (&mut *stream)
+            .take(most)
+            .read_until(b'\n', &mut line)
+            .await?;
         if line.is_empty() {
             return Ok(None);
         }
@@ -80,7 +83,8 @@ impl Event {
         let mut data = head.data.unwrap_or_default();
         let more = read_exactly(stream, head.data_length, MAX_JSON_BYTES).await?;
         if !more.is_empty() {
-            let more: Map<String, Value> = serde_json::from_slice(&more).map_err(|_| malformed())?;
+            let more: Map<String, Value> =
+                serde_json::from_slice(&more).map_err(|_| malformed())?;
             data.extend(more);
         }
         Ok(Some(Self {

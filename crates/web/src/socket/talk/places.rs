@@ -64,7 +64,9 @@ mod tests {
     #[test]
     fn a_caller_has_16_conversations_and_all_have_64() {
         let places = TalkPlaces::default();
-        let mut held: Vec<_> = (0..16).map(|_| places.admit(holder("a")).unwrap()).collect();
+        let mut held: Vec<_> = (0..16)
+            .map(|_| places.admit(holder("a")).unwrap())
+            .collect();
         assert!(places.admit(holder("a")).is_none());
         held.pop();
         held.push(places.admit(holder("a")).unwrap());

@@ -57,9 +57,7 @@ async fn the_protocol_s_own_client_speaks_and_transcribes() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let audio = |text: &str| {
-        json!({ "rate": 24_000, "width": 2, "channels": 1, "bytes": audio_of(text, "pcm").len() })
-    };
+    let audio = |text: &str| json!({ "rate": 24_000, "width": 2, "channels": 1, "bytes": audio_of(text, "pcm").len() });
     let expected = json!({
         "models": ["stt_cloud_1"], "voices": ["tts_cloud_2"], "languages": [true, true],
         "pong": "here", "spoken": audio("Hello there."), "with_voice": audio("Hello there."),

@@ -63,8 +63,8 @@ async fn a_revoked_key_ends_the_conversation_and_its_turn() {
     talking.ask().await;
     let turn = talking.until("turn").await;
     talking.until_audio().await;
-    let deleted = harness.owner.delete(&format!("/api/auth/api-keys/{id}"));
-    deleted.await.expect(200);
+    let path = format!("/api/auth/api-keys/{id}");
+    harness.owner.delete(&path).await.expect(200);
     let began = Instant::now();
     let code = loop {
         match talking.socket.receive().await {
