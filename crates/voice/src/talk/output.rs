@@ -104,15 +104,19 @@ impl Output {
         if self.send(begin).await.is_err() {
             return Ok(None);
         }
-        let mut whole = Vec::new();
+        let (mut whole, mut passed) = (Vec::new(), 0);
         loop {
             let next = tokio::time::timeout(SILENCE_LIMIT, streamed.body.next()).await;
             let Some(bytes) = next.map_err(|_elapsed| VoiceError::TooSlow)?.transpose()? else {
                 break;
             };
             whole.extend_from_slice(&bytes);
-            let length = samples(bytes.len());
-            if self.pass(bytes, length).await.is_err() {
+            // A piece of the vendor's may end inside of a sample.
+            let complete = whole.len() / 2 * 2;
+            let piece = Bytes::copy_from_slice(whole.get(passed..complete).unwrap_or_default());
+            passed = complete;
+            let length = samples(piece.len());
+            if self.pass(piece, length).await.is_err() {
                 return Ok(None);
             }
         }

@@ -196,7 +196,7 @@ impl TalkSocket {
             match read {
                 Ok(None) => return Ok(()),
                 Ok(Some(Incoming::Text(text, _held))) => self.text(&text, outputs).await?,
-                Ok(Some(Incoming::Bytes(audio, _held))) => self.audio(audio)?,
+                Ok(Some(Incoming::Bytes(audio, _held))) => self.audio(audio).await?,
                 Ok(Some(Incoming::Binary | Incoming::Pong)) => {}
                 Ok(Some(Incoming::Ping(payload))) => self.send(Kind::Pong, &payload).await?,
                 Ok(Some(Incoming::Close)) => {
@@ -236,10 +236,10 @@ impl TalkSocket {
             (TalkMessage::Commit {}, Some(_)) => TalkInput::Commit,
             (TalkMessage::Stop {}, Some(_)) => TalkInput::Stop,
         };
-        self.pass_on(input)
+        self.pass_on(input).await
     }
 
-    fn audio(&mut self, audio: Vec<u8>) -> Result<(), End> {
+    async fn audio(&mut self, audio: Vec<u8>) -> Result<(), End> {
         let Some((_, allowance)) = &mut self.talk else {
             return Err(out_of_order());
         };
@@ -250,14 +250,17 @@ impl TalkSocket {
         }
         let taken = allowance.take(audio.len(), Instant::now());
         taken.map_err(|problem| End::Refused(problem, "too much audio"))?;
-        self.pass_on(TalkInput::Audio(audio.into()))
+        self.pass_on(TalkInput::Audio(audio.into())).await
     }
 
-    fn pass_on(&self, input: TalkInput) -> Result<(), End> {
-        let sent = self.talk.as_ref().map(|(talk, _)| talk.try_send(input));
-        match sent {
-            Some(Ok(())) => Ok(()),
-            _ => Err(End::Refused(slow(), "too much at once")),
+    /// Waits until the conversation takes the input, so that a client cannot send faster than it is processed.
+    async fn pass_on(&self, input: TalkInput) -> Result<(), End> {
+        let ended = || End::Refused(slow(), "too much at once");
+        let (talk, _) = self.talk.as_ref().ok_or_else(ended)?;
+        let taken = tokio::time::timeout(SEND_TIMEOUT, talk.send(input)).await;
+        match taken {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(ended()),
         }
     }
 

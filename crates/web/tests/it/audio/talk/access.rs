@@ -154,27 +154,26 @@ async fn what_does_not_belong_into_a_conversation_ends_it() {
     talking.socket.send_frame(binary(64 * 1024)).await.unwrap();
     talking.ask().await;
     talking.told("speech_started").await;
-    assert_eq!(harness.model.seen.lock().unwrap().len(), 0);
 }
 
 #[tokio::test]
-async fn a_flood_of_audio_and_a_seventeenth_conversation_are_refused() {
+async fn a_flood_of_audio_ends_the_conversation() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
     talking.say(&silence(29_000)).await;
-    let mut is_refused = false;
-    for _ in 0..300 {
-        let frame = Message::binary(silence(10));
-        if talking.socket.send_frame(frame).await.is_err() {
-            is_refused = true;
-            break;
+    // Far more than has passed since the beginning.
+    for _ in 0..45 {
+        let second = Message::binary(silence(1000));
+        if talking.socket.send_frame(second).await.is_err() {
+            return;
         }
     }
-    if !is_refused {
-        ends(&mut talking.socket, "RATE_LIMITED", 4429).await;
-    }
-    drop(talking);
+    ends(&mut talking.socket, "RATE_LIMITED", 4429).await;
+}
 
+#[tokio::test]
+async fn a_seventeenth_conversation_is_refused() {
+    let harness = Harness::new().await;
     let mut open = Vec::new();
     for _ in 0..16 {
         open.push(Talking::start(&harness, json!({})).await);

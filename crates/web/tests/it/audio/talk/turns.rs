@@ -78,15 +78,12 @@ async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_
     let whole = harness.fetch(session, whole).await;
     assert_eq!(whole.header("content-type"), "audio/mpeg");
     // Listeners of the session would play it a second time.
-    let done = events.event("chat.done").await.unwrap();
-    assert_eq!(done["turn_id"], turn["turn_id"]);
     harness.say(Some(session), "And?").await;
-    loop {
+    let mut ended = 0;
+    while ended < 2 {
         let event = events.next().await.unwrap();
         assert_ne!(event["method"], "chat.audio");
-        if event["method"] == "chat.done" {
-            break;
-        }
+        ended += usize::from(event["method"] == "chat.done");
     }
     assert_eq!(harness.vendor.heard().len(), 1);
 }
@@ -148,10 +145,13 @@ async fn an_utterance_ends_by_request_and_a_session_and_format_can_be_chosen() {
 async fn what_is_said_while_the_first_sentence_is_transcribed_belongs_to_it() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({ "silence_ms": 300 })).await;
-    // The second sentence begins before the first is understood.
+    harness.vendor.hold_transcripts(true);
     let all = [speech(), silence(500), speech()].concat();
     talking.say(&all).await;
     talking.until("speech_ended").await;
+    talking.until("speech_started").await;
+    harness.vendor.hold_transcripts(false);
+    talking.until("transcript").await;
     talking.say(&silence(600)).await;
     let answer = talking.until("answer").await;
     assert_eq!(answer["stop"], "end");
