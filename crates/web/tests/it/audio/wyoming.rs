@@ -46,7 +46,7 @@ async fn the_protocol_s_own_client_speaks_and_transcribes() {
     let harness = harness(address).await;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wyoming_client.py");
     let recording = harness.server.directory().join("speech.wav");
-    std::fs::write(&recording, SPEECH).unwrap();
+    tokio::fs::write(&recording, SPEECH).await.unwrap();
     let client = tokio::process::Command::new(python)
         .arg(script)
         .arg(address.port().to_string())
