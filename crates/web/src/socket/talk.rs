@@ -254,9 +254,9 @@ impl TalkSocket {
     }
 
     /// Waits until the conversation takes the input, so that a client cannot send faster than it is processed.
-    async fn pass_on(&self, input: TalkInput) -> Result<(), End> {
+    async fn pass_on(&mut self, input: TalkInput) -> Result<(), End> {
         let ended = || End::Refused(slow(), "too much at once");
-        let (talk, _) = self.talk.as_ref().ok_or_else(ended)?;
+        let (talk, _) = self.talk.as_mut().ok_or_else(ended)?;
         let taken = tokio::time::timeout(SEND_TIMEOUT, talk.send(input)).await;
         match taken {
             Ok(Ok(())) => Ok(()),
