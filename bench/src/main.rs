@@ -22,6 +22,7 @@ mod prepare;
 mod proxy;
 mod soak;
 mod table;
+mod talk;
 mod turn;
 mod voice;
 
@@ -52,6 +53,8 @@ enum Command {
     Turn(turn::Args),
     /// The cost of speech through the gateway
     Voice(voice::Args),
+    /// What the gateway adds to spoken conversations
+    Talk(talk::Args),
     /// The baseline routes without the gate; started by the harness
     #[command(hide = true)]
     Bare(bare::Args),
@@ -94,6 +97,10 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(voice::run(&args)),
+        Command::Talk(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(talk::run(&args)),
         Command::Bare(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

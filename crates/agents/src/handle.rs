@@ -116,8 +116,14 @@ impl Inner {
     }
 
     /// The parts of a spoken answer, which become events.
-    pub(crate) fn audio_parts(&self, session: SessionId, message: MessageId) -> Arc<AudioParts> {
-        Arc::new(AudioParts::new(self.events.clone(), session, message))
+    pub(crate) fn audio_parts(
+        &self,
+        session: SessionId,
+        message: MessageId,
+        is_published: bool,
+    ) -> Arc<AudioParts> {
+        let events = self.events.clone();
+        Arc::new(AudioParts::new(events, session, message, is_published))
     }
 
     pub(crate) fn publish_warnings(&self, warnings: Vec<BudgetWarning>) {

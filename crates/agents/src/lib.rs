@@ -20,6 +20,7 @@ mod error;
 mod event;
 mod files;
 mod handle;
+mod heard;
 mod history;
 mod input_check;
 mod lanes;
@@ -62,6 +63,7 @@ pub use event::{
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};
+pub use heard::HeardMessage;
 pub use history::HistoryPage;
 pub use lanes::RunningTurn;
 pub use manage_sessions::{SessionPage, SessionQuery};
@@ -75,7 +77,9 @@ pub use retention::Swept;
 pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
 pub use session::{Session, Source};
 pub use share::{Share, SharedMessage, SharedSession};
-pub use speaker::{Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker};
+pub use speaker::{
+    Answer, AnswerFilter, AnswerStart, AudioParts, Filtered, Marks, Speaker, SpeechOutput,
+};
 pub use stop::Stop;
 pub use taint::{AskReason, Effect};
 pub use tool::{Audience, MAX_OUTPUT_BYTES, Tool, ToolContext, ToolError};

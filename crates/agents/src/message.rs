@@ -108,6 +108,10 @@ pub struct Message {
     /// The id of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
+    /// What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+    /// again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heard: Option<String>,
     /// The files of a user message. A file that is no longer stored stays in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -148,6 +152,7 @@ impl From<ChatMessageRow> for Message {
             }),
             model: row.model,
             audio: row.audio,
+            heard: row.heard,
             attachments,
             stop: row.stop.as_deref().and_then(Stop::of),
             error: row.error.as_deref().and_then(Failure::read),

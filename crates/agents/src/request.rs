@@ -103,7 +103,7 @@ pub(crate) fn messages(
                 let sent: Vec<String> = calls.iter().map(|call| ids.sent(row, &call.id)).collect();
                 let named = calls.iter().cloned().zip(sent.iter().cloned());
                 messages.push(ChatMessage::Assistant {
-                    text: row.content.clone(),
+                    text: said(row),
                     tool_calls: named.map(|(call, id)| sendable(call, id)).collect(),
                     state: state_of(row, model).filter(|_| with_calls.contains(&row.turn_no)),
                 });
@@ -114,6 +114,15 @@ pub(crate) fn messages(
         }
     }
     messages
+}
+
+/// What an agent said. Of an interrupted message only what the person heard: the next text answers that.
+fn said(row: &ChatMessageRow) -> String {
+    match row.heard.as_deref() {
+        None => row.content.clone(),
+        Some("") => "[interrupted before anything was heard]".to_owned(),
+        Some(heard) => format!("{heard} [interrupted: the rest was not heard]"),
+    }
 }
 
 /// The reasoning behind a message. Other models cannot use it, and their providers would refuse it.

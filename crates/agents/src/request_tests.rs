@@ -257,3 +257,25 @@ fn ids_fit_the_asked_model() {
         .collect();
     assert!(texts[0].1.contains('y') && texts[1].1.contains('x') && texts[2].1.contains('z'));
 }
+
+#[test]
+fn of_an_interrupted_answer_a_model_sees_what_was_heard() {
+    let interrupted = |heard: &str| ChatMessageRow {
+        heard: Some(heard.to_owned()),
+        ..row(1, "assistant", "One. Two. Three.")
+    };
+    for (answer, expected) in [
+        (row(1, "assistant", "One. Two. Three."), "One. Two. Three."),
+        (
+            interrupted("One."),
+            "One. [interrupted: the rest was not heard]",
+        ),
+        (interrupted(""), "[interrupted before anything was heard]"),
+    ] {
+        let found = sent(&[row(1, "user", "a"), answer, row(2, "user", "b")]);
+        let [_, ChatMessage::Assistant { text, .. }, _] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(text, expected);
+    }
+}

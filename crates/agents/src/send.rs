@@ -4,6 +4,7 @@ use crate::attachments::NewAttachment;
 use crate::one_off::EarlierMessage;
 use crate::origin::MessageOrigin;
 use crate::policy::ToolPolicy;
+use crate::speaker::SpeechOutput;
 use crate::stop::Stop;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
 use gatehouse_domain::{Actor, Problem, Timestamp};
@@ -108,6 +109,8 @@ pub struct SendRequest {
     pub actor: Actor,
     /// Stops the turn.
     pub cancel: CancellationToken,
+    /// Where the answers are spoken, instead of being stored in parts and announced as events.
+    pub speech: Option<SpeechOutput>,
 }
 
 impl SendRequest {
@@ -126,6 +129,7 @@ impl SendRequest {
             origin: Origin::Chat,
             actor,
             cancel: CancellationToken::new(),
+            speech: None,
         }
     }
 }

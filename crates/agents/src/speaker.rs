@@ -16,6 +16,16 @@ use tokio_util::sync::CancellationToken;
 /// What a filter found in an answer. Only the speaker that created the filter can interpret it.
 pub type Marks = Box<dyn Any + Send + Sync>;
 
+/// Where a turn's answers are spoken. Only the speaker can interpret it.
+#[derive(Clone)]
+pub struct SpeechOutput(pub Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for SpeechOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpeechOutput")
+    }
+}
+
 /// Removes markup from answers and speaks them.
 pub trait Speaker: Send + Sync + fmt::Debug {
     /// Creates a filter for one model answer. Every answer of every turn has one, whatever its origin. One
@@ -80,9 +90,13 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct AnswerStart {
     pub session: SessionId,
+    /// The id that its message will have.
+    pub message: MessageId,
     pub agent: Agent,
     /// Whether the user's text was spoken.
     pub user_spoke: bool,
+    /// Where to speak it instead of storing parts of it.
+    pub output: Option<SpeechOutput>,
     /// Receives the parts as they are spoken.
     pub parts: Arc<AudioParts>,
 }
@@ -93,6 +107,8 @@ pub struct AudioParts {
     events: broadcast::Sender<AgentEvent>,
     session: SessionId,
     message: MessageId,
+    /// Whether there are events. Speech that goes elsewhere has none: who listens to them would play it twice.
+    is_published: bool,
     sent: Mutex<SentParts>,
 }
 
@@ -112,11 +128,13 @@ impl AudioParts {
         events: broadcast::Sender<AgentEvent>,
         session: SessionId,
         message: MessageId,
+        is_published: bool,
     ) -> Self {
         Self {
             events,
             session,
             message,
+            is_published,
             sent: Mutex::default(),
         }
     }
@@ -140,7 +158,7 @@ impl AudioParts {
         };
         sent.count += 1;
         sent.latest = Some(audio_id);
-        drop(self.events.send(AgentEvent::Audio(Arc::new(part))));
+        self.publish(part);
     }
 
     /// Publishes the end of the speech. Without a part, a recording and an error there is nothing to publish.
@@ -165,7 +183,13 @@ impl AudioParts {
             error,
             ..self.empty()
         };
-        drop(self.events.send(AgentEvent::Audio(Arc::new(part))));
+        self.publish(part);
+    }
+
+    fn publish(&self, part: AudioPart) {
+        if self.is_published {
+            drop(self.events.send(AgentEvent::Audio(Arc::new(part))));
+        }
     }
 
     fn empty(&self) -> AudioPart {

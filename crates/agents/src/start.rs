@@ -11,6 +11,7 @@ use crate::message::Message;
 use crate::origin::MessageOrigin;
 use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
+use crate::speaker::SpeechOutput;
 use crate::{attachments, manage_sessions, presets, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
@@ -47,6 +48,7 @@ pub(crate) struct Turn {
     pub(crate) is_one_off: bool,
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
+    pub(crate) speech: Option<SpeechOutput>,
     /// Receives the result, if a caller waits for it.
     pub(crate) report: Option<oneshot::Sender<TurnReport>>,
 }
@@ -70,10 +72,25 @@ impl Agents {
         request: SendRequest,
     ) -> Result<impl Future<Output = Result<TurnReport, AgentsError>> + Send + use<>, AgentsError>
     {
+        Ok(self.send_followed(request).await?.1)
+    }
+
+    /// Like [`Self::send_reported`], and also returns what [`Self::send`] does.
+    pub async fn send_followed(
+        &self,
+        request: SendRequest,
+    ) -> Result<
+        (
+            Sent,
+            impl Future<Output = Result<TurnReport, AgentsError>> + Send + use<>,
+        ),
+        AgentsError,
+    > {
         let (report, ended) = oneshot::channel();
-        self.accept(request, Some(report)).await?;
+        let sent = self.accept(request, Some(report)).await?;
         // The sender is dropped without a report only when the process ends.
-        Ok(async { ended.await.map_err(|_| AgentsError::ShuttingDown) })
+        let ended = async { ended.await.map_err(|_| AgentsError::ShuttingDown) };
+        Ok((sent, ended))
     }
 
     /// Runs in its own task, so that a stored text gets its turn even if the caller disconnects.
@@ -142,6 +159,7 @@ async fn begin(
         origin: request.origin,
         actor: request.actor,
         cancel: request.cancel.child_token(),
+        speech: request.speech,
         report,
     };
     let message = Message::from(stored.message);

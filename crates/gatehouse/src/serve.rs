@@ -54,6 +54,8 @@ impl App {
                 }
             }
         }
+        #[cfg(feature = "voice")]
+        self.serve_wyoming(&shutdown, &tasks).await;
         self.announce(&listener, &shutdown, &tasks);
         // Subscribes before the first poll for changes of other nodes.
         // Ends later than the rest: other nodes hear how the last turns of this one end.
@@ -103,6 +105,26 @@ impl App {
         }
         self.0.gateway.close().await;
         tracing::info!("stopped");
+    }
+
+    /// Listens for Wyoming clients if that is configured.
+    #[cfg(feature = "voice")]
+    async fn serve_wyoming(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
+        let services = self.services();
+        let settings = services.config.resolved().settings.voice.wyoming.clone();
+        let Some(address) = settings.bind else { return };
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                tracing::info!(%address, "serving Wyoming clients");
+                let voice = services.voice.clone();
+                let serving =
+                    voice.serve_wyoming(listener, settings.allowed_cidrs, shutdown.clone());
+                tasks.spawn(serving);
+            }
+            Err(error) => {
+                tracing::error!(%error, %address, "cannot listen on the address of voice.wyoming.bind");
+            }
+        }
     }
 
     fn announce(&self, listener: &TcpListener, shutdown: &CancellationToken, tasks: &TaskTracker) {

@@ -54,6 +54,8 @@ pub struct ChatMessageRow {
     pub reasoning: Option<String>,
     /// What the model's provider needs back with the message, as JSON text.
     pub reasoning_state: Option<String>,
+    /// What was spoken of the message until the person interrupted it.
+    pub heard: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -92,6 +94,7 @@ impl ChatMessageRow {
             delivery_id: None,
             reasoning: None,
             reasoning_state: None,
+            heard: None,
             created_at,
         }
     }
@@ -104,6 +107,7 @@ impl ChatMessageRow {
             &self.reasoning,
             &self.reasoning_state,
             &self.attachments,
+            &self.heard,
         ];
         besides
             .into_iter()
@@ -116,7 +120,7 @@ columns! {
     ChatMessageRow:
     session_id, turn_no, seq, id, turn_id, role, origin, is_private("private"), content,
     tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, cached_tokens, reasoning_tokens, model,
-    audio, attachments, stop, error, delivery_id, reasoning, reasoning_state, created_at
+    audio, attachments, stop, error, delivery_id, reasoning, reasoning_state, heard, created_at
 }
 
 impl Conn {
@@ -196,6 +200,37 @@ impl Conn {
             self.update_session_audio_message(audio, id).await?;
         }
         Ok(is_there)
+    }
+
+    /// Notes what was heard of a message that was interrupted while it was spoken. An answer that was complete
+    /// then counts as aborted. Returns whether the message exists.
+    pub async fn update_chat_message_heard(
+        &mut self,
+        session: &SessionId,
+        id: &MessageId,
+        heard: &str,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE chat_messages SET heard = $3, stop = CASE WHEN stop = 'end' THEN 'aborted' ELSE stop END
+             WHERE session_id = $1 AND id = $2",
+        );
+        let query = query.bind(session.as_str()).bind(id.as_str()).bind(heard);
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Returns the texts of a turn's agent, in order.
+    pub async fn list_chat_answers(
+        &mut self,
+        session: &SessionId,
+        turn: &TurnId,
+    ) -> Result<Vec<ChatMessageRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM chat_messages
+             WHERE session_id = $1 AND turn_id = $2 AND role = 'assistant' AND content <> ''
+             ORDER BY turn_no, seq",
+        );
+        self.list(query.bind(session.as_str()).bind(turn.as_str()))
+            .await
     }
 
     pub async fn find_chat_message(

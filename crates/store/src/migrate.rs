@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 41] = [
+const MIGRATIONS: [(i64, &str, &str); 42] = [
     (
         1,
         "settings",
@@ -144,6 +144,7 @@ const MIGRATIONS: [(i64, &str, &str); 41] = [
         "delivery_durations",
         include_str!("../migrations/0053_delivery_durations.sql"),
     ),
+    (54, "heard", include_str!("../migrations/0054_heard.sql")),
     (
         55,
         "channel_pairings",

@@ -19,7 +19,10 @@ pub use actor::{Actor, Reply};
 pub use authenticator::SoftAuthenticator;
 pub use raw::{raw, raw_request};
 pub use server::{Options, TestServer};
-pub use socket::Socket;
+pub use socket::{Received, Socket};
+
+/// A recording of an English sentence, made with espeak-ng: WAV, 16 kHz, mono.
+pub const SPEECH: &[u8] = include_bytes!("../fixtures/speech.wav");
 
 /// The password of the owner in every test.
 pub const PASSWORD: &str = "correct horse battery staple";

@@ -13,6 +13,13 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 /// How long a test waits for an expected frame.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What a socket received.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Received {
+    Json(Value),
+    Bytes(Vec<u8>),
+}
+
 /// An open socket.
 #[derive(Debug)]
 pub struct Socket {
@@ -51,9 +58,21 @@ impl Socket {
     /// The next text frame as JSON, or the close code.
     pub async fn next(&mut self) -> Result<Value, u16> {
         loop {
+            if let Received::Json(value) = self.receive().await? {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// The next text or binary frame, or the close code.
+    pub async fn receive(&mut self) -> Result<Received, u16> {
+        loop {
             let frame = tokio::time::timeout(PATIENCE, self.stream.next()).await;
             match frame.expect("a frame or the end in time") {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => {
+                    return Ok(Received::Json(serde_json::from_str(&text).unwrap()));
+                }
+                Some(Ok(Message::Binary(bytes))) => return Ok(Received::Bytes(bytes.to_vec())),
                 Some(Ok(Message::Close(frame))) => {
                     return Err(frame.map_or(1005, |frame| frame.code.into()));
                 }

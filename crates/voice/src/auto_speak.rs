@@ -158,7 +158,13 @@ async fn ended(answer: &Answer) -> Result<Option<String>, VoiceError> {
     for step in end {
         drop(steps.send(step));
     }
-    let lost = |_| Err(VoiceError::Internal("the speech of an answer ended early"));
+    // The work ends before it has a result when the speech is stopped.
+    let lost = |_| {
+        if answer.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        Err(VoiceError::Internal("the speech of an answer ended early"))
+    };
     ended.await.unwrap_or_else(lost)
 }
 
@@ -169,6 +175,7 @@ impl Voice {
         let mode = settings.speaking.auto;
         match mode {
             _ if !settings.tts.enabled => None,
+            _ if start.output.is_some() => Some(true),
             AutoSpeak::Always => Some(true),
             AutoSpeak::Off => None,
             AutoSpeak::Inbound => start.user_spoke.then_some(true),

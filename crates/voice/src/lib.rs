@@ -29,9 +29,11 @@ mod speech;
 mod status;
 mod stt;
 mod subtitles;
+mod talk;
 mod text;
 mod tts;
 mod usage;
+mod wyoming;
 
 pub use attempt::Attempt;
 pub use endpoint::KeyEndpoint;
@@ -50,5 +52,8 @@ pub use settings::{
 pub use speech::{Converted, SpeechRequest, Streamed};
 pub use status::{ProviderDetails, ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, SttId, SttProvider, Word};
+pub use talk::{
+    Admit, Talk, TalkInput, TalkMessage, TalkOutput, TalkParts, TalkStart, error_message,
+};
 pub use text::markup::{MarkupFilter, Tag};
 pub use tts::{Parameter, TtsId, TtsProvider};

@@ -30,6 +30,8 @@ struct Inner {
     request_ids: SeededRandom,
     sockets: TaskTracker,
     shutdown: CancellationToken,
+    #[cfg(feature = "voice")]
+    talks: crate::socket::talk::TalkPlaces,
 }
 
 impl App {
@@ -46,6 +48,8 @@ impl App {
             request_ids,
             sockets: TaskTracker::new(),
             shutdown,
+            #[cfg(feature = "voice")]
+            talks: crate::socket::talk::TalkPlaces::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -106,6 +110,12 @@ impl App {
 
     pub(crate) fn shutdown(&self) -> &CancellationToken {
         &self.inner.shutdown
+    }
+
+    /// The spoken conversations that are open.
+    #[cfg(feature = "voice")]
+    pub(crate) fn talks(&self) -> &crate::socket::talk::TalkPlaces {
+        &self.inner.talks
     }
 
     /// The maximum message size of `/api/rpc` and of authenticated sockets, in bytes.

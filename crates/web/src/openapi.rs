@@ -135,6 +135,12 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
             json!({ "description": "Switching to JSON-RPC 2.0 over a WebSocket." }),
         );
     }
+    if let (Some(map), "/ws/talk") = (responses.as_object_mut(), route.path) {
+        map.remove("200");
+        let description =
+            "Switching to a WebSocket of audio and JSON messages; see the manual, API: voice.";
+        map.insert("101".to_owned(), json!({ "description": description }));
+    }
     responses
 }
 

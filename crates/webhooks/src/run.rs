@@ -163,6 +163,7 @@ async fn ask_agent(
             ..Actor::system()
         },
         cancel: stops.run.clone(),
+        speech: None,
     });
     match turn.await {
         Ok(report) => {

@@ -71,6 +71,7 @@ class Paths:
     mcp: str = "/mcp"
     socket: str = "/ws"
     gated_socket: str = "/ws/chat"
+    talk: str = "/ws/talk"
     callback: str = "/auth/callback"
     metrics: str = "/metrics"
     documents: tuple = ("/api/openapi.json", "/api/openrpc.json")

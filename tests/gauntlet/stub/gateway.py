@@ -234,12 +234,16 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
             return 401, [], {"error": "log in", "code": code}
         if upgrade and identity is None and path != "/ws":
             return 401, [], {"code": "AUTH_NOT_AUTHENTICATED"}
+        if path == "/ws/talk" and not identity.may("operator.write") and not self.weak("talk-without-permission"):
+            return 403, [], {"code": "FORBIDDEN"}
         return None
 
     def is_foreign(self, request):
         """Returns whether another site's page requests a change."""
         upgrade = request.header("upgrade").lower() == "websocket"
         if request.method in ("GET", "HEAD", "OPTIONS") and not upgrade or "/ingest/" in request.extra["path"]:
+            return False
+        if self.weak("talk-foreign-origin") and request.extra["path"] == "/ws/talk":
             return False
         if upgrade and self.weak("socket-foreign-origin") or not upgrade and self.weak("foreign-page-posts"):
             return False

@@ -46,7 +46,7 @@ class Conversation:
         self.request, self.identity, self.packed = request, identity, packed
 
     def run(self):
-        parts, held = [], 0
+        parts, held, heard = [], 0, 0
         self.peer.settimeout(20)
         try:
             while True:
@@ -60,6 +60,12 @@ class Conversation:
                 (opcode, fin, flags, payload), self.data = taken
                 if opcode == 8:
                     return
+                if opcode == 2:
+                    heard += len(payload)
+                    # 30 seconds at 16 kHz.
+                    if heard > 30 * 32000 and not self.stub.weak("talk-audio-flood"):
+                        return
+                    continue
                 self.stub.hold(len(payload))
                 held += len(payload)
                 parts.append(payload)
@@ -85,6 +91,9 @@ class Conversation:
     def message(self, data):
         """Answers one message. Returns false if the socket must be closed."""
         call = json.loads(data)
+        if call.get("type") == "start":
+            self.say({"type": "ready"})
+            return True
         if call.get("method") == "connect":
             self.identity = self.stub.connect(call.get("params") or {}, self.request) or self.identity
             if self.identity is None:

@@ -171,12 +171,12 @@ export class Recording {
   }
 }
 
-function hindranceOf(): Hindrance | null {
+export function hindranceOf(): Hindrance | null {
   if (typeof navigator.mediaDevices?.getUserMedia !== 'function') return isSecureContext ? 'unsupported' : 'insecure';
   return typeof MediaRecorder === 'function' ? null : 'unsupported';
 }
 
-function named(error: string): Hindrance {
+export function named(error: string): Hindrance {
   if (error === 'NotFoundError' || error === 'OverconstrainedError') return 'missing';
   if (error === 'NotReadableError' || error === 'AbortError') return 'busy';
   return 'refused';

@@ -59,16 +59,20 @@ impl Running<'_> {
             return (filter, None);
         };
         let message = MessageId::generate(&*inner.clock, &*inner.random);
-        let parts = inner.audio_parts(self.turn.session.clone(), message.clone());
+        let output = self.turn.speech.clone();
+        let session = self.turn.session.clone();
+        let parts = inner.audio_parts(session, message.clone(), output.is_none());
         let speech = Speech {
-            message,
+            message: message.clone(),
             parts: Arc::clone(&parts),
             cancel: self.turn.cancel.child_token(),
         };
         let mut filter = speaker.begin(Some(AnswerStart {
             session: self.turn.session.clone(),
+            message,
             agent: agent.clone(),
             user_spoke: self.turn.was_spoken,
+            output,
             parts,
         }));
         if let Some(work) = filter.work() {

@@ -128,6 +128,7 @@ mod tests {
             ("GET", "/share/abc", Some(Share)),
             ("GET", "/ws", Some(WebSocket)),
             ("GET", "/ws/chat", Some(WebSocket)),
+            ("GET", "/ws/talk", Some(WebSocket)),
             ("GET", "/", None),
             ("GET", "/health", None),
             ("GET", "/share", None),

@@ -44,6 +44,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     voice::keys::KEYS,
     voice::tts::KEYS,
     voice::stt::KEYS,
+    voice::wyoming::KEYS,
     log::KEYS,
     metrics::KEYS,
 ];

@@ -2,31 +2,34 @@
 
 use crate::speech::Converted;
 use bytes::{Bytes, BytesMut};
-use gatehouse_audio::{AudioError, Sound, decode, encode};
+use gatehouse_audio::{AudioError, Format, Sound, decode, encode};
 
 /// The longest audio to encode again, in seconds. The parts of longer ones are put together as they are.
 const MAX_ENCODED_SECONDS: u32 = 600;
 
-/// The parts as one recording; `None` if there are none.
-pub(super) fn join(parts: Vec<Converted>) -> Option<Converted> {
-    let (audio, duration_ms) = match encoded(&parts) {
-        Ok(encoded) => encoded,
+/// The parts as one recording in this format; `None` if there are none.
+pub(super) fn join(parts: Vec<Converted>, to: Format) -> Option<Converted> {
+    let (audio, duration_ms, format) = match encoded(&parts, to) {
+        Ok((audio, duration_ms)) => (audio, duration_ms, to),
+        // Samples without a header are of no use in a recording, and neither are several files in one.
+        Err(_) if parts.iter().any(|part| part.format != Format::Mp3) => return None,
         // MP3 frames stand on their own, so players accept parts that follow each other.
         Err(_) => (
             appended(&parts),
             parts.iter().map(|part| part.duration_ms).sum(),
+            Format::Mp3,
         ),
     };
     let first = parts.into_iter().next()?;
     Some(Converted {
         audio,
+        format,
         duration_ms,
         ..first
     })
 }
 
-fn encoded(parts: &[Converted]) -> Result<(Bytes, u64), AudioError> {
-    let format = parts.first().ok_or(AudioError::Empty)?.format;
+fn encoded(parts: &[Converted], to: Format) -> Result<(Bytes, u64), AudioError> {
     let mut left = MAX_ENCODED_SECONDS;
     let mut sounds = Vec::new();
     for part in parts {
@@ -37,7 +40,7 @@ fn encoded(parts: &[Converted]) -> Result<(Bytes, u64), AudioError> {
     }
     let whole = gatehouse_audio::join(sounds)?;
     let duration_ms = whole.duration_ms();
-    Ok((encode(&whole, format)?.into(), duration_ms))
+    Ok((encode(&whole, to)?.into(), duration_ms))
 }
 
 fn appended(parts: &[Converted]) -> Bytes {

@@ -4,10 +4,12 @@ use super::recording;
 use super::script::{Script, Step};
 use crate::session_audio::NewAudio;
 use crate::speech::{Converted, SpeechRequest};
+use crate::talk::output::Output;
 use crate::text::Piece;
 use crate::{Voice, VoiceError};
 use gatehouse_agents::AnswerStart;
 use gatehouse_audio::Format;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 
@@ -24,6 +26,8 @@ pub(super) struct Work {
     start: AnswerStart,
     steps: UnboundedReceiver<Step>,
     script: Script,
+    /// Where the parts go instead of being stored.
+    output: Option<Arc<Output>>,
     /// Who spoke the latest part: whom the model chose, and who it was.
     persona: Option<(Option<String>, Option<String>)>,
     spoken: Vec<Part>,
@@ -31,14 +35,17 @@ pub(super) struct Work {
 
 /// A part that was spoken.
 struct Part {
-    id: String,
+    /// Absent if it was not stored.
+    id: Option<String>,
     audio: Converted,
 }
 
 impl Work {
     pub(super) fn new(voice: Voice, start: AnswerStart, steps: UnboundedReceiver<Step>) -> Self {
+        let output = start.output.as_ref().and_then(Output::of);
         Self {
             voice,
+            output,
             start,
             steps,
             script: Script::default(),
@@ -56,7 +63,9 @@ impl Work {
             }
             let limit = self.limit();
             if let Some(piece) = self.script.next(limit) {
-                self.speak(piece).await?;
+                if !self.speak(piece).await? {
+                    return Ok(None);
+                }
             } else if self.script.is_complete() {
                 break;
             } else {
@@ -98,9 +107,20 @@ impl Work {
         Ok(persona)
     }
 
-    async fn speak(&mut self, piece: Piece) -> Result<(), VoiceError> {
+    /// Returns whether somebody still listens.
+    async fn speak(&mut self, piece: Piece) -> Result<bool, VoiceError> {
         let persona = self.persona(piece.persona).await?;
         let text = piece.text;
+        if let Some(output) = self.output.clone() {
+            let persona = output.persona().map(str::to_owned).or(persona);
+            let message = &self.start.message;
+            let spoken = output.speak(&self.voice, message, &text, persona).await?;
+            let Some(audio) = spoken else {
+                return Ok(false);
+            };
+            self.spoken.push(Part { id: None, audio });
+            return Ok(true);
+        }
         let request = SpeechRequest {
             persona,
             format: Some(FORMAT.as_str().to_owned()),
@@ -111,7 +131,7 @@ impl Work {
         let id = self.voice.store_part(self.new_audio(audio.clone(), text));
         let id = id.await?.to_string();
         self.spoken.push(Part {
-            id: id.clone(),
+            id: Some(id.clone()),
             audio,
         });
         // More may have arrived meanwhile.
@@ -119,7 +139,7 @@ impl Work {
         let limit = self.limit();
         let is_last = goes_on && self.script.is_complete() && !self.script.has_next(limit);
         self.start.parts.push(id, is_last);
-        Ok(())
+        Ok(true)
     }
 
     fn new_audio(&self, audio: Converted, text: String) -> NewAudio {
@@ -136,13 +156,13 @@ impl Work {
 
     /// Stores the audio of the whole answer. A single part is the whole already.
     async fn store_whole(mut self) -> Result<Option<String>, VoiceError> {
-        if self.spoken.len() < 2 {
-            return Ok(self.spoken.pop().map(|part| part.id));
+        if let [Part { id: Some(id), .. }] = self.spoken.as_slice() {
+            return Ok(Some(id.clone()));
         }
         let parts = std::mem::take(&mut self.spoken);
         let parts = parts.into_iter().map(|part| part.audio).collect();
         let cpu = self.voice.state().resources.cpu.clone();
-        let audio = cpu.run(move || Ok(recording::join(parts))).await?;
+        let audio = cpu.run(move || Ok(recording::join(parts, FORMAT))).await?;
         let Some(audio) = audio else { return Ok(None) };
         let whole = std::mem::take(&mut self.script).into_whole();
         let stored = self.voice.store_audio(self.new_audio(audio, whole)).await?;

@@ -123,11 +123,11 @@ fn is_language(text: &str) -> bool {
     let is_rest = |part: &str| {
         (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric())
     };
-    ISO_639_1.split(' ').any(|code| code == first) && parts.all(is_rest)
+    LANGUAGES.split(' ').any(|code| code == first) && parts.all(is_rest)
 }
 
 /// The two-letter codes of ISO 639-1, and `yue`, which providers also support.
-const ISO_639_1: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co \
+pub(crate) const LANGUAGES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co \
     cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho \
     hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky \
     la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om \

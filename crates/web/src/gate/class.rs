@@ -47,6 +47,7 @@ mod tests {
             ("/metrics/x", PathClass::Page),
             ("/ws", PathClass::WebSocket),
             ("/ws/chat", PathClass::WebSocket),
+            ("/ws/talk", PathClass::WebSocket),
             ("/wsx", PathClass::Page),
         ] {
             assert_eq!(path_class(path, false), expected, "{path}");

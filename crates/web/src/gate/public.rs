@@ -62,6 +62,7 @@ mod tests {
             "/api/auth",
             "/api/authx",
             "/ws/chat",
+            "/ws/talk",
             "/ws/",
             "/assets",
             "/auth/callback/x",

@@ -12,6 +12,8 @@ const OPEN_PATHS: [&str; 2] = ["/api/bootstrap", "/api/gon"];
 pub fn is_guarded(method: &Method, path: &str) -> bool {
     let is_api = path == "/api"
         || path == "/mcp"
+        // Every utterance needs a provider.
+        || path == "/ws/talk"
         || ["/api/", "/v1/", "/mcp/"]
             .iter()
             .any(|prefix| path.starts_with(prefix));
@@ -43,6 +45,7 @@ mod tests {
             "/v1/models",
             "/mcp",
             "/mcp/x",
+            "/ws/talk",
             "/api/authx",
             "/api/gonx",
         ] {

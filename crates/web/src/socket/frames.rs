@@ -21,8 +21,10 @@ const MAX_HEADER_BYTES: usize = 14;
 pub(super) enum Incoming {
     /// A complete text message and the bytes charged for it.
     Text(String, Share),
-    /// A binary message has started.
+    /// A binary message has started, and binary messages are not accepted.
     Binary,
+    /// A complete binary message and the bytes charged for it.
+    Bytes(Vec<u8>, Share),
     /// A ping with its payload. Answer with a pong.
     Ping(Vec<u8>),
     Pong,
@@ -69,6 +71,10 @@ pub(super) struct Decoder {
     frame: Option<Frame>,
     /// The incomplete message and its charge.
     message: Option<(Vec<u8>, Share)>,
+    /// Whether the incomplete message is binary.
+    is_binary: bool,
+    /// Whether binary messages are accepted.
+    takes_binary: bool,
     control: Vec<u8>,
     /// Whether messages are discarded.
     is_closing: bool,
@@ -82,9 +88,18 @@ impl Decoder {
             header_bytes: 0,
             frame: None,
             message: None,
+            is_binary: false,
+            takes_binary: false,
             control: Vec::new(),
             is_closing: false,
         }
+    }
+
+    /// Accepts binary messages too.
+    #[cfg(feature = "voice")]
+    pub(super) fn with_binary(mut self) -> Self {
+        self.takes_binary = true;
+        self
     }
 
     /// Discards messages from now on. Only the closing handshake is still processed.
@@ -114,7 +129,7 @@ impl Decoder {
                 // A refused frame is also read to its end, so the closing handshake is recognized.
                 self.frame = Some(frame);
                 self.begin(&frame, max_bytes, holder)?;
-                if frame.opcode == BINARY && !self.is_closing {
+                if frame.opcode == BINARY && !self.takes_binary && !self.is_closing {
                     return Ok(Some(Incoming::Binary));
                 }
                 frame
@@ -159,6 +174,9 @@ impl Decoder {
         }
         if self.message.is_some() != (frame.opcode == CONTINUATION) {
             return Err(Broken::Protocol);
+        }
+        if frame.opcode != CONTINUATION {
+            self.is_binary = frame.opcode == BINARY;
         }
         let budget = &self.budget;
         let (bytes, _) = self
@@ -210,6 +228,9 @@ impl Decoder {
                 let Some((bytes, share)) = self.message.take().filter(|_| !self.is_closing) else {
                     return Ok(None);
                 };
+                if self.is_binary {
+                    return Ok(Some(Incoming::Bytes(bytes, share)));
+                }
                 let text = String::from_utf8(bytes).map_err(|_| Broken::NotText)?;
                 Ok(Some(Incoming::Text(text, share)))
             }
@@ -279,6 +300,8 @@ fn unmask(part: &mut [u8], mut mask: [u8; 4], slot: usize) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
+    #[cfg(feature = "voice")]
+    Binary,
     Ping,
     Pong,
     Close,
@@ -288,6 +311,8 @@ pub(super) enum Kind {
 pub(super) fn header_of(kind: Kind, length: usize) -> Vec<u8> {
     let opcode = match kind {
         Kind::Text => TEXT,
+        #[cfg(feature = "voice")]
+        Kind::Binary => BINARY,
         Kind::Ping => PING,
         Kind::Pong => PONG,
         Kind::Close => CLOSE,

@@ -3,6 +3,8 @@
 
 mod frames;
 mod handshake;
+#[cfg(feature = "voice")]
+pub(crate) mod talk;
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -15,6 +17,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use gatehouse_domain::Problem;
 use gatehouse_rpc::connection::MAX_BYTES_BEFORE_AUTH;
+use gatehouse_rpc::memory_budget::Holder;
 use gatehouse_rpc::{Connection, Event, Finished, Input, Output, PathKind};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
@@ -158,7 +161,7 @@ impl Loop {
             let input = match self.decoder.read(&mut bytes, most, &holder) {
                 Ok(None) => return Next::GoOn,
                 Ok(Some(Incoming::Text(text, held))) => Input::Counted(text, held),
-                Ok(Some(Incoming::Binary)) => Input::Binary,
+                Ok(Some(Incoming::Binary | Incoming::Bytes(..))) => Input::Binary,
                 Ok(Some(Incoming::Pong)) => Input::Pong,
                 Ok(Some(Incoming::Ping(payload))) => match self.send(Kind::Pong, &payload).await {
                     Ok(()) => continue,
@@ -233,27 +236,37 @@ impl Loop {
     /// Sends the close reason and waits briefly for the client's close frame, so the client can read the
     /// reason.
     async fn close(&mut self, code: u16, reason: &'static str) -> Next {
-        let payload = [&code.to_be_bytes(), reason.as_bytes()].concat();
-        self.decoder.close();
         let holder = self.connection.holder();
-        let farewell = async {
-            write(&mut self.stream, Kind::Close, &payload).await?;
-            let mut buffer = vec![0; READ_BYTES];
-            while let count @ 1.. = self.stream.read(&mut buffer).await? {
-                let mut bytes = buffer.get(..count).unwrap_or_default();
-                loop {
-                    match self.decoder.read(&mut bytes, usize::MAX, &holder) {
-                        Ok(None) => break,
-                        Ok(Some(Incoming::Close)) | Err(_) => return Ok(()),
-                        Ok(Some(_)) => {}
-                    }
-                }
-            }
-            io::Result::Ok(())
-        };
-        drop(tokio::time::timeout(CLOSE_TIMEOUT, farewell).await);
+        farewell(&mut self.stream, &mut self.decoder, &holder, (code, reason)).await;
         Next::Stop
     }
+}
+
+/// Sends the close reason and waits briefly for the client's close frame.
+async fn farewell(
+    stream: &mut TokioIo<Upgraded>,
+    decoder: &mut Decoder,
+    holder: &Holder,
+    (code, reason): (u16, &str),
+) {
+    let payload = [&code.to_be_bytes(), reason.as_bytes()].concat();
+    decoder.close();
+    let farewell = async {
+        write(stream, Kind::Close, &payload).await?;
+        let mut buffer = vec![0; READ_BYTES];
+        while let count @ 1.. = stream.read(&mut buffer).await? {
+            let mut bytes = buffer.get(..count).unwrap_or_default();
+            loop {
+                match decoder.read(&mut bytes, usize::MAX, holder) {
+                    Ok(None) => break,
+                    Ok(Some(Incoming::Close)) | Err(_) => return Ok(()),
+                    Ok(Some(_)) => {}
+                }
+            }
+        }
+        io::Result::Ok(())
+    };
+    drop(tokio::time::timeout(CLOSE_TIMEOUT, farewell).await);
 }
 
 /// Completes when the socket or its connection must make room for another.

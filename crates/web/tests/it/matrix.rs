@@ -115,7 +115,7 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
         || path.starts_with("/api/sessions")
         || ["/api/gon", "/api/bootstrap"].contains(&path)
         || is_ingest(method, path);
-    let is_api = ["/api/", "/v1/", "/mcp"]
+    let is_api = ["/api/", "/v1/", "/mcp", "/ws/talk"]
         .iter()
         .any(|prefix| path.starts_with(prefix));
     let is_ready =

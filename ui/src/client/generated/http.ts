@@ -1111,6 +1111,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ws/talk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A spoken conversation with an agent, over a WebSocket */
+        get: operations["ws.talk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audio/speech": {
         parameters: {
             query?: never;
@@ -1388,6 +1405,11 @@ export interface components {
             model?: string | null;
             /** @description The id of its audio. */
             audio?: string | null;
+            /**
+             * @description What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+             *     again.
+             */
+            heard?: string | null;
             /** @description The files of a user message. A file that is no longer stored stays in the list. */
             attachments?: components["schemas"]["Attachment"][];
             /** @description Why the answer ended; only in the last message of a turn. */
@@ -4554,6 +4576,33 @@ export interface operations {
                 content: {
                     "audio/*": unknown;
                 };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "ws.talk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching to a WebSocket of audio and JSON messages; see the manual, API: voice. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request was refused or failed. */
             default: {

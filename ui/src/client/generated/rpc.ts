@@ -3778,6 +3778,11 @@ export interface Message {
    */
   audio?: string | null;
   /**
+   * What was spoken of it until the person interrupted it. The rest was not heard, and the model does not see it
+   * again.
+   */
+  heard?: string | null;
+  /**
    * The files of a user message. A file that is no longer stored stays in the list.
    */
   attachments?: Attachment[];

@@ -220,7 +220,9 @@ export class Conversation {
 
   hearMessage(message: Message): void {
     this.#arrived?.add(message.id);
-    if (!this.messages.some((one) => one.id === message.id)) this.messages = [...this.messages, message];
+    // A message that was interrupted while it was spoken comes a second time.
+    const known = this.messages.findIndex((one) => one.id === message.id);
+    this.messages = known < 0 ? [...this.messages, message] : this.messages.with(known, message);
     const turn = this.#turn(message.turn_id);
     if (message.role === 'assistant') {
       turn.clear();

@@ -7,6 +7,7 @@ pub(crate) mod stt;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tts;
+pub(crate) mod wyoming;
 
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
@@ -34,6 +35,7 @@ pub struct Voice {
     pub auto: AutoSpeak,
     /// `voice.tts.max_text_length`, in characters.
     pub max_text_length: usize,
+    pub wyoming: wyoming::Wyoming,
 }
 
 /// The keys that `[voice.tts]` and `[voice.stt]` share. Providers are listed by id, even if the settings
@@ -86,6 +88,7 @@ impl Voice {
             stt: VoiceSection::read(reader, "voice.stt", stt::PROVIDERS)?,
             auto: reader.required("voice.tts.auto")?,
             max_text_length: reader.whole("voice.tts.max_text_length")?,
+            wyoming: wyoming::Wyoming::read(reader)?,
         })
     }
 }

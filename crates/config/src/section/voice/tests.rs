@@ -26,6 +26,7 @@ fn the_defaults_are_the_contract_s() {
     assert_eq!((tts.provider, stt.provider), (None, None));
     assert_eq!((voice.auto, voice.max_text_length), (AutoSpeak::Off, 4096));
     assert!(tts.shown.is_empty() && tts.fallback.is_empty());
+    assert!(voice.wyoming.bind.is_none() && voice.wyoming.allowed_cidrs.is_empty());
     assert!(stt.shown.is_empty() && stt.fallback.is_empty());
     assert_eq!((tts.providers.len(), stt.providers.len()), (5, 8));
 }

@@ -4,6 +4,7 @@ use super::{READ, WRITE, row};
 use crate::routes::openai::formatted;
 use crate::routes::voice::{openai, session_audio, speech};
 use crate::routes::{Route, Verb};
+use crate::socket::talk;
 use axum::routing::{get, post};
 
 use Verb::{Get, Post};
@@ -36,6 +37,13 @@ pub(super) const ROWS: &[Route] = &[
     )
     .takes::<gatehouse_rpc::methods::tts::ConvertParams>()
     .gives_bytes("audio/*"),
+    row(
+        "ws.talk",
+        (Get, "/ws/talk"),
+        WRITE,
+        || get(talk::open),
+        "A spoken conversation with an agent, over a WebSocket",
+    ),
     row(
         "openai.speech",
         (Post, "/v1/audio/speech"),

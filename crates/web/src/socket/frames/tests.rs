@@ -160,3 +160,35 @@ proptest! {
         prop_assert_eq!(budget.held_bytes(), 0);
     }
 }
+
+#[cfg(feature = "voice")]
+#[test]
+fn binary_messages_are_read_where_they_are_accepted() {
+    let budget = ByteBudget::new(Limits::flat(10_000));
+    let mut decoder = Decoder::new(budget.clone()).with_binary();
+    let bytes = [
+        frame(0x02, b"\xff\xfe"),
+        frame(0x89, b"p"),
+        frame(0x80, b"\xfd"),
+        frame(0x81, b"text"),
+    ]
+    .concat();
+    let mut input = bytes.as_slice();
+    let mut seen = Vec::new();
+    while let Some(incoming) = decoder.read(&mut input, 1000, &holder()).unwrap() {
+        seen.push(match incoming {
+            Incoming::Bytes(bytes, share) => {
+                assert!(share.bytes() >= bytes.len());
+                format!("{bytes:?}")
+            }
+            Incoming::Text(text, _) => text,
+            other => format!("{other:?}"),
+        });
+    }
+    assert_eq!(seen, ["Ping([112])", "[255, 254, 253]", "text"]);
+    assert_eq!(budget.held_bytes(), 0);
+    let mut over = frame(0x82, &[0; 1001]);
+    over.truncate(20);
+    let refused = decoder.read(&mut over.as_slice(), 1000, &holder());
+    assert!(matches!(refused, Err(Broken::TooLong)));
+}

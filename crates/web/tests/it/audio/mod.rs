@@ -6,7 +6,9 @@ mod openai;
 mod session_audio;
 mod spoken_parts;
 mod stream;
+mod talk;
 pub mod vendor;
+mod wyoming;
 
 use axum::body::Body;
 use axum::extract::State;

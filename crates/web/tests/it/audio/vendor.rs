@@ -38,6 +38,8 @@ pub struct Vendor {
     transcript: Arc<Mutex<String>>,
     /// The number of callers that disconnected before the end.
     left: watch::Sender<usize>,
+    /// Whether transcripts wait.
+    held: watch::Sender<bool>,
 }
 
 impl Vendor {
@@ -50,6 +52,7 @@ impl Vendor {
             heard: Arc::default(),
             transcript: Arc::new(Mutex::new("Hello there.".to_owned())),
             left: watch::Sender::new(0),
+            held: watch::Sender::new(false),
         };
         let router = Router::new()
             .route("/v1/audio/speech", post(speak))
@@ -63,6 +66,11 @@ impl Vendor {
 
     pub fn will_hear(&self, text: &str) {
         text.clone_into(&mut self.transcript.lock().unwrap());
+    }
+
+    /// Answers no transcription request while `is_held`.
+    pub fn hold_transcripts(&self, is_held: bool) {
+        self.held.send_replace(is_held);
     }
 
     /// The bodies of the speech requests.
@@ -250,6 +258,8 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Mult
     ) {
         return Vendor::refuse(404, "The model does not exist");
     }
+    let mut held = vendor.held.subscribe();
+    held.wait_for(|is_held| !is_held).await.unwrap();
     let text = vendor.transcript.lock().unwrap().clone();
     if text == "refuse" {
         return Vendor::refuse(400, "Audio file might be corrupted or unsupported");

@@ -148,7 +148,7 @@ async fn it_can_be_switched_off_by_who_is_confirmed() {
 
 /// Settings that a stolen session must not change without the password: they start programs, select files,
 /// open network access, or redirect stored keys.
-const STEERING: [&str; 20] = [
+const STEERING: [&str; 22] = [
     "mcp.servers.files.command",
     "mcp.servers.files.args",
     "mcp.servers.files.env",
@@ -167,6 +167,8 @@ const STEERING: [&str; 20] = [
     "backup.to",
     "backup.recipient",
     "metrics.bind",
+    "voice.wyoming.bind",
+    "voice.wyoming.allowed_cidrs",
     "metrics.token",
     "approvals.links",
 ];
@@ -180,6 +182,7 @@ fn value_of(key: &str) -> serde_json::Value {
         "allow_private" => json!(true),
         "kind" => json!("anthropic"),
         "bind" => json!("127.0.0.1:1"),
+        "allowed_cidrs" => json!(["10.0.0.0/8"]),
         "links" => json!("bearer"),
         "url" | "base_url" | "endpoint" | "external_url" => json!("https://a.example"),
         _ => json!("program"),

@@ -133,6 +133,7 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ),
     ("GET", "/ws", "/ws", Needs::Nothing),
     ("GET", "/ws/chat", "/ws/chat", Needs::Identity),
+    ("GET", "/ws/talk", "/ws/talk", WRITE),
     (
         "GET",
         "/api/auth/status",

@@ -1,0 +1,205 @@
+//! The turns of a conversation: one begins with a text, is spoken, and ends or is interrupted.
+
+use super::conversation::{Conversation, Step};
+use super::output::{Output, Spoken};
+use super::playback::Playback;
+use super::wire::Told;
+use crate::VoiceError;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Agents, Failure, HeardMessage, SendRequest, Sent, Target, TurnReport};
+use gatehouse_domain::Problem;
+use gatehouse_domain::id::{AudioId, SessionId, TurnId};
+use gatehouse_store::unguarded;
+use tokio::sync::mpsc::Receiver;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// An answer from its question to the end of its playback.
+pub(super) struct Answer {
+    number: u64,
+    session: SessionId,
+    /// Absent until the turn is accepted.
+    pub(super) turn: Option<TurnId>,
+    /// Stops the turn and its speech, and marks audio that must not be sent any more.
+    pub(super) cancel: CancellationToken,
+    /// What is spoken; absent once all of it was sent.
+    pub(super) spoken: Option<Receiver<Spoken>>,
+    pub(super) playback: Playback,
+    /// How many parts were sent.
+    pub(super) parts: u32,
+    has_ended: bool,
+    /// What was heard of an interrupted answer.
+    heard: Vec<HeardMessage>,
+}
+
+impl Answer {
+    /// Whether audio may follow.
+    pub(super) const fn is_speaking(&self) -> bool {
+        self.spoken.is_some()
+    }
+
+    /// Whether it has been played to its end.
+    fn is_over(&self) -> bool {
+        self.has_ended && !self.is_speaking() && self.playback.is_over(Instant::now())
+    }
+}
+
+impl Conversation {
+    /// Begins a turn with what was said.
+    pub(super) fn ask(&mut self, session: SessionId, text: String, audio: &AudioId) {
+        self.interrupt();
+        self.answers += 1;
+        let number = self.answers;
+        let cancel = CancellationToken::new();
+        let (output, spoken) = Output::open(self.wish.clone());
+        let request = SendRequest {
+            session: Target::Existing(session.to_string()),
+            audio: Some(audio.to_string()),
+            agent: self.start.agent.clone(),
+            model: self.start.model.clone(),
+            cancel: cancel.clone(),
+            speech: Some(output),
+            ..SendRequest::new(text, self.parts.actor.clone())
+        };
+        self.answer = Some(Answer {
+            number,
+            session,
+            turn: None,
+            cancel,
+            spoken: Some(spoken),
+            playback: Playback::default(),
+            parts: 0,
+            has_ended: false,
+            heard: Vec::new(),
+        });
+        let (agents, admit) = (self.parts.agents.clone(), self.parts.admit.clone());
+        self.works.push(Box::pin(async move {
+            let begun = match admit().await {
+                Ok(()) => begin(&agents, request, number).await,
+                Err(problem) => Err(problem),
+            };
+            Step::Began(number, begun)
+        }));
+    }
+
+    fn answer_with(&mut self, number: u64) -> Option<&mut Answer> {
+        let all = self.answer.iter_mut().chain(&mut self.stopped);
+        all.into_iter().find(|answer| answer.number == number)
+    }
+
+    pub(super) fn began(
+        &mut self,
+        number: u64,
+        begun: Result<(Sent, BoxFuture<'static, Step>), Problem>,
+    ) {
+        match begun {
+            Ok((sent, ended)) => {
+                self.works.push(ended);
+                if let Some(answer) = self.answer_with(number) {
+                    answer.turn = Some(sent.turn_id.clone());
+                }
+                self.tell(&Told::Turn {
+                    session: &sent.session,
+                    turn_id: &sent.turn_id,
+                });
+            }
+            Err(problem) => {
+                self.forget(number);
+                self.fail(problem);
+            }
+        }
+    }
+
+    fn forget(&mut self, number: u64) {
+        self.answer.take_if(|answer| answer.number == number);
+        self.stopped.retain(|answer| answer.number != number);
+    }
+
+    pub(super) fn ended(&mut self, number: u64, ended: Result<Box<TurnReport>, Problem>) {
+        match ended {
+            Err(problem) => {
+                self.forget(number);
+                self.fail(problem);
+            }
+            Ok(report) => {
+                let failure = |problem: Option<Problem>| problem.map(Failure);
+                self.tell(&Told::Answer {
+                    turn_id: &report.turn_id,
+                    text: &report.text,
+                    stop: report.stop,
+                    audio: report.audio.as_deref(),
+                    usage: report.usage,
+                    error: failure(report.error.clone()),
+                    audio_error: failure(report.audio_error.clone()),
+                });
+                if let Some(answer) = &mut self.answer
+                    && answer.number == number
+                {
+                    answer.has_ended = true;
+                }
+                if let Some(at) = self.stopped.iter().position(|a| a.number == number) {
+                    let answer = self.stopped.swap_remove(at);
+                    self.note(answer);
+                }
+            }
+        }
+    }
+
+    /// Stops the answer. What was heard of it is stored once its turn has ended.
+    pub(super) fn interrupt(&mut self) {
+        let Some(mut answer) = self.answer.take() else {
+            return;
+        };
+        if answer.is_over() {
+            return;
+        }
+        // Also marks audio that waits to be sent.
+        answer.cancel.cancel();
+        answer.spoken = None;
+        answer.heard = answer.playback.heard(Instant::now());
+        let heard: Vec<&str> = answer
+            .heard
+            .iter()
+            .map(|heard| heard.text.as_str())
+            .collect();
+        self.tell(&Told::Interrupted {
+            turn_id: answer.turn.as_ref(),
+            heard: heard.join(" ").trim().to_owned(),
+        });
+        if answer.has_ended {
+            self.note(answer);
+        } else {
+            self.stopped.push(answer);
+        }
+    }
+
+    /// Stores what was heard, also if the caller's credential has ended meanwhile.
+    fn note(&mut self, answer: Answer) {
+        self.notes += 1;
+        let agents = self.parts.agents.clone();
+        self.works.push(Box::pin(unguarded(async move {
+            if let Some(turn) = &answer.turn {
+                let noted = agents.note_heard(&answer.session, turn, answer.heard).await;
+                if let Err(error) = noted {
+                    tracing::warn!(%error, "what was heard of an answer could not be stored");
+                }
+            }
+            Step::Noted
+        })));
+    }
+}
+
+async fn begin(
+    agents: &Agents,
+    request: SendRequest,
+    number: u64,
+) -> Result<(Sent, BoxFuture<'static, Step>), Problem> {
+    let followed = agents.send_followed(request).await;
+    let (sent, ended) = followed.map_err(VoiceError::from)?;
+    let ended = async move {
+        let ended = ended.await.map_err(VoiceError::from);
+        Step::Ended(number, ended.map(Box::new).map_err(Problem::from))
+    };
+    Ok((sent, ended.boxed()))
+}

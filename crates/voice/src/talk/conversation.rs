@@ -1,0 +1,268 @@
+//! The loop of one conversation. It never waits for the client: what cannot be sent yet stays here, so that a person
+//! who interrupts is heard at once.
+
+use super::answers::Answer;
+use super::listener::{Listener, Noticed, RATE};
+use super::output::{Spoken, Wish};
+use super::utterances::{Understood, Utterance};
+use super::wire::{InputTold, OutputTold, Told};
+use super::{TalkInput, TalkOutput, TalkParts, TalkStart};
+use crate::VoiceError;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use gatehouse_agents::{Failure, Sent, TurnReport};
+use gatehouse_audio::Format;
+use gatehouse_domain::id::SessionId;
+use gatehouse_domain::{ErrorCode, Problem};
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// Messages that may wait for a client that does not read. Further ones end the conversation.
+const MAX_WAITING: usize = 256;
+/// How long the results of a stopped turn are waited for after the client has gone.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// Something that was waited for.
+pub(super) enum Step {
+    Understood(Result<Understood, Problem>),
+    /// The turn of the answer with this number was accepted, or not.
+    Began(u64, Result<(Sent, BoxFuture<'static, Step>), Problem>),
+    Ended(u64, Result<Box<TurnReport>, Problem>),
+    /// What was heard is stored.
+    Noted,
+}
+
+/// One conversation.
+pub(super) struct Conversation {
+    pub(super) parts: TalkParts,
+    pub(super) start: TalkStart,
+    pub(super) wish: Wish,
+    pub(super) session: Option<SessionId>,
+    listener: Listener,
+    silence_ms: u64,
+    /// Messages to send.
+    queue: VecDeque<TalkOutput>,
+    pub(super) works: FuturesUnordered<BoxFuture<'static, Step>>,
+    /// What was said and is not understood yet. The first is being transcribed.
+    pub(super) utterances: VecDeque<Utterance>,
+    /// What was understood and is not asked yet.
+    pub(super) pending: Option<Understood>,
+    /// The answer that is being written or spoken.
+    pub(super) answer: Option<Answer>,
+    /// Interrupted answers whose turn has not ended.
+    pub(super) stopped: Vec<Answer>,
+    /// Notes of what was heard that are being stored.
+    pub(super) notes: usize,
+    /// How many answers there were.
+    pub(super) answers: u64,
+    /// Whether the client has gone: nothing new begins.
+    pub(super) is_closing: bool,
+}
+
+impl fmt::Debug for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversation")
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Conversation {
+    pub(super) fn new(
+        parts: TalkParts,
+        start: TalkStart,
+        session: Option<SessionId>,
+        listener: Listener,
+        wish: Wish,
+    ) -> Self {
+        let silence_ms = start.silence_ms().unwrap_or_default();
+        Self {
+            parts,
+            start,
+            wish,
+            session,
+            listener,
+            silence_ms,
+            queue: VecDeque::new(),
+            works: FuturesUnordered::new(),
+            utterances: VecDeque::new(),
+            pending: None,
+            answer: None,
+            stopped: Vec::new(),
+            notes: 0,
+            answers: 0,
+            is_closing: false,
+        }
+    }
+
+    pub(super) async fn run(mut self, mut input: Receiver<TalkInput>, output: Sender<TalkOutput>) {
+        self.greet();
+        while self.queue.len() <= MAX_WAITING {
+            let more_at = self.more_at();
+            tokio::select! {
+                biased;
+                taken = input.recv() => match taken {
+                    None => break,
+                    Some(taken) => if self.take(taken).is_err() { break },
+                },
+                Some(step) = self.works.next(), if !self.works.is_empty() => self.step(step),
+                place = output.reserve(), if !self.queue.is_empty() => {
+                    let (Ok(place), Some(next)) = (place, self.queue.pop_front()) else { break };
+                    place.send(next);
+                }
+                spoken = next_spoken(&mut self.answer, more_at),
+                    if self.queue.is_empty() && more_at.is_some() => self.spoken(spoken),
+            }
+            self.ask_when_ready();
+        }
+        self.close().await;
+    }
+
+    /// Stops the answer and waits until what was heard of it is stored.
+    async fn close(mut self) {
+        self.is_closing = true;
+        self.utterances.clear();
+        self.interrupt();
+        let ending = async {
+            while let Some(step) = self.works.next().await {
+                self.step(step);
+            }
+        };
+        if tokio::time::timeout(LAST_WORDS, ending).await.is_err() {
+            tracing::warn!("what was heard of a stopped answer may not be stored");
+        }
+    }
+
+    fn greet(&mut self) {
+        let format = self.wish.format;
+        let ready = Told::Ready {
+            session: self.session.as_ref(),
+            input: InputTold {
+                rate: self.start.rate().unwrap_or(RATE),
+            },
+            output: OutputTold {
+                format: format.as_str(),
+                mime_type: format.mime_type(),
+                rate: (format == Format::Pcm).then_some(Format::PCM_RATE),
+            },
+            silence_ms: self.silence_ms,
+        };
+        let ready = ready.text();
+        self.queue.push_back(TalkOutput::Message(ready));
+    }
+
+    pub(super) fn tell(&mut self, told: &Told<'_>) {
+        self.queue.push_back(TalkOutput::Message(told.text()));
+    }
+
+    pub(super) fn fail(&mut self, problem: Problem) {
+        self.tell(&Told::Error {
+            error: Failure(problem),
+        });
+    }
+
+    fn take(&mut self, input: TalkInput) -> Result<(), VoiceError> {
+        match input {
+            TalkInput::Audio(bytes) => {
+                for noticed in self.listener.take(&bytes)? {
+                    self.notice(noticed);
+                }
+            }
+            TalkInput::Commit => {
+                if let Some(ended) = self.listener.end() {
+                    self.notice(ended);
+                }
+            }
+            TalkInput::Stop => self.interrupt(),
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, noticed: Noticed) {
+        match noticed {
+            Noticed::Began => {
+                self.interrupt();
+                self.tell(&Told::SpeechStarted);
+            }
+            Noticed::Ended(samples) => {
+                let duration_ms = samples.len() as u64 * 1000 / u64::from(RATE);
+                self.tell(&Told::SpeechEnded { duration_ms });
+                self.understand(Utterance(samples));
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Understood(understood) => self.understood(understood),
+            Step::Began(number, begun) => self.began(number, begun),
+            Step::Ended(number, ended) => self.ended(number, ended),
+            Step::Noted => self.notes -= 1,
+        }
+    }
+
+    /// Whether the person speaks now.
+    pub(super) const fn is_interrupted(&self) -> bool {
+        self.listener.is_speaking()
+    }
+
+    /// When the next audio may be sent; `None` if there is no answer to speak.
+    fn more_at(&self) -> Option<Instant> {
+        let answer = self.answer.as_ref()?;
+        answer
+            .is_speaking()
+            .then(|| answer.playback.more_at(Instant::now()))
+    }
+
+    fn spoken(&mut self, spoken: Option<Spoken>) {
+        let Some(answer) = &mut self.answer else {
+            return;
+        };
+        match spoken {
+            Some(Spoken::Begin { message, text }) => {
+                let part = Told::Part {
+                    message_id: &message,
+                    part: answer.parts,
+                    text: &text,
+                };
+                self.queue.push_back(TalkOutput::Message(part.text()));
+                answer.parts += 1;
+                answer.playback.begin(message, text);
+            }
+            Some(Spoken::Audio { bytes, length }) => {
+                answer.playback.add(length, Instant::now());
+                let cancel: CancellationToken = answer.cancel.clone();
+                self.queue.push_back(TalkOutput::Audio(bytes, cancel));
+            }
+            None => {
+                answer.spoken = None;
+                answer.playback.end();
+                if answer.parts > 0 {
+                    let spoken = Told::Spoken {
+                        turn_id: answer.turn.as_ref(),
+                    };
+                    self.queue.push_back(TalkOutput::Message(spoken.text()));
+                }
+            }
+        }
+    }
+}
+
+/// Waits until more audio may be sent, and for it. `None` when the answer is spoken.
+async fn next_spoken(answer: &mut Option<Answer>, more_at: Option<Instant>) -> Option<Spoken> {
+    if let Some(at) = more_at {
+        sleep_until(at).await;
+    }
+    answer.as_mut()?.spoken.as_mut()?.recv().await
+}
+
+/// The problem of a client that speaks faster than it is understood.
+pub(super) fn too_much() -> Problem {
+    let message = "More was said than can be transcribed at once.";
+    Problem::new(ErrorCode::RateLimited, message)
+}

@@ -1,0 +1,111 @@
+//! A spoken conversation with an agent: microphone audio in as it is spoken, speech out from the first sentence on.
+//! `listener` finds the utterances, `conversation` runs the turns, `output` speaks the answers, and `playback` knows
+//! what was heard of them. This module knows no sockets.
+
+mod answers;
+mod conversation;
+mod listener;
+pub(crate) mod output;
+mod playback;
+mod utterances;
+mod wire;
+
+pub use wire::{TalkMessage, TalkOutput, TalkStart, error_message};
+
+use crate::{Voice, VoiceError};
+use bytes::Bytes;
+use conversation::Conversation;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::Agents;
+use gatehouse_domain::id::SessionId;
+use gatehouse_domain::{Actor, Problem};
+use listener::Listener;
+use output::Wish;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::mpsc::{Receiver, Sender};
+
+/// The longest utterance. A longer one is transcribed in parts of this length.
+const MAX_UTTERANCE_SECONDS: u32 = 120;
+
+/// Decides whether the caller may still do something. Each utterance asks it.
+pub type Admit = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Problem>> + Send + Sync>;
+
+/// What a conversation needs.
+#[derive(Clone)]
+pub struct TalkParts {
+    pub voice: Voice,
+    pub agents: Agents,
+    pub actor: Actor,
+    pub admit: Admit,
+}
+
+impl fmt::Debug for TalkParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TalkParts")
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the client sends after it has started.
+#[derive(Debug)]
+pub enum TalkInput {
+    /// Samples of the microphone.
+    Audio(Bytes),
+    /// The utterance ends now.
+    Commit,
+    /// The answer stops.
+    Stop,
+}
+
+/// A conversation that can begin.
+#[derive(Debug)]
+pub struct Talk(Conversation);
+
+impl Talk {
+    /// Checks what the client wants.
+    pub async fn open(parts: TalkParts, start: TalkStart) -> Result<Self, VoiceError> {
+        let format = start.format()?;
+        let listener = Listener::new(start.rate()?, start.silence_ms()?, MAX_UTTERANCE_SECONDS)?;
+        parts.voice.check_talk(&start).await?;
+        let session: Option<SessionId> = match &start.session {
+            None => None,
+            Some(name) => Some(parts.agents.get_session(name).await?.id),
+        };
+        let wish = Wish {
+            format,
+            provider: start.tts.clone(),
+            persona: start.persona.clone(),
+            voice: start.voice.clone(),
+        };
+        Ok(Self(Conversation::new(
+            parts, start, session, listener, wish,
+        )))
+    }
+
+    /// Converses until the input ends. The turn that runs then is stopped, and what was heard of it is stored.
+    pub async fn run(self, input: Receiver<TalkInput>, output: Sender<TalkOutput>) {
+        self.0.run(input, output).await;
+    }
+}
+
+impl Voice {
+    /// Fails if nobody can transcribe or speak.
+    async fn check_talk(&self, start: &TalkStart) -> Result<(), VoiceError> {
+        let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
+        if !listens.enabled || !speaks.enabled {
+            let hint = "A conversation needs voice.tts.enabled and voice.stt.enabled.";
+            return Err(VoiceError::not_configured("voice", hint));
+        }
+        if start.stt.is_none() && !listens.configured {
+            let hint = "No provider for transcription is configured.";
+            return Err(VoiceError::not_configured("voice.stt", hint));
+        }
+        if start.tts.is_none() && !speaks.configured {
+            let hint = "No provider for speech is configured.";
+            return Err(VoiceError::not_configured("voice.tts", hint));
+        }
+        Ok(())
+    }
+}

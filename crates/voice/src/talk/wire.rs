@@ -1,0 +1,261 @@
+//! The messages of `/ws/talk`, which are JSON objects with a `type`.
+
+use crate::VoiceError;
+use bytes::Bytes;
+use gatehouse_agents::{Failure, Stop, Usage};
+use gatehouse_audio::Format;
+use gatehouse_domain::Problem;
+use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use tokio_util::sync::CancellationToken;
+
+/// The accepted rates of a microphone, in samples per second.
+const RATES: RangeInclusive<u32> = 8_000..=48_000;
+/// The accepted silences, in milliseconds.
+const SILENCES: RangeInclusive<u64> = 200..=5_000;
+/// The silence that ends an utterance unless the client asks for another.
+const USUAL_SILENCE_MS: u64 = 700;
+
+/// A message of the client.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum TalkMessage {
+    /// Begins the conversation. It must be the first message.
+    Start(Box<TalkStart>),
+    /// Ends the utterance now, without waiting for silence.
+    Commit {},
+    /// Stops the answer.
+    Stop {},
+}
+
+/// How a conversation is held.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TalkStart {
+    /// The session's ID or key. Without it, a new session begins with the first utterance.
+    pub(super) session: Option<String>,
+    /// The agent that answers.
+    pub(super) agent: Option<String>,
+    /// The model of the answers.
+    pub(super) model: Option<String>,
+    /// The language that is spoken to the agent.
+    pub(super) language: Option<String>,
+    /// The provider that transcribes.
+    pub(super) stt: Option<String>,
+    /// The provider that speaks.
+    pub(super) tts: Option<String>,
+    /// The persona that speaks.
+    pub(super) persona: Option<String>,
+    /// The provider's ID of the voice.
+    pub(super) voice: Option<String>,
+    input: Option<InputFormat>,
+    output: Option<OutputFormat>,
+    /// How long a silence ends an utterance.
+    silence_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InputFormat {
+    /// Samples per second.
+    rate: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputFormat {
+    /// The name of the format.
+    format: String,
+}
+
+impl TalkStart {
+    /// The rate of the microphone, which may be out of bounds.
+    pub fn rate_or_default(&self) -> u32 {
+        self.input
+            .as_ref()
+            .map_or(super::listener::RATE, |input| input.rate)
+    }
+
+    /// The rate of the microphone.
+    pub(super) fn rate(&self) -> Result<u32, VoiceError> {
+        let rate = self.rate_or_default();
+        if RATES.contains(&rate) {
+            Ok(rate)
+        } else {
+            let reason = format!("expected {} to {}", RATES.start(), RATES.end());
+            Err(VoiceError::invalid("input.rate", reason))
+        }
+    }
+
+    pub(super) fn format(&self) -> Result<Format, VoiceError> {
+        let Some(OutputFormat { format }) = &self.output else {
+            return Ok(Format::Pcm);
+        };
+        Format::parse(format).ok_or_else(|| {
+            let all = Format::ALL.map(Format::as_str).join(", ");
+            VoiceError::invalid("output.format", format!("expected one of {all}"))
+        })
+    }
+
+    pub(super) fn silence_ms(&self) -> Result<u64, VoiceError> {
+        let silence = self.silence_ms.unwrap_or(USUAL_SILENCE_MS);
+        if SILENCES.contains(&silence) {
+            Ok(silence)
+        } else {
+            let reason = format!("expected {} to {}", SILENCES.start(), SILENCES.end());
+            Err(VoiceError::invalid("silence_ms", reason))
+        }
+    }
+}
+
+/// What the client receives.
+#[derive(Debug)]
+pub enum TalkOutput {
+    /// A text message.
+    Message(String),
+    /// Audio of the latest `part`. Discard it once it is cancelled: the person interrupted.
+    Audio(Bytes, CancellationToken),
+}
+
+/// A message to the client.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Told<'a> {
+    /// The conversation can begin.
+    Ready {
+        session: Option<&'a SessionId>,
+        input: InputTold,
+        output: OutputTold,
+        silence_ms: u64,
+    },
+    /// A new session has begun.
+    Session {
+        session: &'a SessionId,
+        session_key: &'a str,
+    },
+    SpeechStarted,
+    SpeechEnded {
+        duration_ms: u64,
+    },
+    /// What was said; empty if nothing was understood, and no turn follows.
+    Transcript {
+        text: &'a str,
+        language: &'a str,
+        audio_id: Option<&'a AudioId>,
+    },
+    /// The agent answers.
+    Turn {
+        session: &'a SessionId,
+        turn_id: &'a TurnId,
+    },
+    /// The binary messages that follow speak this text, until the next `part` or `spoken`.
+    Part {
+        message_id: &'a MessageId,
+        part: u32,
+        text: &'a str,
+    },
+    /// All audio of the turn was sent.
+    Spoken {
+        turn_id: Option<&'a TurnId>,
+    },
+    /// The answer was stopped. What the player has not played yet must not be played.
+    Interrupted {
+        turn_id: Option<&'a TurnId>,
+        heard: String,
+    },
+    /// The turn has ended.
+    Answer {
+        turn_id: &'a TurnId,
+        text: &'a str,
+        stop: Stop,
+        audio: Option<&'a str>,
+        usage: Usage,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Failure>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        audio_error: Option<Failure>,
+    },
+    /// Something failed; the conversation goes on unless the socket closes.
+    Error {
+        error: Failure,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct InputTold {
+    pub(super) rate: u32,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct OutputTold {
+    pub(super) format: &'static str,
+    pub(super) mime_type: &'static str,
+    /// Samples per second of raw samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rate: Option<u32>,
+}
+
+impl Told<'_> {
+    pub(super) fn text(&self) -> String {
+        // Serialization cannot fail: all keys are strings.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The message about a problem.
+pub fn error_message(problem: Problem) -> String {
+    Told::Error {
+        error: Failure(problem),
+    }
+    .text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(text: &str) -> TalkStart {
+        match serde_json::from_str(text).unwrap() {
+            TalkMessage::Start(start) => *start,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_start_has_defaults_and_bounds() {
+        let usual = start(r#"{"type":"start"}"#);
+        assert_eq!(usual.rate().unwrap(), 16_000);
+        assert_eq!(usual.silence_ms().unwrap(), 700);
+        assert_eq!(usual.format().unwrap(), Format::Pcm);
+        for (rate, is_good) in [
+            (7_999, false),
+            (8_000, true),
+            (48_000, true),
+            (48_001, false),
+        ] {
+            let given = start(&format!(r#"{{"type":"start","input":{{"rate":{rate}}}}}"#));
+            assert_eq!(given.rate().is_ok(), is_good, "{rate}");
+        }
+        for (silence, is_good) in [(199, false), (200, true), (5_000, true), (5_001, false)] {
+            let given = start(&format!(r#"{{"type":"start","silence_ms":{silence}}}"#));
+            assert_eq!(given.silence_ms().is_ok(), is_good, "{silence}");
+        }
+        let odd = start(r#"{"type":"start","output":{"format":"midi"}}"#);
+        assert!(odd.format().is_err());
+    }
+
+    #[test]
+    fn unknown_messages_and_fields_are_refused() {
+        for bad in [
+            r#"{"type":"start","sesion":"x"}"#,
+            r#"{"type":"start","input":{"rate":16000,"bits":8}}"#,
+            r#"{"type":"stopp"}"#,
+            r#"{"session":"x"}"#,
+            "[]",
+        ] {
+            assert!(serde_json::from_str::<TalkMessage>(bad).is_err(), "{bad}");
+        }
+        assert!(serde_json::from_str::<TalkMessage>(r#"{"type":"stop"}"#).is_ok());
+    }
+}

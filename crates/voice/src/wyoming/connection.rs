@@ -1,0 +1,243 @@
+//! One client: its events are answered one after the other.
+
+use super::event::Event;
+use crate::{SpeechRequest, TranscribeRequest, Voice, VoiceError};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use gatehouse_audio::{Format, Sound, encode, samples_of_pcm};
+use gatehouse_domain::Problem;
+use gatehouse_secrets::Status;
+use serde_json::{Value, json};
+use std::io;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+use tokio::io::BufReader;
+use tokio::net::TcpStream;
+
+/// How long a client may send nothing, and how long it may take to read an event.
+const PATIENCE: Duration = Duration::from_mins(5);
+/// The largest recording in bytes: 13 minutes at 16 kHz.
+const MAX_AUDIO_BYTES: usize = 25 << 20;
+const RATES: RangeInclusive<u32> = 8_000..=48_000;
+/// Bytes of an audio event: 200 ms of speech.
+const CHUNK: usize = 9_600;
+
+pub(super) struct Connection {
+    voice: Voice,
+    stream: BufReader<TcpStream>,
+    /// What `transcribe` asked for.
+    wanted: TranscribeRequest,
+    recording: Option<Recording>,
+}
+
+/// Audio that arrives.
+struct Recording {
+    rate: u32,
+    channels: u32,
+    bytes: Vec<u8>,
+}
+
+impl Connection {
+    pub(super) fn new(voice: Voice, stream: TcpStream) -> Self {
+        Self {
+            voice,
+            stream: BufReader::new(stream),
+            wanted: TranscribeRequest::new(Bytes::new()),
+            recording: None,
+        }
+    }
+
+    /// Serves the client until it leaves or sends something malformed.
+    pub(super) async fn serve(mut self) {
+        loop {
+            let read = tokio::time::timeout(PATIENCE, Event::read(&mut self.stream)).await;
+            let Ok(Ok(Some(event))) = read else { return };
+            let answered = match self.answer(event).await {
+                Ok(()) => Ok(()),
+                Err(Failed::Gone(error)) => Err(error),
+                Err(Failed::Refused(error)) => self.refuse(error).await,
+            };
+            if answered.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn answer(&mut self, event: Event) -> Result<(), Failed> {
+        match event.kind.as_str() {
+            "describe" => {
+                let info = self.voice.wyoming_info().await;
+                self.send(&info).await
+            }
+            "ping" => {
+                self.send(&Event::new("pong", Value::Object(event.data)))
+                    .await
+            }
+            "transcribe" => {
+                self.wanted.provider = event.text("name").map(str::to_owned);
+                self.wanted.language = event.text("language").map(str::to_owned);
+                Ok(())
+            }
+            "audio-start" => self.begin(&event),
+            "audio-chunk" => self.add(&event),
+            "audio-stop" => self.transcribe().await,
+            "synthesize" => self.synthesize(&event).await,
+            // Events for programs of other kinds.
+            _ => Ok(()),
+        }
+    }
+
+    async fn send(&mut self, event: &Event) -> Result<(), Failed> {
+        let writing = event.write(&mut self.stream);
+        let written = tokio::time::timeout(PATIENCE, writing).await;
+        let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+        Ok(written.map_err(late)??)
+    }
+
+    async fn refuse(&mut self, error: VoiceError) -> io::Result<()> {
+        self.recording = None;
+        let problem = Problem::from(error);
+        let data = json!({ "text": problem.message, "code": problem.code.name() });
+        match self.send(&Event::new("error", data)).await {
+            Err(Failed::Gone(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Like the rest of the API, nothing is available while the vault is sealed.
+    fn require_open(&self) -> Result<(), VoiceError> {
+        if self.voice.0.secrets.status() == Status::Sealed {
+            return Err(VoiceError::Sealed);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, event: &Event) -> Result<(), Failed> {
+        let number = |name, usual| event.number(name).unwrap_or(usual);
+        let (rate, width, channels) =
+            (number("rate", 0), number("width", 0), number("channels", 0));
+        if !RATES.contains(&rate) || width != 2 || !(1..=2).contains(&channels) {
+            let reason = "expected 8,000 to 48,000 samples per second of 2 bytes, mono or stereo";
+            return Err(VoiceError::invalid("audio", reason).into());
+        }
+        self.recording = Some(Recording {
+            rate,
+            channels,
+            bytes: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn add(&mut self, event: &Event) -> Result<(), Failed> {
+        // The audio after a refusal is discarded.
+        let Some(recording) = &mut self.recording else {
+            return Ok(());
+        };
+        if recording.bytes.len() + event.payload.len() > MAX_AUDIO_BYTES {
+            let max_bytes = MAX_AUDIO_BYTES as u64;
+            return Err(VoiceError::TooLarge { max_bytes }.into());
+        }
+        recording.bytes.extend_from_slice(&event.payload);
+        Ok(())
+    }
+
+    async fn transcribe(&mut self) -> Result<(), Failed> {
+        let Some(recording) = self.recording.take() else {
+            return Ok(());
+        };
+        self.require_open()?;
+        let request = TranscribeRequest {
+            audio: recording.into_wav()?,
+            timestamps: false,
+            ..self.wanted.clone()
+        };
+        let transcript = self.voice.transcribe(request).await?;
+        let data = json!({ "text": transcript.text.trim(), "language": transcript.language });
+        self.send(&Event::new("transcript", data)).await
+    }
+
+    async fn synthesize(&mut self, event: &Event) -> Result<(), Failed> {
+        self.require_open()?;
+        let voice = event.data.get("voice");
+        let of_voice = |name: &str| {
+            let text = voice
+                .and_then(|voice| voice.get(name))
+                .and_then(Value::as_str);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let request = SpeechRequest {
+            provider: of_voice("name"),
+            voice: of_voice("speaker"),
+            format: Some(Format::Pcm.as_str().to_owned()),
+            ..SpeechRequest::new(event.text("text").unwrap_or_default())
+        };
+        let mut streamed = self.voice.stream(request).await?;
+        let format = json!({ "rate": Format::PCM_RATE, "width": 2, "channels": 1 });
+        self.send(&Event::new("audio-start", format.clone()))
+            .await?;
+        let mut waiting = Vec::new();
+        while let Some(bytes) = streamed.body.next().await.transpose()? {
+            waiting.extend_from_slice(&bytes);
+            while waiting.len() >= CHUNK {
+                let rest = waiting.split_off(CHUNK);
+                let payload = std::mem::replace(&mut waiting, rest);
+                self.send_audio(payload, &format).await?;
+            }
+        }
+        if !waiting.is_empty() {
+            self.send_audio(waiting, &format).await?;
+        }
+        self.send(&Event::new("audio-stop", Value::Null)).await
+    }
+
+    async fn send_audio(&mut self, payload: Vec<u8>, format: &Value) -> Result<(), Failed> {
+        let event = Event {
+            payload,
+            ..Event::new("audio-chunk", format.clone())
+        };
+        self.send(&event).await
+    }
+}
+
+impl Recording {
+    fn into_wav(self) -> Result<Bytes, VoiceError> {
+        let samples = samples_of_pcm(&self.bytes);
+        let samples = if self.channels == 2 {
+            let (pairs, _) = samples.as_chunks::<2>();
+            pairs
+                .iter()
+                .map(|[left, right]| left.midpoint(*right))
+                .collect()
+        } else {
+            samples
+        };
+        if samples.is_empty() {
+            return Err(VoiceError::invalid("audio", "must not be empty"));
+        }
+        let sound = Sound {
+            rate: self.rate,
+            samples,
+        };
+        let cannot = |_| VoiceError::Internal("a recording could not be encoded");
+        Ok(encode(&sound, Format::Wav).map_err(cannot)?.into())
+    }
+}
+
+/// Why an event was not answered.
+enum Failed {
+    /// The client does not read.
+    Gone(io::Error),
+    Refused(VoiceError),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Gone(error)
+    }
+}
+
+impl From<VoiceError> for Failed {
+    fn from(error: VoiceError) -> Self {
+        Self::Refused(error)
+    }
+}

@@ -1,0 +1,59 @@
+//! The answer to `describe`: the configured providers, as models and voices.
+
+use super::event::Event;
+use crate::Voice;
+use crate::listening::LANGUAGES;
+use crate::status::ProviderStatus;
+use serde_json::{Value, json};
+
+const NAME: &str = "Gatehouse";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Voice {
+    pub(super) async fn wyoming_info(&self) -> Event {
+        let (listens, speaks) = (self.stt_status().await, self.tts_status().await);
+        let (mut models, mut voices) = (Vec::new(), Vec::new());
+        if listens.enabled {
+            models = listed(self.stt_providers(false).await, &listens.provider);
+        }
+        if speaks.enabled {
+            voices = listed(self.tts_providers(false).await, &speaks.provider);
+        }
+        let info = json!({ "asr": program("models", models), "tts": program("voices", voices),
+            "handle": [], "intent": [], "wake": [], "mic": [], "snd": [] });
+        Event::new("info", info)
+    }
+}
+
+/// Every program, model and voice has these.
+fn artifact(name: &str, description: &str) -> Value {
+    json!({ "name": name, "description": description, "installed": true, "version": VERSION,
+        "attribution": { "name": NAME, "url": "" } })
+}
+
+/// The program with these models or voices, if there are any.
+fn program(what: &str, list: Vec<Value>) -> Value {
+    if list.is_empty() {
+        return json!([]);
+    }
+    let mut program = artifact("gatehouse", NAME);
+    if let Value::Object(program) = &mut program {
+        program.insert(what.to_owned(), Value::Array(list));
+    }
+    json!([program])
+}
+
+/// The configured providers. The chosen one is first: a client that asks for none gets it.
+fn listed(mut providers: Vec<ProviderStatus>, chosen: &str) -> Vec<Value> {
+    providers.retain(|provider| provider.configured);
+    providers.sort_by_key(|provider| provider.id != chosen);
+    let languages: Vec<&str> = LANGUAGES.split(' ').collect();
+    let one = |provider: ProviderStatus| {
+        let mut artifact = artifact(provider.id, provider.name);
+        if let Value::Object(artifact) = &mut artifact {
+            artifact.insert("languages".to_owned(), json!(languages));
+        }
+        artifact
+    };
+    providers.into_iter().map(one).collect()
+}

@@ -1,0 +1,92 @@
+//! A server for programs that speak the Wyoming protocol, such as Home Assistant: speech and transcription over TCP.
+//! The protocol has no authentication. Only programs on this machine and in the configured networks may connect.
+
+mod connection;
+mod event;
+mod info;
+
+use crate::Voice;
+use connection::Connection;
+use gatehouse_domain::{Cidr, canonical_ip};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The most connections at a time.
+const CONNECTIONS: usize = 32;
+/// The pause after a failed accept, usually for lack of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+impl Voice {
+    /// Serves Wyoming clients of this machine and of `networks` until `shutdown`.
+    pub async fn serve_wyoming(
+        self,
+        listener: TcpListener,
+        networks: Vec<Cidr>,
+        shutdown: CancellationToken,
+    ) {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let tasks = TaskTracker::new();
+        let accepting = async {
+            loop {
+                let (stream, peer) = match listener.accept().await {
+                    Ok(accepted) => accepted,
+                    Err(error) => {
+                        tracing::debug!(%error, "a Wyoming connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        continue;
+                    }
+                };
+                if !is_allowed(peer.ip(), &networks) {
+                    tracing::info!(client = %peer.ip(), "refused a Wyoming client; see voice.wyoming.allowed_cidrs");
+                    continue;
+                }
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    tracing::warn!("refused a Wyoming client: too many connections");
+                    continue;
+                };
+                drop(stream.set_nodelay(true));
+                let connection = Connection::new(self.clone(), stream);
+                let shutdown = shutdown.clone();
+                tasks.spawn(async move {
+                    shutdown.run_until_cancelled(connection.serve()).await;
+                    drop(place);
+                });
+            }
+        };
+        shutdown.run_until_cancelled(accepting).await;
+        tasks.close();
+        tasks.wait().await;
+    }
+}
+
+fn is_allowed(client: IpAddr, networks: &[Cidr]) -> bool {
+    canonical_ip(client).is_loopback() || networks.iter().any(|network| network.contains(client))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_and_listed_networks_may_connect() {
+        let networks = ["192.168.1.0/24".parse().unwrap()];
+        let allowed = |ip: &str, networks: &[Cidr]| is_allowed(ip.parse().unwrap(), networks);
+        for (ip, alone, listed) in [
+            ("127.0.0.1", true, true),
+            ("::1", true, true),
+            ("::ffff:127.0.0.1", true, true),
+            ("192.168.1.7", false, true),
+            ("::ffff:192.168.1.7", false, true),
+            ("192.168.2.7", false, false),
+            ("8.8.8.8", false, false),
+        ] {
+            assert_eq!(allowed(ip, &[]), alone, "{ip}");
+            assert_eq!(allowed(ip, &networks), listed, "{ip}");
+        }
+    }
+}

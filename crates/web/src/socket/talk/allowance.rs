@@ -1,0 +1,70 @@
+//! How much audio may arrive: that of one microphone, with some of it early.
+
+use gatehouse_domain::{ErrorCode, Problem};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much more than real time may arrive, for a client whose network stalled.
+pub(super) const EARLY: Duration = Duration::from_secs(30);
+
+/// The audio that may still arrive now.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    began: Instant,
+    bytes_per_second: u64,
+    taken: u64,
+}
+
+impl Allowance {
+    /// For samples of two bytes at this rate.
+    pub(super) fn new(rate: u32, now: Instant) -> Self {
+        Self {
+            began: now,
+            bytes_per_second: u64::from(rate) * 2,
+            taken: 0,
+        }
+    }
+
+    /// Takes the bytes of a message. Fails if that is more than a microphone can have recorded.
+    pub(super) fn take(&mut self, bytes: usize, now: Instant) -> Result<(), Problem> {
+        self.taken = self
+            .taken
+            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let passed = now.saturating_duration_since(self.began) + EARLY;
+        let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+        let allowed = passed.saturating_mul(self.bytes_per_second) / 1000;
+        // A client that paused has not saved up for later.
+        self.taken = self.taken.max(allowed.saturating_sub(self.usual()));
+        if self.taken > allowed {
+            let message = "More audio arrived than one microphone records.";
+            return Err(Problem::new(ErrorCode::RateLimited, message));
+        }
+        Ok(())
+    }
+
+    fn usual(&self) -> u64 {
+        EARLY.as_secs().saturating_mul(self.bytes_per_second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thirty_seconds_may_be_early() {
+        let start = Instant::now();
+        let mut allowance = Allowance::new(16_000, start);
+        for _ in 0..30 {
+            allowance.take(32_000, start).unwrap();
+        }
+        assert!(allowance.take(2, start).is_err());
+
+        let mut allowance = Allowance::new(16_000, start);
+        let later = start + Duration::from_secs(100);
+        allowance.take(0, later).unwrap();
+        // The time without audio is not added.
+        allowance.take(30 * 32_000, later).unwrap();
+        assert!(allowance.take(2, later).is_err());
+    }
+}

@@ -1,0 +1,204 @@
+//! Who may talk, and how much.
+
+use super::{Talking, silence};
+use crate::audio::{HOLD, Harness};
+use crate::prepared::{Setup, Vault, start};
+use gatehouse_testkit::{Actor, Options, Received, Socket};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio_tungstenite::tungstenite::Message;
+
+async fn status(actor: &Actor) -> Option<u16> {
+    Socket::open(actor, "/ws/talk").await.err()
+}
+
+#[tokio::test]
+async fn talking_needs_a_credential_write_scope_and_the_gateway_s_own_page() {
+    let harness = Harness::new().await;
+    let Harness { server, owner, .. } = &harness;
+    assert_eq!(status(&server.local()).await, Some(401));
+    assert_eq!(status(&server.remote()).await, Some(401));
+    assert_eq!(status(&server.local().bearer("gh_wrong")).await, Some(401));
+    let reader = server.api_key(owner, &["operator.read"]).await;
+    assert_eq!(status(&reader).await, Some(403));
+    let writer = server.api_key(owner, &["operator.write"]).await;
+    assert_eq!(status(&writer).await, None);
+    let foreign = owner.clone().with("origin", "https://evil.example");
+    assert_eq!(status(&foreign).await, Some(403));
+    for (only, expected) in [("chat.*", Some(403)), ("/ws/talk", None)] {
+        let body = json!({ "label": "k", "scopes": ["operator.write"], "only": [only] });
+        let made = owner.post("/api/auth/api-keys", body).await.expect(200);
+        let key = server.local().bearer(made["key"].as_str().unwrap());
+        assert_eq!(status(&key).await, expected, "{only}");
+    }
+}
+
+#[tokio::test]
+async fn a_sealed_vault_refuses_conversations() {
+    let (server, _clock, credentials) = start(Setup::Complete, Vault::Sealed, false).await;
+    let owner = server.local().session(credentials.of("session"));
+    assert_eq!(status(&owner).await, Some(423));
+}
+
+/// A conversation with a key of its own, and the key's ID.
+async fn with_key(harness: &Harness) -> (Talking, String) {
+    let body = json!({ "label": "k", "scopes": ["operator.write"] });
+    let made = harness.owner.post("/api/auth/api-keys", body).await;
+    let made = made.expect(200);
+    let key = harness.server.local().bearer(made["key"].as_str().unwrap());
+    let socket = harness.server.socket(&key, "/ws/talk").await;
+    let mut talking = Talking { socket };
+    talking.begin(json!({})).await;
+    talking.told("ready").await;
+    (talking, made["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_revoked_key_ends_the_conversation_and_its_turn() {
+    let harness = Harness::new().await;
+    let (mut talking, id) = with_key(&harness).await;
+    harness
+        .model
+        .will_say(&["This is a first sentence. ", HOLD]);
+    talking.ask().await;
+    let turn = talking.until("turn").await;
+    talking.until_audio().await;
+    let path = format!("/api/auth/api-keys/{id}");
+    harness.owner.delete(&path).await.expect(200);
+    let began = Instant::now();
+    let code = loop {
+        match talking.socket.receive().await {
+            Err(code) => break code,
+            Ok(_) => assert!(began.elapsed() < Duration::from_secs(1)),
+        }
+    };
+    assert_eq!(code, 4401);
+    let session = turn["session"].as_str().unwrap();
+    let mut stopped = Value::Null;
+    for _ in 0..300 {
+        let history = harness.messages(session).await;
+        stopped = history.get(1).cloned().unwrap_or_default();
+        if stopped["heard"].is_string() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // What was heard is noted all the same.
+    assert_eq!(stopped["stop"], "aborted", "{stopped}");
+    assert!(stopped["heard"].is_string(), "{stopped}");
+}
+
+async fn ends(socket: &mut Socket, code: &str, close: u16) {
+    loop {
+        match socket.receive().await {
+            Ok(Received::Json(told)) if told["type"] == "error" => {
+                assert_eq!(told["error"]["code"], code, "{told}");
+            }
+            Ok(Received::Json(told)) => panic!("{told}"),
+            Ok(Received::Bytes(_)) => {}
+            Err(got) => {
+                assert_eq!(got, close);
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_belong_into_a_conversation_ends_it() {
+    let harness = Harness::new().await;
+    let binary = |bytes: usize| Message::binary(vec![0_u8; bytes]);
+    let start = || Message::text(r#"{"type":"start"}"#);
+    for (frames, code, close) in [
+        (vec![binary(320)], "INVALID_REQUEST", 4400),
+        (vec![Message::text("{")], "INVALID_REQUEST", 4400),
+        (
+            vec![Message::text(r#"{"type":"start","x":1}"#)],
+            "INVALID_REQUEST",
+            4400,
+        ),
+        (
+            vec![Message::text(r#"{"type":"commit"}"#)],
+            "INVALID_REQUEST",
+            4400,
+        ),
+        (
+            vec![Message::text(r#"{"type":"start","input":{"rate":7999}}"#)],
+            "INVALID_PARAMS",
+            4400,
+        ),
+        (
+            vec![Message::text(r#"{"type":"start","session":"none"}"#)],
+            "NOT_FOUND",
+            4400,
+        ),
+        (vec![binary(64 * 1024 + 1)], "PAYLOAD_TOO_LARGE", 1009),
+    ] {
+        let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+        for frame in frames {
+            socket.send_frame(frame).await.unwrap();
+        }
+        ends(&mut socket, code, close).await;
+    }
+    for (frame, code, close) in [
+        (binary(321), "INVALID_REQUEST", 4400),
+        (start(), "INVALID_REQUEST", 4400),
+        (binary(64 * 1024 + 1), "PAYLOAD_TOO_LARGE", 1009),
+    ] {
+        let mut talking = Talking::start(&harness, json!({})).await;
+        talking.socket.send_frame(frame).await.unwrap();
+        ends(&mut talking.socket, code, close).await;
+    }
+    // The largest message is accepted.
+    let mut talking = Talking::start(&harness, json!({})).await;
+    talking.socket.send_frame(binary(64 * 1024)).await.unwrap();
+    talking.ask().await;
+    talking.told("speech_started").await;
+}
+
+#[tokio::test]
+async fn a_flood_of_audio_ends_the_conversation() {
+    let harness = Harness::new().await;
+    let mut talking = Talking::start(&harness, json!({})).await;
+    talking.say(&silence(29_000)).await;
+    // Far more than has passed since the beginning.
+    for _ in 0..45 {
+        let second = Message::binary(silence(1000));
+        if talking.socket.send_frame(second).await.is_err() {
+            return;
+        }
+    }
+    ends(&mut talking.socket, "RATE_LIMITED", 4429).await;
+}
+
+#[tokio::test]
+async fn a_seventeenth_conversation_is_refused() {
+    let harness = Harness::new().await;
+    let mut open = Vec::new();
+    for _ in 0..16 {
+        open.push(Talking::start(&harness, json!({})).await);
+    }
+    assert_eq!(status(&harness.owner).await, Some(429));
+    let other = harness
+        .server
+        .api_key(&harness.owner, &["operator.write"])
+        .await;
+    assert_eq!(status(&other).await, None);
+    open.pop();
+    for _ in 0..100 {
+        if status(&harness.owner).await.is_none() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the place was not given back");
+}
+
+#[tokio::test]
+async fn without_a_provider_there_is_no_conversation() {
+    let options = Options::default().env("SERVICE_VOICE__STT__ENABLED", "false");
+    let harness = Harness::with(options).await;
+    let mut socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+    socket.send(r#"{"type":"start"}"#).await;
+    ends(&mut socket, "NOT_CONFIGURED", 4400).await;
+}

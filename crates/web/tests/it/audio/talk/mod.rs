@@ -1,0 +1,109 @@
+//! `/ws/talk`: spoken conversations.
+
+mod access;
+mod interrupted;
+mod turns;
+
+use super::Harness;
+use gatehouse_audio::{Kind, decode, pcm_of_samples};
+use gatehouse_testkit::{Received, SPEECH, Socket};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
+
+/// Bytes of 10 ms at 16 kHz.
+const FRAME: usize = 320;
+
+/// The samples of a sentence at 16 kHz.
+fn speech() -> Vec<u8> {
+    pcm_of_samples(&decode(SPEECH, Kind::Wav, 60).unwrap().samples)
+}
+
+fn silence(ms: usize) -> Vec<u8> {
+    vec![0; ms * 32]
+}
+
+/// A conversation over a socket.
+struct Talking {
+    socket: Socket,
+}
+
+impl Talking {
+    /// Starts a conversation with these fields.
+    async fn start(harness: &Harness, fields: Value) -> Self {
+        let socket = harness.server.socket(&harness.owner, "/ws/talk").await;
+        let mut talking = Self { socket };
+        talking.begin(fields).await;
+        let ready = talking.told("ready").await;
+        assert_eq!(ready["input"]["rate"], 16_000);
+        talking
+    }
+
+    async fn begin(&mut self, mut fields: Value) {
+        fields["type"] = json!("start");
+        self.socket.send(fields.to_string()).await;
+    }
+
+    /// Sends samples as fast as possible.
+    async fn say(&mut self, samples: &[u8]) {
+        for frame in samples.chunks(FRAME) {
+            let frame = Message::binary(frame.to_vec());
+            self.socket.send_frame(frame).await.unwrap();
+        }
+    }
+
+    /// Sends samples as a microphone does.
+    async fn say_in_time(&mut self, samples: &[u8]) {
+        let mut tick = tokio::time::interval(Duration::from_millis(10));
+        for frame in samples.chunks(FRAME) {
+            tick.tick().await;
+            let frame = Message::binary(frame.to_vec());
+            self.socket.send_frame(frame).await.unwrap();
+        }
+    }
+
+    /// Says a sentence, and is silent.
+    async fn ask(&mut self) {
+        let all = [silence(300), speech(), silence(1000)].concat();
+        self.say(&all).await;
+    }
+
+    /// The next message, which must be of this type.
+    async fn told(&mut self, kind: &str) -> Value {
+        match self.socket.receive().await.unwrap() {
+            Received::Json(told) if told["type"] == kind => told,
+            Received::Json(told) => panic!("expected {kind}: {told}"),
+            Received::Bytes(bytes) => panic!("expected {kind}: {} bytes", bytes.len()),
+        }
+    }
+
+    /// The audio up to the next message, and that.
+    async fn audio(&mut self) -> (Vec<u8>, Value) {
+        let mut audio = Vec::new();
+        loop {
+            match self.socket.receive().await.unwrap() {
+                Received::Bytes(bytes) => audio.extend(bytes),
+                Received::Json(told) => return (audio, told),
+            }
+        }
+    }
+
+    /// Skips everything up to the next message of this type.
+    async fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let (_, told) = self.audio().await;
+            if told["type"] == kind {
+                return told;
+            }
+        }
+    }
+
+    /// Skips messages up to the first audio.
+    async fn until_audio(&mut self) -> Vec<u8> {
+        loop {
+            if let Received::Bytes(bytes) = self.socket.receive().await.unwrap() {
+                return bytes;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What is said becomes a turn, and the answer is spoken.
+
+use super::{Talking, silence, speech};
+use crate::audio::vendor::audio_of;
+use crate::audio::{HOLD, Harness};
+use gatehouse_audio::{Kind, decode};
+use serde_json::json;
+use std::time::Duration;
+
+const FIRST: &str = "This is the first sentence of it.";
+const SECOND: &str = "And here is the second one.";
+
+#[tokio::test]
+async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_on() {
+    let harness = Harness::new().await;
+    let mut events = harness.server.socket(&harness.owner, "/ws/chat").await;
+    let first = format!("{FIRST} ");
+    harness.model.will_say(&[&first, HOLD, SECOND]);
+    let mut talking = Talking::start(&harness, json!({ "language": "en" })).await;
+    talking.ask().await;
+    talking.told("speech_started").await;
+    let ended = talking.told("speech_ended").await;
+    assert!(ended["duration_ms"].as_u64().unwrap() > 1000, "{ended}");
+    let transcript = talking.told("transcript").await;
+    assert_eq!(
+        (&transcript["text"], &transcript["language"]),
+        (&json!("Hello there."), &json!("en"))
+    );
+    let session = talking.told("session").await["session"].clone();
+    let turn = talking.told("turn").await;
+    assert_eq!(turn["session"], session);
+    let part = talking.told("part").await;
+    assert_eq!((&part["part"], &part["text"]), (&json!(0), &json!(FIRST)));
+    let mut audio = talking.until_audio().await;
+    // The model writes the rest only now.
+    harness.model.go_on();
+    let (more, second) = talking.audio().await;
+    audio.extend(more);
+    assert_eq!(audio, audio_of(FIRST, "pcm"));
+    assert_eq!(
+        (&second["type"], &second["part"], &second["text"]),
+        (&json!("part"), &json!(1), &json!(SECOND))
+    );
+    let (audio, spoken) = talking.audio().await;
+    assert_eq!(audio, audio_of(SECOND, "pcm"));
+    assert_eq!(
+        (&spoken["type"], &spoken["turn_id"]),
+        (&json!("spoken"), &turn["turn_id"])
+    );
+    let answer = talking.told("answer").await;
+    assert_eq!(
+        (&answer["text"], &answer["stop"], &answer["turn_id"]),
+        (
+            &json!(format!("{FIRST} {SECOND}")),
+            &json!("end"),
+            &turn["turn_id"]
+        )
+    );
+
+    let session = session.as_str().unwrap();
+    let history = harness.messages(session).await;
+    let [asked, answered] = history.as_slice() else {
+        panic!("{history:?}");
+    };
+    assert_eq!(
+        (&asked["content"], &asked["audio"]),
+        (&json!("Hello there."), &transcript["audio_id"])
+    );
+    assert_eq!(
+        (&answered["audio"], answered.get("heard")),
+        (&answer["audio"], None)
+    );
+    let audio = transcript["audio_id"].as_str().unwrap();
+    let recording = harness.fetch(session, audio).await;
+    let heard = decode(&recording.body, Kind::Wav, 60).unwrap();
+    assert!(heard.duration_ms() > 1000 && heard.rate == 16_000);
+    let whole = answer["audio"].as_str().unwrap();
+    let whole = harness.fetch(session, whole).await;
+    assert_eq!(whole.header("content-type"), "audio/mpeg");
+    // Listeners of the session would play it a second time.
+    harness.say(Some(session), "And?").await;
+    let mut ended = 0;
+    while ended < 2 {
+        let event = events.next().await.unwrap();
+        assert_ne!(event["method"], "chat.audio");
+        ended += usize::from(event["method"] == "chat.done");
+    }
+    assert_eq!(harness.vendor.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn silence_and_what_nobody_understands_are_no_turn() {
+    let harness = Harness::new().await;
+    let mut talking = Talking::start(&harness, json!({})).await;
+    talking.say(&silence(3000)).await;
+    let commit = json!({ "type": "commit" });
+    talking.socket.send(commit.to_string()).await;
+    harness.vendor.will_hear("  ");
+    talking.ask().await;
+    // The first that is told is about the sentence.
+    talking.told("speech_started").await;
+    talking.told("speech_ended").await;
+    assert_eq!(talking.told("transcript").await["text"], "");
+    assert_eq!(harness.vendor.heard().len(), 1);
+    let sessions = harness.owner.get("/api/sessions").await.expect(200);
+    assert_eq!(sessions["sessions"], json!([]));
+
+    harness.vendor.will_hear("refuse");
+    talking.ask().await;
+    let error = talking.until("error").await;
+    assert_eq!(error["error"]["code"], "PROVIDER_FAILED");
+    // The conversation goes on.
+    harness.vendor.will_hear("Now?");
+    talking.ask().await;
+    assert_eq!(talking.until("answer").await["text"], "pong");
+}
+
+#[tokio::test]
+async fn an_utterance_ends_by_request_and_a_session_and_format_can_be_chosen() {
+    let harness = Harness::new().await;
+    let session = harness.session().await;
+    let fields = json!({ "session": session, "output": { "format": "mp3" }, "tts": "openai",
+        "stt": "whisper", "voice": "nova", "silence_ms": 5000 });
+    let mut talking = Talking::start(&harness, fields).await;
+    talking.say(&speech()).await;
+    talking.told("speech_started").await;
+    let commit = json!({ "type": "commit" });
+    talking.socket.send(commit.to_string()).await;
+    talking.told("speech_ended").await;
+    talking.told("transcript").await;
+    assert_eq!(talking.told("turn").await["session"], session);
+    talking.told("part").await;
+    let (audio, _) = talking.audio().await;
+    assert_eq!(audio, audio_of("pong", "mp3"));
+    let asked = &harness.vendor.spoken()[0];
+    assert_eq!(
+        (&asked["voice"], &asked["response_format"]),
+        (&json!("nova"), &json!("mp3"))
+    );
+    talking.until("answer").await;
+    assert_eq!(harness.messages(&session).await.len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_said_while_the_first_sentence_is_transcribed_belongs_to_it() {
+    let harness = Harness::new().await;
+    let mut talking = Talking::start(&harness, json!({ "silence_ms": 300 })).await;
+    harness.vendor.hold_transcripts(true);
+    let all = [speech(), silence(500), speech()].concat();
+    talking.say(&all).await;
+    talking.until("speech_ended").await;
+    talking.until("speech_started").await;
+    harness.vendor.hold_transcripts(false);
+    talking.until("transcript").await;
+    talking.say(&silence(600)).await;
+    let answer = talking.until("answer").await;
+    assert_eq!(answer["stop"], "end");
+    let sessions = harness.owner.get("/api/sessions").await.expect(200);
+    let session = sessions["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let history = harness.messages(&session).await;
+    assert_eq!(history[0]["content"], "Hello there. Hello there.");
+    assert_eq!(history.len(), 2);
+}
+
+/// With doubles that answer at once. The limit of the requirement is for an optimized build.
+#[tokio::test]
+async fn the_first_audio_follows_the_first_sentence_at_once() {
+    let harness = Harness::new().await;
+    let mut talking = Talking::start(&harness, json!({})).await;
+    let first = format!("{FIRST} ");
+    harness.model.will_say(&["", HOLD, &first, HOLD]);
+    talking.ask().await;
+    talking.until("turn").await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let began = std::time::Instant::now();
+    harness.model.go_on();
+    talking.until_audio().await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(250), "{took:?}");
+}

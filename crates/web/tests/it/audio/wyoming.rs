@@ -1,0 +1,113 @@
+//! Wyoming clients: the protocol's own Python package, and clients that misbehave.
+
+use super::Harness;
+use super::vendor::audio_of;
+use gatehouse_testkit::{Options, SPEECH, raw};
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// A port that was free a moment ago.
+fn address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
+async fn harness(address: SocketAddr) -> Harness {
+    let bind = address.to_string();
+    Harness::with(Options::default().env("SERVICE_VOICE__WYOMING__BIND", &bind)).await
+}
+
+/// The Python interpreter. Without one the test is skipped with a message; a strict run fails.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests are told by the environment what they have"
+)]
+fn interpreter() -> Option<PathBuf> {
+    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
+    if found.is_none() {
+        println!(
+            "LEFT OUT: the Wyoming client; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test"
+        );
+        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
+        assert!(
+            !strict,
+            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
+        );
+    }
+    found.map(PathBuf::from)
+}
+
+#[tokio::test]
+async fn the_protocol_s_own_client_speaks_and_transcribes() {
+    let Some(python) = interpreter() else { return };
+    let address = address();
+    let harness = harness(address).await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wyoming_client.py");
+    let recording = harness.server.directory().join("speech.wav");
+    tokio::fs::write(&recording, SPEECH).await.unwrap();
+    let client = tokio::process::Command::new(python)
+        .arg(script)
+        .arg(address.port().to_string())
+        .arg(&recording)
+        .stdin(Stdio::null())
+        .output();
+    let output = client.await.unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let audio = |text: &str| json!({ "rate": 24_000, "width": 2, "channels": 1, "bytes": audio_of(text, "pcm").len() });
+    let expected = json!({
+        "models": ["stt_cloud_1"], "voices": ["tts_cloud_2"], "languages": [true, true],
+        "pong": "here", "spoken": audio("Hello there."), "with_voice": audio("Hello there."),
+        "unknown_voice": { "error": "INVALID_PARAMS" },
+        "heard": { "text": "Hello there.", "language": "en" },
+        "with_model": { "text": "Hello there.", "language": "en" },
+        "unknown_model": { "error": "INVALID_PARAMS" },
+        "again": audio("Bye."),
+    });
+    assert_eq!(seen, expected);
+    assert_eq!(harness.vendor.spoken()[1]["voice"], "nova");
+    let asked = &harness.vendor.heard()[0];
+    assert_eq!(asked["language"], ["en"]);
+}
+
+/// One event as the protocol writes it.
+fn event(head: &Value) -> Vec<u8> {
+    format!("{head}\n").into_bytes()
+}
+
+#[tokio::test]
+async fn what_is_malformed_ends_the_connection_and_what_is_refused_does_not() {
+    let address = address();
+    let harness = harness(address).await;
+    for bad in [
+        b"POST /v1 HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        event(&json!({ "type": "audio-chunk", "payload_length": 1 << 30 })),
+        b"{}\n".to_vec(),
+    ] {
+        assert_eq!(raw(address, &bad).await, b"");
+    }
+    // What follows a refusal is answered.
+    let odd = json!({ "rate": 96_000, "width": 2, "channels": 1 });
+    let sent = [
+        event(&json!({ "type": "audio-start", "data": odd })),
+        event(&json!({ "type": "audio-stop" })),
+        event(&json!({ "type": "ping", "data": { "text": "a" } })),
+        event(&json!({ "type": "intent" })),
+        event(&json!({ "type": "audio-chunk", "payload_length": -1 })),
+    ]
+    .concat();
+    let answer = String::from_utf8(raw(address, &sent).await).unwrap();
+    assert!(answer.contains("INVALID_PARAMS"), "{answer}");
+    assert!(answer.contains("\"pong\""), "{answer}");
+    assert!(harness.vendor.heard().is_empty());
+}
+
+#[tokio::test]
+async fn nobody_listens_unless_it_is_configured() {
+    let address = address();
+    let _harness = Harness::new().await;
+    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+}
