@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 pub use secret::{BadSecret, check_secret, key_bytes};
 pub use shell::{ShellRecipe, shell};
-pub use sign::{SignInput, sign};
+pub use sign::{SignInput, sign, sign_as_vendor};
 
 use crate::auth_mode::AuthMode;
 use scheme::Method;

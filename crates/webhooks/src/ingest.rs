@@ -19,6 +19,7 @@ pub(crate) use refusals::Refusals;
 pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 
+use crate::forward::Original;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
 use bytes::Bytes;
@@ -162,6 +163,11 @@ impl Intake {
         {
             return Ok(Ingested::Handshake(challenge));
         }
+        let is_kept = self
+            .inner
+            .originals
+            .is_kept(&self.webhook.id, self.inner.now());
+        let original = is_kept.then(|| Original::of(headers, url, body));
         let headers = self.without_proof(headers);
         let mut event = gatehouse_sources::event::read(
             self.webhook.profile,
@@ -182,6 +188,7 @@ impl Intake {
             body,
             event,
             bytes_key,
+            original,
         };
         if !self
             .webhook

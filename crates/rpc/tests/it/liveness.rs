@@ -151,6 +151,8 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
         ("webhooks.deliveries.replay", json!({ "limit": 10 })),
         ("webhooks.deliveries.release", json!({})),
         ("webhooks.delivery.retry", json!({ "id": delivery })),
+        ("webhooks.delivery.request", json!({ "id": delivery })),
+        ("webhooks.forward", json!({ "id": hook })),
         ("webhooks.delivery.cancel", json!({ "id": delivery })),
         ("webhooks.delete", json!({ "id": hook })),
     ]

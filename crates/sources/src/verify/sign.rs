@@ -7,6 +7,7 @@ use data_encoding::HEXLOWER;
 use http::{HeaderName, HeaderValue};
 
 use super::scheme::{Encoding, Method, Scheme, Time};
+use super::shell::vendor_header;
 use super::signed::{self, Subject};
 use super::{DEFAULT_STATIC_HEADER, secret};
 use crate::auth_mode::AuthMode;
@@ -43,6 +44,33 @@ pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
             None => Vec::new(),
         },
     }
+}
+
+/// Like [`sign`], under the vendor's own names, for a program that knows only the vendor.
+pub fn sign_as_vendor(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    let vendor = input.mode.alias().and_then(|alias| alias.split('_').next());
+    let lists: Vec<&[&str]> = match input.mode.method() {
+        Method::Token(names) => vec![names],
+        Method::Signature(scheme) => {
+            let times = match scheme.time {
+                Time::Headers(names) => names,
+                Time::Unsigned | Time::Item(_) | Time::Body(_) => &[],
+            };
+            vec![scheme.headers, scheme.id_headers, times]
+        }
+        Method::Open | Method::OwnHeader | Method::Bearer => Vec::new(),
+    };
+    let named = |name: HeaderName| {
+        let list = lists.iter().find(|list| list.contains(&name.as_str()));
+        let theirs = list.map(|list| vendor_header(list, vendor));
+        theirs
+            .and_then(|theirs| theirs.parse().ok())
+            .unwrap_or(name)
+    };
+    sign(input)
+        .into_iter()
+        .map(|(name, value)| (named(name), value))
+        .collect()
 }
 
 fn signature(scheme: &Scheme, key: &[u8], input: &SignInput<'_>) -> Vec<(&'static str, String)> {

@@ -377,6 +377,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("webhooks.deliveries.release", WRITE),
     ("webhooks.delivery.cancel", WRITE),
     ("webhooks.delivery.retry", WRITE),
+    ("webhooks.delivery.request", WRITE),
+    ("webhooks.forward", WRITE),
     ("tts.status", READ),
     ("tts.providers", READ),
     ("tts.enable", WRITE),
