@@ -39,6 +39,7 @@ pub use delivery::{Delivery, DeliveryChange, EditedPart, FailedAttempt, Response
 pub use edited_replay::Edit;
 pub use error::WebhooksError;
 pub use forward::{DeliveryRequest, Forwarding, KEPT_SECONDS, RequestHeader, RequestOrigin};
+pub use gatehouse_sources::event::{HandshakeReply, HubRequest};
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};
 pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};

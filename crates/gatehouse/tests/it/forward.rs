@@ -47,7 +47,7 @@ struct Received {
 
 /// Checks a request as Stripe's libraries do: the header's own name, the signature and the age.
 async fn hook(
-    State(sender): State<mpsc::Sender<Received>>,
+    State(sender): State<mpsc::SyncSender<Received>>,
     axum::extract::RawQuery(query): axum::extract::RawQuery,
     headers: HeaderMap,
     body: Bytes,
@@ -84,7 +84,10 @@ async fn hook(
 }
 
 /// Starts the program on this address.
-async fn program(at: SocketAddr, sender: &mpsc::Sender<Received>) -> (SocketAddr, JoinHandle<()>) {
+async fn program(
+    at: SocketAddr,
+    sender: &mpsc::SyncSender<Received>,
+) -> (SocketAddr, JoinHandle<()>) {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();
     socket.bind(at).unwrap();
@@ -161,7 +164,7 @@ impl Forward {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let (sender, lines) = mpsc::channel();
+        let (sender, lines) = mpsc::sync_channel(1024);
         let outputs: [Box<dyn std::io::Read + Send>; 2] = [
             Box::new(child.stdout.take().unwrap()),
             Box::new(child.stderr.take().unwrap()),
@@ -200,9 +203,21 @@ impl Forward {
 
 /// Sends an event as the vendor does and returns the delivery's id.
 async fn send(server: &Server, public_id: &str, id: &str, kind: &str) -> (String, Vec<u8>) {
+    let (delivery, body, _) = send_signed(server, public_id, id, kind).await;
+    (delivery, body)
+}
+
+/// Like [`send`]; also returns the signature.
+async fn send_signed(
+    server: &Server,
+    public_id: &str,
+    id: &str,
+    kind: &str,
+) -> (String, Vec<u8>, String) {
     // The spaces and the number's spelling must survive.
     let body = format!("{{\"id\":\"{id}\",  \"type\":\"{kind}\", \"n\": 1.0, \"é\":\"\\u00e9\"}}");
     let time = now().to_string();
+    let signed = signature(&time, body.as_bytes());
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let answer = client
         .post(format!(
@@ -210,10 +225,7 @@ async fn send(server: &Server, public_id: &str, id: &str, kind: &str) -> (String
             server.url
         ))
         .header("content-type", "application/json; charset=utf-8")
-        .header(
-            "stripe-signature",
-            format!("t={time},v1={}", signature(&time, body.as_bytes())),
-        )
+        .header("stripe-signature", format!("t={time},v1={signed}"))
         .header(
             "user-agent",
             "Stripe/1.0 (+https://stripe.com/docs/webhooks)",
@@ -229,6 +241,7 @@ async fn send(server: &Server, public_id: &str, id: &str, kind: &str) -> (String
     (
         answer["delivery_id"].as_str().unwrap().to_owned(),
         body.into_bytes(),
+        signed,
     )
 }
 
@@ -261,7 +274,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
     let (id, public_id) = webhook(&installation, &server);
     let door = Door::open().await;
     door.lead_to(Some(&server));
-    let (sender, received) = mpsc::channel();
+    let (sender, received) = mpsc::sync_channel(1024);
     let (at, task) = program("127.0.0.1:0".parse().unwrap(), &sender).await;
     let next = |received: &mpsc::Receiver<Received>| received.recv_timeout(PATIENCE).unwrap();
 
@@ -272,7 +285,7 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
         &[&id, &format!("http://{at}/hook")],
     );
     forward.line("Forwarding deliveries to");
-    let (delivery, body) = send(&server, &public_id, "evt_1", "invoice.paid").await;
+    let (delivery, body, signed) = send_signed(&server, &public_id, "evt_1", "invoice.paid").await;
     let line = forward.line(&delivery);
     assert!(
         line.contains("  invoice.paid  ") && line.contains("  200  "),
@@ -294,6 +307,17 @@ async fn deliveries_reach_a_local_program_once_with_bytes_and_signature() {
             .starts_with("Stripe/")
     );
     assert_eq!(got.headers["host"], at.to_string());
+
+    // The signature was only in memory.
+    assert!(!installation.log().await.contains(&signed));
+    for file in std::fs::read_dir(installation.data_dir()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = tokio::fs::read(&path).await.unwrap_or_default();
+        let found = bytes
+            .windows(signed.len())
+            .any(|part| part == signed.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
 
     // The answer of the program is shown, whatever it is.
     let (delivery, _) = send(&server, &public_id, "evt_broken", "invoice.paid").await;

@@ -25,6 +25,7 @@ mod openai_clients;
 mod own_memory;
 mod own_programs;
 mod process;
+mod profiles;
 mod service;
 mod turns;
 #[cfg(feature = "voice")]

@@ -136,7 +136,7 @@ impl Intake {
     }
 
     /// Like [`Intake::reject`], for a failed verification. Also logs it.
-    fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
+    pub(super) fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
         self.count_rejected(reason);
         let refusals = &self.inner.refusals;
         if !refusals.is_noted(Kind::Unverified, self.from.client) {

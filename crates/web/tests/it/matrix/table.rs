@@ -131,6 +131,12 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
         "/api/webhooks/ingest/wh_none",
         Needs::Nothing,
     ),
+    (
+        "GET",
+        "/api/webhooks/ingest/{public_id}",
+        "/api/webhooks/ingest/wh_none",
+        Needs::Nothing,
+    ),
     ("GET", "/ws", "/ws", Needs::Nothing),
     ("GET", "/ws/chat", "/ws/chat", Needs::Identity),
     (

@@ -42,11 +42,12 @@ fn requests_are_kept_only_while_someone_forwards() {
 fn the_oldest_are_dropped_beyond_the_number() {
     let (originals, id) = (Originals::default(), webhook(1));
     originals.keep(&id, NOW).unwrap();
-    for number in 0..=MAX_REQUESTS as u64 {
+    let most = u64::try_from(MAX_REQUESTS).unwrap();
+    for number in 0..=most {
         originals.put(&id, delivery(number), request(1));
         assert!(originals.find(&id, &delivery(number), NOW).is_some());
         let first = originals.find(&id, &delivery(0), NOW);
-        assert_eq!(first.is_some(), number < MAX_REQUESTS as u64);
+        assert_eq!(first.is_some(), number < most);
     }
     assert!(originals.find(&id, &delivery(1), NOW).is_some());
 }
@@ -73,7 +74,7 @@ fn the_oldest_are_dropped_beyond_the_size_but_one_stays() {
 #[test]
 fn a_seventeenth_webhook_is_refused_until_one_ends() {
     let originals = Originals::default();
-    for number in 0..MAX_WEBHOOKS as u64 {
+    for number in 0..u64::try_from(MAX_WEBHOOKS).unwrap() {
         originals.keep(&webhook(number), NOW).unwrap();
     }
     assert!(originals.keep(&webhook(99), NOW).is_err());
