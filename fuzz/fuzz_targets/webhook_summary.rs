@@ -37,9 +37,14 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(profile.headers.contains(&&*name) || name == "content-type");
         assert_sound(&value, MAX_VALUE_CHARS);
     }
-    if let Some(answer) = event::handshake(profile, &payload) {
-        assert!(profile.handshake.is_some() && answer.as_object().is_some_and(|it| it.len() == 1));
-    }
+    let asked = event::HandshakeInput {
+        profile,
+        mode: profile.default_auth_mode,
+        headers: &headers,
+        payload: &payload,
+        secret: Some("a secret"),
+    };
+    assert!(event::handshake(&asked).is_none() || profile.handshake.is_some());
     for event_type in [read.event_type.as_deref(), None] {
         let summary = summarise(profile, event_type, &payload);
         assert!(!summary.is_empty() && summary.chars().count() <= MAX_SUMMARY_CHARS);
@@ -49,6 +54,9 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn assert_sound(value: &str, max_chars: usize) {
-    assert!(!value.is_empty() && value.chars().count() <= max_chars, "{value}");
+    assert!(
+        !value.is_empty() && value.chars().count() <= max_chars,
+        "{value}"
+    );
     assert!(!value.chars().any(char::is_control), "{value}");
 }

@@ -2,6 +2,7 @@
 //! the automatic unseal.
 
 use crate::data_dir::{self, DataDirError, Locks};
+use crate::profiles::{self, ProfilesError};
 use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
 use gatehouse_domain::{Clock, Random};
@@ -41,6 +42,8 @@ pub enum OpenError {
     DataDir(#[from] DataDirError),
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    Profiles(#[from] ProfilesError),
     /// The database cannot be opened.
     #[error(transparent)]
     Database(#[from] gatehouse_store::OpenError),
@@ -102,6 +105,7 @@ impl Gateway {
         let Parts { clock, random } = parts;
         let started_at_ms = clock.monotonic_ms();
         let storage = Storage::open(&layers, purpose).await?;
+        profiles::load(layers.data_dir())?;
         let store = storage.store.clone();
         let rows = store.read(|conn| Box::pin(async move { conn.list_settings().await }));
         let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);

@@ -6,6 +6,7 @@ pub mod data_dir;
 pub mod limits;
 pub mod logging;
 pub mod own_environment;
+pub mod profiles;
 mod serve;
 
 pub use compose::{App, Gateway, OpenError, Parts, Purpose, Storage};

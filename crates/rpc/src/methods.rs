@@ -129,6 +129,8 @@ pub static METHODS: &[Method] = &[
     deliveries::DELIVERIES_RELEASE,
     deliveries::DELIVERY_CANCEL,
     deliveries::DELIVERY_RETRY,
+    deliveries::DELIVERY_REQUEST,
+    deliveries::FORWARD,
     #[cfg(feature = "voice")]
     tts::STATUS,
     #[cfg(feature = "voice")]

@@ -2,17 +2,19 @@
 //! module implements the checks.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Value, json};
 
+use crate::profile;
 use crate::vendors::{self, generic, standard};
-use crate::verify::scheme::Method;
+use crate::verify::scheme::{Algorithm, Method};
 
 /// A verification mode, as data.
 pub(crate) struct Mode {
@@ -37,9 +39,15 @@ pub(crate) struct Mode {
 #[derive(Clone, Copy)]
 pub struct AuthMode(&'static Mode);
 
-static MODES: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
+/// The modes of vendors' folders with code.
+static IN_CODE: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
     let modes = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
     modes.copied().map(AuthMode).collect()
+});
+static MODES: LazyLock<Vec<AuthMode>> = LazyLock::new(|| {
+    let in_files = profile::in_files().filter_map(|file| file.mode);
+    let in_files = in_files.map(AuthMode);
+    IN_CODE.iter().copied().chain(in_files).collect()
 });
 
 impl AuthMode {
@@ -59,6 +67,25 @@ impl AuthMode {
     /// Returns every mode, in documentation order.
     pub fn all() -> &'static [Self] {
         &MODES
+    }
+
+    /// Finds a mode that no file defines, by name or alias.
+    pub(crate) fn built_in(name: &str) -> Option<Self> {
+        find(&IN_CODE, name)
+    }
+
+    /// Reads a stored mode. The mode of a profile whose file is gone keeps its name and verifies nothing.
+    pub fn stored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(name.parse().unwrap_or_else(|UnknownAuthMode| gone(&name)))
+    }
+
+    /// Whether deliveries can be signed here, for tests. In modes with a key pair, only the sender can.
+    pub const fn can_sign(self) -> bool {
+        match self.0.method {
+            Method::Signature(scheme) => !matches!(scheme.algorithm, Algorithm::Ed25519),
+            Method::Open | Method::OwnHeader | Method::Token(_) | Method::Bearer => true,
+        }
     }
 
     /// The name used in storage and in API responses.
@@ -137,12 +164,33 @@ impl FromStr for AuthMode {
     type Err = UnknownAuthMode;
 
     fn from_str(name: &str) -> Result<Self, UnknownAuthMode> {
-        Self::all()
-            .iter()
-            .find(|mode| mode.as_str() == name || mode.alias() == Some(name))
-            .copied()
-            .ok_or(UnknownAuthMode)
+        find(Self::all(), name).ok_or(UnknownAuthMode)
     }
+}
+
+/// A mode without headers, which no request satisfies. One for each name, because it is never freed.
+fn gone(name: &str) -> AuthMode {
+    static GONE: Mutex<BTreeMap<String, AuthMode>> = Mutex::new(BTreeMap::new());
+    let mut all = GONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = || {
+        AuthMode(Box::leak(Box::new(Mode {
+            name: Box::leak(name.to_owned().into_boxed_str()),
+            alias: None,
+            label: "Unknown: the profile's file is gone",
+            description: "The file of the profile is gone; nothing is verified or accepted.",
+            proof: "The file of this profile is gone, so no delivery is accepted.",
+            secret_from_sender: false,
+            method: Method::Token(&[]),
+        })))
+    };
+    *all.entry(name.to_owned()).or_insert_with(made)
+}
+
+fn find(modes: &[AuthMode], name: &str) -> Option<AuthMode> {
+    modes
+        .iter()
+        .find(|mode| mode.as_str() == name || mode.alias() == Some(name))
+        .copied()
 }
 
 impl Serialize for AuthMode {

@@ -2,12 +2,13 @@
 //! that may be recorded. Contains no vendor-specific code. All input is untrusted; every result is bounded
 //! in length and free of control characters.
 
+mod handshake;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
 use http::{HeaderMap, header};
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::clean;
@@ -15,9 +16,11 @@ pub use crate::clean::MAX_VALUE_CHARS;
 use crate::entity;
 use crate::payload::{Node, Payload};
 use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
+pub(crate) use handshake::HMAC;
+pub use handshake::{
+    HandshakeInput, HandshakeReply, HubRequest, answer_hub, handshake, verify_token,
+};
 
-/// Maximum length of a handshake's echoed value, in characters.
-const MAX_ECHO_CHARS: usize = 2_000;
 /// Words in header names whose values must not be stored.
 const CREDENTIAL_WORDS: [&str; 11] = [
     "auth",
@@ -101,17 +104,6 @@ pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap>
     left
 }
 
-/// The response to a request that only verifies the endpoint. Call it after verification.
-pub fn handshake(profile: &Profile, payload: &Payload) -> Option<Value> {
-    let handshake = profile.handshake.as_ref()?;
-    let (path, text) = handshake.when;
-    if payload.string(path)? != text {
-        return None;
-    }
-    let echo = payload.string(handshake.echo)?;
-    (echo.chars().count() <= MAX_ECHO_CHARS).then(|| json!({ handshake.echo: echo }))
-}
-
 /// Whether a header's name suggests that it carries a credential. Such a header is never read as an event
 /// type and never stored.
 pub fn carries_credential(header: &str) -> bool {
@@ -155,7 +147,12 @@ fn event_type(
 
 fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {
     source.body.iter().find_map(|place| {
-        let text = clean::plain(&root.string(place.path)?, MAX_VALUE_CHARS)?;
+        // Numbers are words only where they have names.
+        let found = match &source.names {
+            Some(_) => root.at(place.path)?.as_id()?,
+            None => root.string(place.path)?,
+        };
+        let text = clean::plain(&found, MAX_VALUE_CHARS)?;
         Some(format!("{}{text}", place.prefix))
     })
 }

@@ -10,6 +10,7 @@ pub mod event;
 pub mod filter;
 pub mod payload;
 pub mod profile;
+pub mod profile_file;
 pub mod sample;
 pub mod summary;
 pub mod template;

@@ -5,6 +5,7 @@
 //! survive. If a key occurs twice, the last value wins and takes the position of the first, as in
 //! JavaScript.
 
+mod encode;
 pub(crate) mod form;
 mod node;
 mod tree;
@@ -17,6 +18,7 @@ use gatehouse_domain::{ErrorCode, Problem};
 use http::HeaderMap;
 use serde::de::IgnoredAny;
 
+pub use encode::encode;
 pub use node::{Kind, Node};
 
 use crate::profile::Profile;

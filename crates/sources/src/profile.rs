@@ -2,16 +2,18 @@
 //! vendor's folder. The `event` module reads events, `summary` writes summaries,
 //! and `verify` checks signatures.
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth_mode::AuthMode;
 use crate::payload::{BodyKind, Node};
+use crate::profile_file::{self, ProfileFile};
 use crate::summary::Summary;
-use crate::vendors;
+use crate::vendors::{self, FileVendor};
 
 /// How one vendor sends webhooks.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub struct Profile {
     pub handshake: Option<Handshake>,
     /// Event types with which the vendor only tests the connection. They are recorded but start no agent.
     pub test_events: &'static [&'static str],
+    /// What the sender needs as the response to an accepted delivery of some event types.
+    pub replies: &'static [Reply],
     /// How events are summarized for people.
     pub summary: Summary,
     /// Test deliveries, as JSON text. See `sample` for the format.
@@ -189,21 +193,103 @@ pub(crate) fn in_family(event: &str, family: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// A request that only verifies the endpoint. The response echoes one of its members.
+/// A request that only verifies the endpoint.
 #[derive(Debug)]
-pub struct Handshake {
-    /// A path and the text there that identify the handshake.
-    pub when: (&'static str, &'static str),
-    /// The member to echo, under the same name.
-    pub echo: &'static str,
+pub enum Handshake {
+    /// A verified request. The response repeats a part of it.
+    Verified { when: When, answer: Echo },
+    /// A GET request of a `WebSub` hub with a challenge and the webhook's verify token, which Meta uses:
+    /// <https://developers.facebook.com/docs/graph-api/webhooks/getting-started>
+    Hub,
 }
 
-static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
-    vendors::ALL
+/// What identifies a handshake.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// A path of the body, and the text or number there.
+    Body(&'static str, &'static str),
+    /// A header, lower case, and its value.
+    Header(&'static str, &'static str),
+}
+
+/// The response to a handshake. `{path}` is a text of the body, `{hmac:path}` its HMAC-SHA256 in hex with the secret.
+#[derive(Clone, Copy, Debug)]
+pub enum Echo {
+    Text(&'static str),
+    /// JSON whose texts have placeholders.
+    Json(&'static str),
+}
+
+/// The response to an accepted delivery, in place of our own.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    pub event: &'static str,
+    /// JSON.
+    pub json: &'static str,
+}
+
+/// The profiles that users added. Set once, before a profile is looked up.
+static ADDED: OnceLock<Vec<ProfileFile>> = OnceLock::new();
+/// The profiles in vendors' folders without code.
+static IN_FILES: LazyLock<Vec<ProfileFile>> = LazyLock::new(|| {
+    let read = |vendor: &FileVendor| {
+        profile_file::parse(vendor.folder, vendor.profile, Some(vendor.sample))
+    };
+    // A test parses each, so none is left out.
+    vendors::IN_FILES
         .iter()
-        .filter_map(|vendor| vendor.profile)
+        .filter_map(|vendor| read(vendor).ok())
         .collect()
 });
+
+static ALL: LazyLock<Vec<&'static Profile>> = LazyLock::new(|| {
+    let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
+    let (clock, senders): (Vec<_>, Vec<_>) = in_code.partition(|profile| profile.id == SCHEDULE);
+    let in_files = in_files().map(|file| file.profile);
+    senders.into_iter().chain(in_files).chain(clock).collect()
+});
+
+/// Why profiles could not be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddError {
+    /// The ID of a profile, or the name of its mode, exists already.
+    #[error("the profile `{0}` exists already")]
+    Exists(&'static str),
+    /// Profiles were added or used before.
+    #[error("profiles can be added only at the start")]
+    TooLate,
+}
+
+/// Adds the profiles of users' files. Call it at most once, before a profile or a mode is looked up.
+pub fn add(files: Vec<ProfileFile>) -> Result<(), AddError> {
+    let mut ids: HashSet<&str> = HashSet::new();
+    let in_code = vendors::ALL.iter().filter_map(|vendor| vendor.profile);
+    ids.extend(in_code.clone().map(|profile| profile.id));
+    ids.extend(in_code.filter_map(|profile| profile.alias));
+    ids.extend(IN_FILES.iter().map(|file| file.profile.id));
+    let mut modes: HashSet<&str> = HashSet::new();
+    let in_code = vendors::ALL.iter().flat_map(|vendor| vendor.modes);
+    modes.extend(in_code.clone().map(|mode| mode.name));
+    modes.extend(in_code.filter_map(|mode| mode.alias));
+    modes.extend(
+        IN_FILES
+            .iter()
+            .filter_map(|file| file.mode)
+            .map(|mode| mode.name),
+    );
+    for file in &files {
+        let is_new = file.mode.is_none_or(|mode| modes.insert(mode.name));
+        if !ids.insert(file.profile.id) || !is_new {
+            return Err(AddError::Exists(file.profile.id));
+        }
+    }
+    ADDED.set(files).map_err(|_| AddError::TooLate)
+}
+
+/// The profiles in files: those of vendors, then those that users added.
+pub(crate) fn in_files() -> impl Iterator<Item = &'static ProfileFile> {
+    IN_FILES.iter().chain(ADDED.get_or_init(Vec::new))
+}
 
 /// Returns every profile, in display order.
 pub fn all() -> &'static [&'static Profile] {

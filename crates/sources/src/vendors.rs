@@ -17,6 +17,17 @@ mod twilio;
 use crate::auth_mode::Mode;
 use crate::profile::Profile;
 
+/// The files of a folder.
+macro_rules! in_files {
+    ($folder:literal) => {
+        FileVendor {
+            folder: $folder,
+            profile: include_str!(concat!("vendors/", $folder, "/profile.toml")),
+            sample: include_str!(concat!("vendors/", $folder, "/sample.json")),
+        }
+    };
+}
+
 /// What a vendor's folder provides.
 pub(crate) struct Vendor {
     /// How the vendor sends webhooks. `None` for a verification mode that many senders share.
@@ -40,3 +51,28 @@ pub(crate) static ALL: &[Vendor] = &[
     twilio::VENDOR,
     schedule::VENDOR,
 ];
+
+/// A vendor's folder without code.
+pub(crate) struct FileVendor {
+    /// The folder, for messages.
+    pub folder: &'static str,
+    pub profile: &'static str,
+    pub sample: &'static str,
+}
+
+/// Vendors whose profile is a file, in display order.
+pub(crate) static IN_FILES: &[FileVendor] = &[
+    in_files!("bitbucket"),
+    in_files!("gitea"),
+    in_files!("meta"),
+    in_files!("discord_interactions"),
+    in_files!("zoom"),
+    in_files!("twitch"),
+    in_files!("paddle"),
+    in_files!("grafana"),
+    in_files!("alertmanager"),
+    in_files!("uptime_kuma"),
+];
+
+#[cfg(test)]
+mod tests;

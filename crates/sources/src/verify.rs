@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 pub use secret::{BadSecret, check_secret, key_bytes};
 pub use shell::{ShellRecipe, shell};
-pub use sign::{SignInput, sign};
+pub use sign::{SignInput, sign, sign_as_vendor};
 
 use crate::auth_mode::AuthMode;
 use scheme::Method;
@@ -156,6 +156,27 @@ impl<'a> Proof<'a> {
         });
         signed.unwrap_or_else(|| hash(&[Cow::Borrowed(input.body)]))
     }
+}
+
+/// HMAC-SHA256 in hex, with the secret of a mode that signs.
+pub(crate) fn hmac_hex(mode: AuthMode, secret: &str, text: &[u8]) -> Option<String> {
+    let Method::Signature(scheme) = mode.method() else {
+        return None;
+    };
+    let key = secret::key(scheme.key, secret)?;
+    Some(hmac_sha256_hex(&key, text))
+}
+
+/// HMAC-SHA256 in lower-case hex.
+pub(crate) fn hmac_sha256_hex(key: &[u8], text: &[u8]) -> String {
+    let scheme = scheme::BODY;
+    let subject = signed::Subject {
+        id: "",
+        timestamp: "",
+        url: "",
+        body: text,
+    };
+    HEXLOWER.encode(&signed::signature(&scheme, key, &subject))
 }
 
 fn hash(parts: &[Cow<'_, [u8]>]) -> String {

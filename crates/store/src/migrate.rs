@@ -13,20 +13,36 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "settings",
         include_str!("../migrations/0001_settings.sql"),
     ),
-    (2, "auth", include_str!("../migrations/0002_auth.sql")),
-    (3, "vault", include_str!("../migrations/0003_vault.sql")),
+    (
+        2,
+        "auth",
+        include_str!("../migrations/0002_auth.sql"),
+    ),
+    (
+        3,
+        "vault",
+        include_str!("../migrations/0003_vault.sql"),
+    ),
     (
         4,
         "channels",
         include_str!("../migrations/0004_channels.sql"),
     ),
-    (5, "agents", include_str!("../migrations/0005_agents.sql")),
+    (
+        5,
+        "agents",
+        include_str!("../migrations/0005_agents.sql"),
+    ),
     (
         6,
         "webhooks",
         include_str!("../migrations/0006_webhooks.sql"),
     ),
-    (7, "devices", include_str!("../migrations/0007_devices.sql")),
+    (
+        7,
+        "devices",
+        include_str!("../migrations/0007_devices.sql"),
+    ),
     (
         8,
         "voice_personas",
@@ -47,7 +63,11 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "credential_limits",
         include_str!("../migrations/0011_credential_limits.sql"),
     ),
-    (12, "bounds", include_str!("../migrations/0012_bounds.sql")),
+    (
+        12,
+        "bounds",
+        include_str!("../migrations/0012_bounds.sql"),
+    ),
     (
         13,
         "webhook_intake",
@@ -73,7 +93,11 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "slim_deliveries",
         include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
-    (18, "turns", include_str!("../migrations/0018_turns.sql")),
+    (
+        18,
+        "turns",
+        include_str!("../migrations/0018_turns.sql"),
+    ),
     (
         19,
         "running_turns",
@@ -144,7 +168,11 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "delivery_durations",
         include_str!("../migrations/0053_delivery_durations.sql"),
     ),
-    (54, "heard", include_str!("../migrations/0054_heard.sql")),
+    (
+        54,
+        "heard",
+        include_str!("../migrations/0054_heard.sql"),
+    ),
     (
         55,
         "channel_pairings",

@@ -4,6 +4,7 @@
 use crate::delivery::Delivery;
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
+use crate::forward::Originals;
 use crate::ingest::{Batches, Guesses, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
@@ -141,6 +142,8 @@ pub(crate) struct Inner {
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
     pub(crate) guesses: Guesses,
+    /// Requests of webhooks whose deliveries someone forwards.
+    pub(crate) originals: Originals,
     pub(crate) delivery_ids: DeliveryIds,
     /// The clock that sweeps use.
     pub(crate) sweep_clock: SweepClock,
@@ -246,6 +249,7 @@ impl Webhooks {
             sweep_clock: SweepClock::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
             guesses: Guesses::new(Arc::clone(&parts.clock)),
+            originals: Originals::default(),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             turns: tokio::sync::watch::Sender::new(0),
             schedules_changed: Arc::default(),

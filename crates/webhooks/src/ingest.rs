@@ -6,6 +6,7 @@
 mod batch;
 mod guesses;
 mod hold;
+mod hub;
 mod outcome;
 mod refusals;
 mod repeat;
@@ -19,11 +20,13 @@ pub(crate) use refusals::Refusals;
 pub(crate) use steps::preview;
 pub use test_delivery::TestResult;
 
+use crate::forward::Original;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
 use bytes::Bytes;
 use gatehouse_domain::{Actor, DeliveryId, Timestamp};
 use gatehouse_secrets::Status;
+use gatehouse_sources::event::HandshakeInput;
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -158,10 +161,22 @@ impl Intake {
         }
         let (signed_id, bytes_key) = self.verify(headers, url, body)?;
         let payload = self.parse(headers, body)?;
-        if let Some(challenge) = gatehouse_sources::event::handshake(self.webhook.profile, &payload)
-        {
-            return Ok(Ingested::Handshake(challenge));
+        let secrets = self.webhook.secrets(self.received_at);
+        let handshake = gatehouse_sources::event::handshake(&HandshakeInput {
+            profile: self.webhook.profile,
+            mode: self.webhook.auth.mode,
+            headers,
+            payload: &payload,
+            secret: secrets.first().copied(),
+        });
+        if let Some(reply) = handshake {
+            return Ok(Ingested::Handshake(reply));
         }
+        let is_kept = self
+            .inner
+            .originals
+            .is_kept(&self.webhook.id, self.inner.now());
+        let original = is_kept.then(|| Original::of(headers, url, body));
         let headers = self.without_proof(headers);
         let mut event = gatehouse_sources::event::read(
             self.webhook.profile,
@@ -182,6 +197,7 @@ impl Intake {
             body,
             event,
             bytes_key,
+            original,
         };
         if !self
             .webhook
@@ -199,6 +215,18 @@ impl Intake {
                 Err(duplicate) => return Ok(duplicate),
             },
         };
-        self.store(arrived, payload, place).await
+        let reply = self.reply(arrived.event.event_type.as_deref());
+        let stored = self.store(arrived, payload, place).await?;
+        Ok(match (stored, reply) {
+            (Ingested::Accepted(id), Some(reply)) => Ingested::Answered(id, reply),
+            (stored, _) => stored,
+        })
+    }
+
+    /// What the sender needs as the response to this event, if anything.
+    fn reply(&self, event: Option<&str>) -> Option<serde_json::Value> {
+        let replies = self.webhook.profile.replies.iter();
+        let mut fitting = replies.filter(|reply| Some(reply.event) == event);
+        serde_json::from_str(fitting.next()?.json).ok()
     }
 }

@@ -273,7 +273,10 @@ impl Webhooks {
                         if changed.is_err() {
                             return;
                         }
-                        let _: Status = *status.borrow_and_update();
+                        let now: Status = *status.borrow_and_update();
+                        if now == Status::Sealed {
+                            webhooks.0.originals.forget_all();
+                        }
                         if let Err(error) = webhooks.reload().await {
                             tracing::error!(%error, "webhooks could not be read");
                             tokio::time::sleep(AGAIN).await;

@@ -191,7 +191,8 @@ impl Webhooks {
             let its = secrets.get(&row.id).map(Vec::as_slice);
             let facts = facts(its.unwrap_or_default(), now);
             let due = due.get(&row.id).copied();
-            Webhook::of(row, &base, facts, due)
+            let webhook = Webhook::of(row, &base, facts, due)?;
+            Ok::<_, StoreError>(self.0.with_verify_token(webhook))
         };
         let webhooks: Result<Vec<_>, _> = rows.into_iter().map(shown).collect();
         Ok(WebhookPage {
@@ -285,7 +286,7 @@ impl Inner {
         let (row, secrets) = self.read_one(id).await?;
         let facts = facts(&secrets, self.now());
         let base = &self.settings.load().base_url;
-        Ok(Webhook::of(row, base, facts, due)?)
+        Ok(self.with_verify_token(Webhook::of(row, base, facts, due)?))
     }
 
     /// Appends a change to the audit log and to the change feed for other nodes. Call it in the change's

@@ -210,6 +210,7 @@ impl Snapshot {
 /// How deliveries are verified, without the secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthConfig {
+    #[serde(deserialize_with = "AuthMode::stored")]
     pub mode: AuthMode,
     /// The header that contains the secret. For the mode `static_header` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -279,6 +280,10 @@ pub struct Webhook {
     pub auth_mode: AuthMode,
     /// Details of the verification.
     pub auth: WebhookAuth,
+    /// The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
+    /// readable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify_token: Option<String>,
     /// Event types that are processed.
     pub events: EventFilter,
     /// The agent that processes deliveries. Absent for the default agent.
@@ -379,6 +384,7 @@ impl Webhook {
                 secret_hint: auth.secret_hint,
                 previous_secret_expires_at: secrets.previous_until,
             },
+            verify_token: None,
             events: webhook.events,
             agent: webhook.agent,
             model: webhook.model,

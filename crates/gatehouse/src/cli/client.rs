@@ -255,7 +255,8 @@ impl Refusal {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether a URL names this machine.
+pub fn is_loopback(url: &Url) -> bool {
     url.host_str().is_some_and(|host| {
         let host = host.trim_matches(['[', ']']);
         let address = host.parse::<std::net::IpAddr>();

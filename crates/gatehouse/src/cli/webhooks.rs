@@ -1,6 +1,7 @@
 //! `webhooks`: manage webhooks and their deliveries.
 
 mod fields;
+mod forward;
 mod proposal;
 mod replay;
 mod tail;
@@ -133,6 +134,8 @@ pub enum Command {
         /// Only those of this webhook
         id: Option<String>,
     },
+    /// Forward deliveries to a program on this machine as they arrive, until interrupted
+    Forward(forward::Flags),
 }
 
 const STATUSES: [&str; 8] = [
@@ -217,6 +220,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             })?;
         }
         Command::Tail { id } => tail::run(&client, out, id.as_deref()).await?,
+        Command::Forward(flags) => forward::run(&client, out, flags).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -362,6 +366,13 @@ async fn show_delivery(client: &Client, out: &Output, id: &str, payload: bool) -
         None => line(field(&answer, "raw")),
     }
     Ok(())
+}
+
+/// The deliveries of a page.
+fn items(page: &Value) -> &[Value] {
+    page.get("deliveries")
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 /// Prints a record, one field per line, in the order of the API.

@@ -15,6 +15,7 @@ mod commands;
 mod deliveries;
 mod documents;
 mod export;
+mod forward;
 mod life;
 mod mcp_clients;
 mod memory;
@@ -24,6 +25,7 @@ mod openai_clients;
 mod own_memory;
 mod own_programs;
 mod process;
+mod profiles;
 mod service;
 mod turns;
 #[cfg(feature = "voice")]

@@ -7,7 +7,8 @@ use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use gatehouse_webhooks::{
-    Delivery, DeliveryPage, DeliveryQuery, Edit, ReplayQuery, Replayed, StoredPayload,
+    Delivery, DeliveryPage, DeliveryQuery, DeliveryRequest, Edit, Forwarding, ReplayQuery,
+    Replayed, StoredPayload,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,36 @@ pub const DELIVERIES_RELEASE: Method = method!(
     deliveries_release(NoParams) -> Released,
     audit: Audit::row("deliveries.released", &[], &["released"])
 );
+
+pub const DELIVERY_REQUEST: Method = method!(
+    "webhooks.delivery.request",
+    "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from \
+     the payload and signed now.",
+    Some(Scope::Write),
+    delivery_request(IdParams) -> DeliveryRequest,
+    errors: [NotFound, VaultSealed]
+);
+
+pub const FORWARD: Method = method!(
+    "webhooks.forward",
+    "Keeps the requests of a webhook in memory for ten minutes, with all headers, for a program that forwards \
+     them.",
+    Some(Scope::Write),
+    forward(ForwardParams) -> Forwarding,
+    errors: [NotFound, Conflict],
+    audit: Audit::row("webhook.forwarded", &["id", "stop"], &["webhook_id"]).outside()
+);
+
+/// Parameters of `webhooks.forward`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForwardParams {
+    /// The webhook's id or public id.
+    id: String,
+    /// Forget the requests instead.
+    #[serde(default)]
+    stop: bool,
+}
 
 /// The answer of `webhooks.deliveries.release`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -266,6 +297,18 @@ async fn delivery_retry(call: Call, params: IdParams) -> Result<Delivery, Proble
         .retry_delivery(&params.id)
         .await
         .map_err(to_problem)
+}
+
+async fn delivery_request(call: Call, params: IdParams) -> Result<DeliveryRequest, Problem> {
+    let webhooks = &call.services.webhooks;
+    let request = webhooks.delivery_request(&params.id).await;
+    request.map_err(to_problem)
+}
+
+async fn forward(call: Call, params: ForwardParams) -> Result<Forwarding, Problem> {
+    let webhooks = &call.services.webhooks;
+    let kept = webhooks.forward(&params.id, params.stop).await;
+    kept.map_err(to_problem)
 }
 
 async fn deliveries_release(call: Call, _: NoParams) -> Result<Released, Problem> {

@@ -151,6 +151,8 @@ fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Cal
         ("webhooks.deliveries.replay", json!({ "limit": 10 })),
         ("webhooks.deliveries.release", json!({})),
         ("webhooks.delivery.retry", json!({ "id": delivery })),
+        ("webhooks.delivery.request", json!({ "id": delivery })),
+        ("webhooks.forward", json!({ "id": hook })),
         ("webhooks.delivery.cancel", json!({ "id": delivery })),
         ("webhooks.delete", json!({ "id": hook })),
     ]
@@ -346,12 +348,15 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 5] = [
+const STORES_NOTHING: [&str; 7] = [
     "chat.abort",
     "inbox.mark_all_read",
     "tts.convert",
     "stt.transcribe",
     "sessions.unshare",
+    // Both only use memory.
+    "webhooks.delivery.request",
+    "webhooks.forward",
 ];
 
 /// A client that connects as a device with these scopes, and the device's id.

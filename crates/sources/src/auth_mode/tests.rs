@@ -47,3 +47,33 @@ fn other_names_are_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_stored_mode_whose_file_is_gone_keeps_its_name_and_verifies_nothing() {
+    use crate::verify::{VerifyError, VerifyInput, prove};
+    let stored = |name: &str| AuthMode::stored(&mut serde_json::Deserializer::from_str(name));
+    assert_eq!(stored("\"bearer\"").unwrap(), AuthMode::BEARER);
+    let gone = stored("\"acme_signature\"").unwrap();
+    assert_eq!(serde_json::to_string(&gone).unwrap(), "\"acme_signature\"");
+    assert!(gone.needs_secret());
+    let headers =
+        [("x-acme-signature", "s"), ("authorization", "Bearer s")].map(|(name, value)| {
+            (
+                name.parse::<http::HeaderName>().unwrap(),
+                value.parse().unwrap(),
+            )
+        });
+    let headers = headers.into_iter().collect();
+    let refused = prove(&VerifyInput {
+        mode: gone,
+        header: None,
+        secrets: &["s"],
+        headers: &headers,
+        body: b"{}",
+        url: "",
+        now_ms: 0,
+        tracker_tolerance_seconds: 300,
+    });
+    assert_eq!(refused.map(drop), Err(VerifyError::Missing));
+    assert!("acme_signature".parse::<AuthMode>().is_err());
+}

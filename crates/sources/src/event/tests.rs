@@ -1,7 +1,7 @@
 //! Tests for event types, keys and recorded headers, with constructed deliveries.
 
 use http::{HeaderName, HeaderValue};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::profile::find;
@@ -416,31 +416,4 @@ fn a_conversation_of_two_numbers_is_one_whoever_writes() {
         entity_of("twilio", &[], &outgoing),
         Some("twilio:+2:+1".into())
     );
-}
-
-#[test]
-fn slack_proves_its_address() {
-    let slack = find("slack").unwrap();
-    let of =
-        |profile, body: Value| handshake(profile, &Payload::from_json(&body.to_string()).unwrap());
-    let proof = json!({ "type": "url_verification", "challenge": "abc", "token": "t" });
-    assert_eq!(
-        of(slack, proof.clone()),
-        Some(json!({ "challenge": "abc" }))
-    );
-    assert_eq!(of(find("generic").unwrap(), proof), None);
-    assert_eq!(
-        of(
-            slack,
-            json!({ "type": "event_callback", "challenge": "abc" })
-        ),
-        None
-    );
-    assert_eq!(
-        of(slack, json!({ "type": "url_verification", "challenge": 7 })),
-        None
-    );
-    let echo = |chars| json!({ "type": "url_verification", "challenge": "c".repeat(chars) });
-    assert!(of(slack, echo(MAX_ECHO_CHARS)).is_some());
-    assert!(of(slack, echo(MAX_ECHO_CHARS + 1)).is_none());
 }

@@ -26,7 +26,7 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
             HeaderValue::from_str(value).unwrap(),
         );
     }
-    headers.extend(sign(&SignInput {
+    let signed = sign(&SignInput {
         mode,
         header: None,
         secret: SECRET,
@@ -34,7 +34,10 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         body: &sample.body,
         now_ms: NOW,
         id: request.id,
-    }));
+    });
+    for (name, value) in signed {
+        headers.insert(name, value);
+    }
     let verified = prove(&VerifyInput {
         mode,
         header: None,
@@ -45,7 +48,7 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
         now_ms: NOW,
         tracker_tolerance_seconds: 300,
     });
-    assert_eq!(verified.map(drop), Ok(()), "{profile}");
+    assert_eq!(verified.is_ok(), mode.can_sign(), "{profile}");
     let payload = Payload::parse(profile, &headers, &sample.body).unwrap();
     let event = event::read(
         profile,
@@ -108,12 +111,14 @@ fn samples_of_every_event_are_verified_and_read_as_asked() {
         for known in profile.catalog() {
             let (one, summary) = deliver(profile, &request(Some(known.name), "one"));
             let (other, _) = deliver(profile, &request(Some(known.name), "other"));
-            assert!(one.delivery_key.is_some(), "{profile} {}", known.name);
-            assert_ne!(
-                one.delivery_key, other.delivery_key,
-                "{profile} {}",
-                known.name
-            );
+            if !profile.delivery_key.is_empty() {
+                assert!(one.delivery_key.is_some(), "{profile} {}", known.name);
+                assert_ne!(
+                    one.delivery_key, other.delivery_key,
+                    "{profile} {}",
+                    known.name
+                );
+            }
             assert!(!summary.is_empty());
             // The replay guard `bytes` must accept a second sample.
             let body = |id| sample(profile, &request(Some(known.name), id)).body;

@@ -34,12 +34,19 @@ pub(crate) struct Scheme {
     /// Headers that contain the delivery id, if the id is signed.
     pub id_headers: &'static [&'static str],
     pub time: Time,
+    /// How a timestamp in a header is written.
+    pub time_format: TimeFormat,
+    /// Maximum difference between a timestamp in a header and our clock, in seconds, in either direction.
+    pub tolerance: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Sha256,
     Sha1,
+    Sha512,
+    /// A signature with the sender's private key. The webhook's secret is the public key.
+    Ed25519,
 }
 
 impl Algorithm {
@@ -48,6 +55,7 @@ impl Algorithm {
         match self {
             Self::Sha256 => 32,
             Self::Sha1 => 20,
+            Self::Sha512 | Self::Ed25519 => 64,
         }
     }
 }
@@ -66,6 +74,8 @@ pub(crate) enum Key {
     Text,
     /// The secret, Base64-decoded, with or without the prefix `whsec_`.
     Whsec,
+    /// The secret, decoded from hex.
+    Hex,
 }
 
 /// A part of the signed content.
@@ -84,12 +94,22 @@ pub(crate) enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Unsigned,
-    /// In seconds, in the signature header, after this prefix.
+    /// In the signature header, after this prefix.
     Item(&'static str),
-    /// In seconds, in one of these headers.
+    /// In one of these headers.
     Headers(&'static [&'static str]),
     /// In milliseconds, in this field of the body, if present. The tolerance is a setting.
     Body(&'static str),
+}
+
+/// How a timestamp in a header is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeFormat {
+    /// Unix time in seconds.
+    Seconds,
+    /// Unix time in milliseconds.
+    Milliseconds,
+    Rfc3339,
 }
 
 /// HMAC-SHA256 of the body in hex, the base of most schemes.
@@ -105,4 +125,6 @@ pub(crate) const BODY: Scheme = Scheme {
     signed: &[Part::Body],
     id_headers: &[],
     time: Time::Unsigned,
+    time_format: TimeFormat::Seconds,
+    tolerance: super::TOLERANCE_SECONDS,
 };

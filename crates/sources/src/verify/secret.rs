@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use data_encoding::HEXLOWER_PERMISSIVE;
 use http::HeaderValue;
 use zeroize::Zeroizing;
 
-use super::scheme::{Key, Method};
+use super::scheme::{Algorithm, Key, Method};
 use crate::auth_mode::AuthMode;
 
+/// The length of a public key.
+const ED25519_BYTES: usize = 32;
 const WHSEC: &str = "whsec_";
 
 /// Why a supplied secret could never verify a delivery.
@@ -20,6 +23,12 @@ pub enum BadSecret {
     /// The mode requires Base64.
     #[error("expected `whsec_` and Base64")]
     NotBase64,
+    /// The mode requires hex.
+    #[error("expected hexadecimal digits")]
+    NotHex,
+    /// The mode requires the sender's public key.
+    #[error("expected the sender's public key: 64 hexadecimal digits")]
+    NotPublicKey,
     /// The mode sends the secret in a header, but it contains characters that a header cannot.
     #[error("a header cannot carry it")]
     NotForHeaders,
@@ -35,8 +44,12 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     }
     match mode.method() {
         Method::Signature(scheme) => match key(scheme.key, secret) {
-            Some(_) => Ok(()),
-            None => Err(BadSecret::NotBase64),
+            Some(key) if scheme.algorithm != Algorithm::Ed25519 || key.len() == ED25519_BYTES => {
+                Ok(())
+            }
+            _ if scheme.algorithm == Algorithm::Ed25519 => Err(BadSecret::NotPublicKey),
+            _ if scheme.key == Key::Hex => Err(BadSecret::NotHex),
+            _ => Err(BadSecret::NotBase64),
         },
         Method::OwnHeader | Method::Token(_) | Method::Bearer => {
             let carried = HeaderValue::from_str(secret).is_ok() && secret.trim() == secret;
@@ -63,6 +76,7 @@ pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
             let encoded = secret.strip_prefix(WHSEC).unwrap_or(secret);
             Cow::Owned(BASE64.decode(encoded).ok()?)
         }
+        Key::Hex => Cow::Owned(HEXLOWER_PERMISSIVE.decode(secret.as_bytes()).ok()?),
     };
     let bytes = Zeroizing::new(bytes.into_owned());
     (!bytes.is_empty()).then_some(bytes)

@@ -4,9 +4,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
+use gatehouse_domain::Timestamp;
 use http::{HeaderName, HeaderValue};
 
-use super::scheme::{Encoding, Method, Scheme, Time};
+use super::scheme::{Encoding, Method, Scheme, Time, TimeFormat};
+use super::shell::vendor_header;
 use super::signed::{self, Subject};
 use super::{DEFAULT_STATIC_HEADER, secret};
 use crate::auth_mode::AuthMode;
@@ -28,10 +30,11 @@ pub struct SignInput<'a> {
 }
 
 /// The headers that a sender would add, under their neutral names. Omits values that a header cannot
-/// contain.
+/// contain. Empty in a mode in which only the sender can sign; see [`AuthMode::can_sign`].
 pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     match input.mode.method() {
         Method::Open => Vec::new(),
+        Method::Signature(_) if !input.mode.can_sign() => Vec::new(),
         Method::OwnHeader => carry(&[(
             input.header.unwrap_or(DEFAULT_STATIC_HEADER),
             input.secret.to_owned(),
@@ -45,8 +48,39 @@ pub fn sign(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
     }
 }
 
+/// Like [`sign`], under the vendor's own names, for a program that knows only the vendor.
+pub fn sign_as_vendor(input: &SignInput<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    let vendor = input.mode.alias().and_then(|alias| alias.split('_').next());
+    let lists: Vec<&[&str]> = match input.mode.method() {
+        Method::Token(names) => vec![names],
+        Method::Signature(scheme) => {
+            let times = match scheme.time {
+                Time::Headers(names) => names,
+                Time::Unsigned | Time::Item(_) | Time::Body(_) => &[],
+            };
+            vec![scheme.headers, scheme.id_headers, times]
+        }
+        Method::Open | Method::OwnHeader | Method::Bearer => Vec::new(),
+    };
+    let named = |name: HeaderName| {
+        let list = lists.iter().find(|list| list.contains(&name.as_str()));
+        let theirs = list.map(|list| vendor_header(list, vendor));
+        theirs
+            .and_then(|theirs| theirs.parse().ok())
+            .unwrap_or(name)
+    };
+    sign(input)
+        .into_iter()
+        .map(|(name, value)| (named(name), value))
+        .collect()
+}
+
 fn signature(scheme: &Scheme, key: &[u8], input: &SignInput<'_>) -> Vec<(&'static str, String)> {
-    let timestamp = input.now_ms.div_euclid(1000).to_string();
+    let timestamp = match scheme.time_format {
+        TimeFormat::Seconds => input.now_ms.div_euclid(1000).to_string(),
+        TimeFormat::Milliseconds => input.now_ms.to_string(),
+        TimeFormat::Rfc3339 => Timestamp::from_millis(input.now_ms).to_string(),
+    };
     let bytes = signed::signature(
         scheme,
         key,
@@ -64,7 +98,10 @@ fn signature(scheme: &Scheme, key: &[u8], input: &SignInput<'_>) -> Vec<(&'stati
     let mut value = format!("{}{encoded}", scheme.sends);
     let mut headers = Vec::new();
     match scheme.time {
-        Time::Item(name) => value = format!("{name}{timestamp},{value}"),
+        Time::Item(name) => {
+            let separator = scheme.separator.unwrap_or(',');
+            value = format!("{name}{timestamp}{separator}{value}");
+        }
         Time::Headers(names) => headers.extend(first(names, timestamp)),
         Time::Unsigned | Time::Body(_) => {}
     }

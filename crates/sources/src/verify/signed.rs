@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
+use ed25519_dalek::{Signature, VerifyingKey};
+use gatehouse_domain::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
-use sha2::{Digest as _, Sha256};
+use sha2::{Digest as _, Sha256, Sha512};
 use subtle::{Choice, ConstantTimeEq as _};
 use url::Url;
 
 use super::header::Claim;
-use super::scheme::{Algorithm, Part, Scheme, Time};
-use super::{TOLERANCE_SECONDS, VerifyError, VerifyInput, secret};
+use super::scheme::{Algorithm, Part, Scheme, Time, TimeFormat};
+use super::{VerifyError, VerifyInput, secret};
 use crate::payload::{Payload, form};
 
 /// The query parameter that Twilio uses to sign bodies that are not forms.
@@ -42,6 +44,10 @@ pub(super) fn check(
         .filter_map(|secret| secret::key(scheme.key, secret))
     {
         keys += 1;
+        if scheme.algorithm == Algorithm::Ed25519 {
+            right |= is_signed_with(scheme, &key, claim, input);
+            continue;
+        }
         for url in &urls {
             let expected = signature(
                 scheme,
@@ -73,7 +79,35 @@ pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> V
     match scheme.algorithm {
         Algorithm::Sha256 => mac::<Hmac<Sha256>>(key, &parts),
         Algorithm::Sha1 => mac::<Hmac<Sha1>>(key, &parts),
+        Algorithm::Sha512 => mac::<Hmac<Sha512>>(key, &parts),
+        Algorithm::Ed25519 => Vec::new(),
     }
+}
+
+/// Whether a candidate is a signature with the private key of this public key (RFC 8032). Nothing here is secret.
+fn is_signed_with(
+    scheme: &Scheme,
+    key: &[u8],
+    claim: &Claim<'_>,
+    input: &VerifyInput<'_>,
+) -> Choice {
+    let subject = Subject {
+        id: claim.id,
+        timestamp: claim.timestamp,
+        url: input.url,
+        body: input.body,
+    };
+    let key = <&[u8; 32]>::try_from(key).ok();
+    let key = key.and_then(|key| VerifyingKey::from_bytes(key).ok());
+    let (Some(key), Some(parts)) = (key, parts(scheme, &subject)) else {
+        return Choice::from(0);
+    };
+    let message = parts.concat();
+    let is_valid = claim.candidates.iter().any(|candidate| {
+        Signature::from_slice(candidate)
+            .is_ok_and(|signature| key.verify_strict(&message, &signature).is_ok())
+    });
+    Choice::from(u8::from(is_valid))
 }
 
 /// The signed parts in order. Returns `None` if the delivery cannot be signed.
@@ -174,9 +208,18 @@ pub(super) fn check_time(
     match scheme.time {
         Time::Unsigned => Ok(()),
         Time::Item(_) | Time::Headers(_) => {
-            // The sender's timestamp has whole seconds, so truncate ours as well.
-            let then = seconds(claim.timestamp).ok_or(VerifyError::Malformed)?;
-            near(then, input.now_ms.div_euclid(1000), TOLERANCE_SECONDS)
+            // Some senders' timestamps have whole seconds, so truncate ours as well.
+            let then = match scheme.time_format {
+                TimeFormat::Seconds => seconds(claim.timestamp),
+                TimeFormat::Milliseconds => seconds(claim.timestamp).map(|ms| ms.div_euclid(1000)),
+                TimeFormat::Rfc3339 => claim
+                    .timestamp
+                    .parse::<Timestamp>()
+                    .ok()
+                    .map(|time| time.as_millis().div_euclid(1000)),
+            };
+            let then = then.ok_or(VerifyError::Malformed)?;
+            near(then, input.now_ms.div_euclid(1000), scheme.tolerance)
         }
         Time::Body(field) => match body_time(field, input.body)? {
             None => Ok(()),

@@ -123,7 +123,7 @@ fn checking() -> impl Iterator<Item = AuthMode> {
     AuthMode::all()
         .iter()
         .copied()
-        .filter(|mode| *mode != AuthMode::NONE)
+        .filter(|mode| *mode != AuthMode::NONE && mode.can_sign())
 }
 
 /// The modes with a scheme in the table.
@@ -131,7 +131,7 @@ fn signing() -> impl Iterator<Item = (AuthMode, &'static scheme::Scheme)> {
     AuthMode::all()
         .iter()
         .filter_map(|mode| match mode.method() {
-            Method::Signature(scheme) => Some((*mode, scheme)),
+            Method::Signature(scheme) if mode.can_sign() => Some((*mode, scheme)),
             _ => None,
         })
 }

@@ -29,7 +29,8 @@ pub fn is_public(method: &Method, path: &str) -> bool {
         // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
         || ((reads || method == Method::POST) && path.starts_with("/approve/"))
         // Each webhook authenticates its senders itself.
-        || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"))
+        || (matches!(*method, Method::POST | Method::GET)
+            && path.starts_with("/api/webhooks/ingest/"))
 }
 
 #[cfg(test)]
@@ -74,7 +75,8 @@ mod tests {
             assert!(!open(Method::GET, path), "{path}");
         }
         assert!(open(Method::POST, "/api/webhooks/ingest/wh_x"));
-        assert!(!open(Method::GET, "/api/webhooks/ingest/wh_x"));
+        assert!(open(Method::GET, "/api/webhooks/ingest/wh_x"));
+        assert!(!open(Method::PUT, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::POST, "/share/x"));
         assert!(open(Method::POST, "/approve/x") && !open(Method::DELETE, "/approve/x"));
     }

@@ -64,6 +64,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0019-images.md"),
     embedded!("decisions/0020-earshot.md"),
     embedded!("generated/error-codes.md"),
+    embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),
 ];
 

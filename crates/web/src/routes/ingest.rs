@@ -7,14 +7,14 @@ use crate::app::App;
 use crate::body::Requester;
 use crate::respond::{Refusal, json};
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, RawQuery, Request, State};
 use axum::response::Response;
 use gatehouse_domain::DeliveryId;
 use gatehouse_rpc::memory_budget::Share;
-use gatehouse_webhooks::{IngestError, Ingested, Intake};
+use gatehouse_webhooks::{HandshakeReply, HubRequest, IngestError, Ingested, Intake};
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,6 +47,33 @@ pub(super) async fn ingest(
     let url = called(&app, &requester, &parts);
     let ingested = intake.accept(&parts.headers, &url, &body).await;
     Ok(answer(ingested.map_err(refusal)?))
+}
+
+/// Answers the request with which a hub verifies the URL.
+pub(super) async fn hub(
+    State(app): State<App>,
+    requester: Requester,
+    Path(public_id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let asked = HubRequest::parse(&query.unwrap_or_default());
+    let webhooks = &app.services().webhooks;
+    let from = requester.context.vouched_actor();
+    let answered = webhooks
+        .answer_hub(&public_id, &from, &headers, &asked)
+        .await;
+    match answered.map_err(refusal)? {
+        Some(challenge) => Ok(plain(challenge)),
+        None => Err(super::method_not_allowed().await),
+    }
+}
+
+fn plain(text: String) -> Response {
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 /// Logs an internal error, once.
@@ -94,7 +121,9 @@ fn called(app: &App, requester: &Requester, parts: &Parts) -> String {
 
 fn answer(ingested: Ingested) -> Response {
     let (status, word, delivery_id) = match ingested {
-        Ingested::Handshake(echo) => return json(&echo),
+        Ingested::Handshake(HandshakeReply::Json(reply)) => return json(&reply),
+        Ingested::Handshake(HandshakeReply::Text(text)) => return plain(text),
+        Ingested::Answered(_, reply) => return json(&reply),
         Ingested::Accepted(id) => (StatusCode::ACCEPTED, "accepted", id),
         Ingested::Filtered(id) => (StatusCode::OK, "filtered", id),
         Ingested::Deduplicated(id) => (StatusCode::OK, "deduplicated", id),

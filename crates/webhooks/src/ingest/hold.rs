@@ -275,7 +275,12 @@ impl Intake {
             return Ok(Some(rejected("webhook_is_schedule")));
         }
         match self.accept(headers, &request.url, body).await {
-            Ok(Ingested::Accepted(_) | Ingested::Filtered(_) | Ingested::Handshake(_)) => Ok(None),
+            Ok(
+                Ingested::Accepted(_)
+                | Ingested::Answered(..)
+                | Ingested::Filtered(_)
+                | Ingested::Handshake(_),
+            ) => Ok(None),
             Ok(Ingested::Deduplicated(first)) => Ok(Some(NewDelivery {
                 duplicate_of: Some(first),
                 ..self.row(DeliveryStatus::Deduplicated, headers, body, size)

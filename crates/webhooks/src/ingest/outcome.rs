@@ -3,6 +3,7 @@
 use crate::error::WebhooksError;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
+use gatehouse_sources::event::HandshakeReply;
 use gatehouse_sources::payload::PayloadError;
 use gatehouse_sources::verify::VerifyError;
 use gatehouse_store::StoreError;
@@ -17,15 +18,17 @@ pub enum Ingested {
     Filtered(DeliveryId),
     /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),
-    /// The sender verifies the URL; the response is 200 with this value.
-    Handshake(Value),
+    /// Stored and queued; the response is 200 with this JSON, which the sender needs.
+    Answered(DeliveryId, Value),
+    /// The sender verifies the URL; the response is 200 with this content.
+    Handshake(HandshakeReply),
 }
 
 impl Ingested {
     /// Returns the status of the delivery; `None` for a handshake.
     pub const fn status(&self) -> Option<DeliveryStatus> {
         match self {
-            Self::Accepted(_) => Some(DeliveryStatus::Queued),
+            Self::Accepted(_) | Self::Answered(..) => Some(DeliveryStatus::Queued),
             Self::Filtered(_) => Some(DeliveryStatus::Filtered),
             Self::Deduplicated(_) => Some(DeliveryStatus::Deduplicated),
             Self::Handshake(_) => None,

@@ -5,6 +5,7 @@ use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
 use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
 use super::{IngestError, Ingested, Intake, Phase};
+use crate::forward::Original;
 use crate::limits::{PerMinute, Refused, Reservation};
 use crate::metrics;
 use crate::rules::OnLimit;
@@ -27,6 +28,8 @@ pub(super) struct Arrived<'a> {
     pub(super) event: Event,
     /// SHA-256 of the verified bytes, if the replay guard is `bytes`.
     pub(super) bytes_key: Option<String>,
+    /// The request itself, if someone forwards the webhook's deliveries.
+    pub(super) original: Option<Original>,
 }
 
 /// Returns the beginning of a body as text that every engine can store. Invalid bytes are replaced; the last
@@ -133,7 +136,7 @@ impl Intake {
     }
 
     /// Like [`Intake::reject`], for a failed verification. Also logs it.
-    fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
+    pub(super) fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
         self.count_rejected(reason);
         let refusals = &self.inner.refusals;
         if !refusals.is_noted(Kind::Unverified, self.from.client) {
@@ -347,7 +350,7 @@ impl Intake {
     /// Stores the delivery for the worker and returns after the commit.
     pub(super) async fn store(
         &self,
-        arrived: Arrived<'_>,
+        mut arrived: Arrived<'_>,
         payload: Payload,
         place: Option<Reservation>,
     ) -> Result<Ingested, IngestError> {
@@ -375,7 +378,17 @@ impl Intake {
             row,
             redeliver: webhook.config.redeliver_failed,
         };
-        match self.inner.batches.store(entry, place).await? {
+        // Before the commit, so that whoever sees the delivery also finds its request.
+        let originals = &self.inner.originals;
+        let is_kept = arrived.original.is_some();
+        if let Some(original) = arrived.original.take() {
+            originals.put(&webhook.id, id.clone(), original);
+        }
+        let stored = self.inner.batches.store(entry, place).await;
+        if is_kept && !matches!(stored, Ok(Stored::New | Stored::Again(_))) {
+            originals.take_back(&webhook.id, &id);
+        }
+        match stored? {
             Stored::New | Stored::Again(_) => {
                 self.count(DeliveryStatus::Queued, &arrived.event);
                 Ok(Ingested::Accepted(id))

@@ -78,7 +78,10 @@ impl Webhooks {
             now_ms: now.as_millis(),
             id: &key,
         });
-        headers.extend(signature);
+        // A signed id takes the place of the sample's.
+        for (name, value) in signature {
+            headers.insert(name, value);
+        }
         let intake = Intake {
             inner: Arc::clone(&self.0),
             webhook: Arc::clone(&webhook),
@@ -104,6 +107,11 @@ impl Webhooks {
             self.reload_sealed(&webhook.public_id).await?;
             webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;
         }
+        if !webhook.auth.mode.can_sign() {
+            return Err(conflict(
+                "Only the sender can sign deliveries of this webhook; use the sender's own test.",
+            ));
+        }
         if webhook.auth.mode.needs_secret() && webhook.secrets(self.0.now()).is_empty() {
             return Err(conflict(
                 "This webhook's secret cannot be read; rotate it first.",
@@ -119,7 +127,9 @@ fn test_result(outcome: Result<Ingested, IngestError>) -> Result<TestResult, Web
         status,
     };
     match outcome {
-        Ok(Ingested::Accepted(id)) => Ok(of(id, DeliveryStatus::Queued)),
+        Ok(Ingested::Accepted(id) | Ingested::Answered(id, _)) => {
+            Ok(of(id, DeliveryStatus::Queued))
+        }
         Ok(Ingested::Filtered(id)) => Ok(of(id, DeliveryStatus::Filtered)),
         Ok(Ingested::Deduplicated(id)) => Ok(of(id, DeliveryStatus::Deduplicated)),
         Ok(Ingested::Handshake(_)) => Err(conflict("The sample was taken for a handshake.")),

@@ -10,6 +10,9 @@ use gatehouse_sources::verify::shell;
 /// Placeholder for the secret, which a model must never see.
 pub(super) const SECRET: &str = "<secret>";
 
+/// Placeholder for the verify token.
+const VERIFY_TOKEN: &str = "<the webhook's verify token, in its settings>";
+
 /// The setup steps, followed by a test command if the mode accepts an unsigned request.
 pub(super) fn steps(webhook: &Webhook) -> String {
     let profile = profile::find(&webhook.source_profile).unwrap_or_else(profile::generic);
@@ -20,7 +23,8 @@ pub(super) fn steps(webhook: &Webhook) -> String {
         return profile
             .guide
             .replace("{url}", url)
-            .replace("{secret}", SECRET);
+            .replace("{secret}", SECRET)
+            .replace("{verify_token}", VERIFY_TOKEN);
     }
     let steps = format!(
         "1. In the sending service ({}), make it send its events by HTTP POST to {url}.\n2. {}",

@@ -1169,7 +1169,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Returns `hub.challenge` to a sender that verifies the URL with the webhook's verify token */
+        get: operations["webhooks.ingest.hub"];
         put?: never;
         /** Receives a delivery and verifies it as its webhook requires */
         post: operations["webhooks.ingest"];
@@ -4677,6 +4678,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "webhooks.ingest.hub": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                public_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file or audio. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": unknown;
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

@@ -205,7 +205,15 @@ export type AuthMode =
   | 'standard_webhooks'
   | 'slack_signature'
   | 'shopify_hmac_sha256'
-  | 'twilio_signature';
+  | 'twilio_signature'
+  | 'bitbucket_signature'
+  | 'gitea_signature'
+  | 'meta_signature'
+  | 'discord_interactions_signature'
+  | 'zoom_signature'
+  | 'twitch_signature'
+  | 'paddle_signature'
+  | 'grafana_signature';
 /**
  * Which deliveries share a chat session.
  *
@@ -281,6 +289,13 @@ export type StoredPayload =
   | {
       raw: string;
     };
+/**
+ * Where the bytes and headers of a [`DeliveryRequest`] come from.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RequestOrigin".
+ */
+export type RequestOrigin = 'original' | 'signed' | 'unsigned';
 /**
  * Which agent answers are spoken automatically.
  *
@@ -2154,6 +2169,34 @@ export interface Interface {
         id: string;
       };
       result: Delivery;
+    };
+    /**
+     * Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from the payload and signed now.
+     */
+    'webhooks.delivery.request': {
+      params: {
+        /**
+         * The id.
+         */
+        id: string;
+      };
+      result: DeliveryRequest;
+    };
+    /**
+     * Keeps the requests of a webhook in memory for ten minutes, with all headers, for a program that forwards them.
+     */
+    'webhooks.forward': {
+      params: {
+        /**
+         * The webhook's id or public id.
+         */
+        id: string;
+        /**
+         * Forget the requests instead.
+         */
+        stop?: boolean;
+      };
+      result: Forwarding;
     };
     /**
      * Returns the provider of text-to-speech and whether it is on.
@@ -4366,6 +4409,11 @@ export interface Webhook {
    */
   auth: WebhookAuth;
   /**
+   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
+   * readable.
+   */
+  verify_token?: string | null;
+  /**
    * Event types that are processed.
    */
   events: EventFilter;
@@ -4616,6 +4664,11 @@ export interface WebhookChanged {
    * Details of the verification.
    */
   auth: WebhookAuth;
+  /**
+   * The token that the sender asks for next to the URL. Only for senders that ask for one (Meta), while the secret is
+   * readable.
+   */
+  verify_token?: string | null;
   /**
    * Event types that are processed.
    */
@@ -5164,6 +5217,62 @@ export interface Released {
    * The number of deliveries that can run now.
    */
   released: number;
+}
+/**
+ * A delivery's HTTP request.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DeliveryRequest".
+ */
+export interface DeliveryRequest {
+  id: DeliveryId;
+  origin: RequestOrigin;
+  /**
+   * Whether the requests of this webhook are being kept.
+   */
+  is_kept: boolean;
+  /**
+   * The query of the URL, without the question mark.
+   */
+  query?: string | null;
+  /**
+   * In the order of the request. Headers of the connection are left out.
+   */
+  headers: RequestHeader[];
+  /**
+   * The body in Base64.
+   */
+  body: string;
+}
+/**
+ * A header of a request.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RequestHeader".
+ */
+export interface RequestHeader {
+  /**
+   * In lower case.
+   */
+  name: string;
+  value?: string | null;
+  /**
+   * The value in Base64, if it is not visible ASCII.
+   */
+  value_base64?: string | null;
+}
+/**
+ * The result of `webhooks.forward`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Forwarding".
+ */
+export interface Forwarding {
+  webhook_id: WebhookId;
+  /**
+   * Requests are kept until this time. Absent if keeping them has ended.
+   */
+  kept_until?: Timestamp | null;
 }
 /**
  * The result of `tts.status`.

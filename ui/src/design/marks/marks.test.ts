@@ -6,6 +6,9 @@ test('a vendor is found by the ID of a profile, of a channel type and by a displ
   expect(vendorOf('telegram')?.name).toBe('Telegram');
   expect(vendorOf('Google Cloud')?.name).toBe('Google');
   expect(vendorOf('ElevenLabs')?.name).toBe('ElevenLabs');
+  expect(vendorOf('uptime_kuma')?.name).toBe('Uptime Kuma');
+  expect(vendorOf('alertmanager')?.name).toBe('Prometheus');
+  expect(vendorOf('discord_interactions')?.name).toBe('Discord');
 });
 
 test('who is unknown has no mark', () => {

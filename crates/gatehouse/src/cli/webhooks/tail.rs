@@ -1,6 +1,7 @@
 //! `webhooks tail`: shows deliveries as they arrive. Polls instead of listening, so that it works through TLS
 //! and proxies and survives a server restart.
 
+use super::items;
 use crate::cli::client::{Client, ClientError};
 use crate::cli::output::{Output, field, line, warn};
 use anyhow::Result;
@@ -68,12 +69,6 @@ pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result
             show(out, item)?;
         }
     }
-}
-
-fn items(page: &Value) -> &[Value] {
-    page.get("deliveries")
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
 }
 
 fn show(out: &Output, item: &Value) -> Result<()> {

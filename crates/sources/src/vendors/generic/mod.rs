@@ -57,6 +57,7 @@ pub(crate) static PROFILE: Profile = Profile {
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
     test_events: &[],
+    replies: &[],
     summary: Summary {
         sentences: &[],
         titles: &[],

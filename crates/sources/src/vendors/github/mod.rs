@@ -59,6 +59,7 @@ static PROFILE: Profile = Profile {
     handshake: None,
     // Sent when a webhook is created: docs.github.com, "Webhook events and payloads", `ping`.
     test_events: &["ping"],
+    replies: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

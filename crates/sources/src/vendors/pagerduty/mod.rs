@@ -52,6 +52,7 @@ static PROFILE: Profile = Profile {
     handshake: None,
     // Sent by "Send test event": developer.pagerduty.com, "Webhooks overview".
     test_events: &["pagey.ping"],
+    replies: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

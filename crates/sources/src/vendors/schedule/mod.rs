@@ -47,6 +47,7 @@ static PROFILE: Profile = Profile {
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
     test_events: &[],
+    replies: &[],
     summary: Summary {
         sentences: &[&[(
             "schedule.run",

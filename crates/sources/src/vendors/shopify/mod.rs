@@ -65,6 +65,7 @@ static PROFILE: Profile = Profile {
     guide: include_str!("guide.txt").trim_ascii_end(),
     handshake: None,
     test_events: &[],
+    replies: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

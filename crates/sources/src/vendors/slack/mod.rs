@@ -8,8 +8,8 @@ use super::Vendor;
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::profile::{
-    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource,
-    Profile, Replay, ReplayGuard, event,
+    BodyEvent, Condition, Detail, Echo, EntityRule, EventSource, EventType, Handshake, KeySource,
+    Profile, Replay, ReplayGuard, When, event,
 };
 
 pub(super) const VENDOR: Vendor = Vendor {
@@ -58,11 +58,12 @@ static PROFILE: Profile = Profile {
     more_events: &[],
     headers: &[],
     guide: include_str!("guide.txt").trim_ascii_end(),
-    handshake: Some(Handshake {
-        when: ("type", "url_verification"),
-        echo: "challenge",
+    handshake: Some(Handshake::Verified {
+        when: When::Body("type", "url_verification"),
+        answer: Echo::Json(r#"{"challenge":"{challenge}"}"#),
     }),
     test_events: &[],
+    replies: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

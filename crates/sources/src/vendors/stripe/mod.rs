@@ -50,6 +50,7 @@ static PROFILE: Profile = Profile {
     handshake: None,
     // Sent by "Ping" in Workbench: docs.stripe.com/api/v2/core/event-destinations/event-types
     test_events: &["v2.core.event_destination.ping"],
+    replies: &[],
     summary: summary::SUMMARY,
     sample: include_str!("sample.json"),
 };

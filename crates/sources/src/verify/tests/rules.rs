@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_we_sign_verifies_in_every_mode() {
-    for mode in AuthMode::all() {
+    for mode in AuthMode::all().iter().filter(|mode| mode.can_sign()) {
         for body in [&b"{\"a\":1}"[..], FORM, b"", &[0, 255, 10]] {
             let case = Case::signed(*mode, secret(*mode), body);
             assert_eq!(case.verify(), Ok(()), "{mode}");
@@ -115,7 +115,7 @@ fn the_previous_secret_verifies_too() {
 #[test]
 fn secrets_are_judged_when_they_are_supplied() {
     for mode in AuthMode::all() {
-        assert_eq!(check_secret(*mode, secret(*mode)), Ok(()));
+        assert_eq!(check_secret(*mode, secret(*mode)).is_ok(), mode.can_sign());
         let empty = check_secret(*mode, "");
         assert_eq!(empty.is_ok(), *mode == AuthMode::NONE, "{mode}");
     }
@@ -157,7 +157,7 @@ fn the_neutral_header_wins() {
 #[test]
 fn hex_is_taken_in_either_case_bare_or_with_a_prefix() {
     for (mode, scheme) in signing() {
-        if scheme.encoding != scheme::Encoding::Hex || mode == named("slack_signature") {
+        if scheme.encoding != scheme::Encoding::Hex || !scheme.prefixes.contains(&"v1=") {
             continue;
         }
         let right = Case::signed(mode, secret(mode), b"{}");

@@ -1,14 +1,24 @@
-//! The route that receives webhook deliveries.
+//! The routes that receive webhook deliveries.
 
 use super::{PUBLIC, row};
 use crate::routes::{Route, Verb, ingest};
-use axum::routing::post;
+use axum::routing::{get, post};
 
-pub(super) const ROWS: &[Route] = &[row(
-    "webhooks.ingest",
-    (Verb::Post, "/api/webhooks/ingest/{public_id}"),
-    PUBLIC,
-    || post(ingest::ingest),
-    "Receives a delivery and verifies it as its webhook requires",
-)
-.gives::<ingest::Answer>()];
+pub(super) const ROWS: &[Route] = &[
+    row(
+        "webhooks.ingest",
+        (Verb::Post, "/api/webhooks/ingest/{public_id}"),
+        PUBLIC,
+        || post(ingest::ingest),
+        "Receives a delivery and verifies it as its webhook requires",
+    )
+    .gives::<ingest::Answer>(),
+    row(
+        "webhooks.ingest.hub",
+        (Verb::Get, "/api/webhooks/ingest/{public_id}"),
+        PUBLIC,
+        || get(ingest::hub),
+        "Returns `hub.challenge` to a sender that verifies the URL with the webhook's verify token",
+    )
+    .gives_bytes("text/plain"),
+];

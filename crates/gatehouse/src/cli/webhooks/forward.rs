@@ -1,0 +1,270 @@
+//! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
+//! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its id was not forwarded before,
+//! so a lost connection or a restarted server neither loses nor repeats one.
+
+mod flags;
+mod local;
+
+use super::items;
+use crate::cli::client::{Client, ClientError};
+use crate::cli::output::{Output, field, line, note, warn};
+use anyhow::Result;
+pub use flags::Flags;
+use flags::{before, is_wanted, since};
+use local::{Local, Outcome, Sent};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The wait between two looks for deliveries.
+const EVERY: Duration = Duration::from_millis(500);
+/// The wait before the program on this machine is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How often the server is asked to keep requests. It keeps them twice as long.
+const RENEWED: Duration = Duration::from_mins(5);
+/// The limit of the API for a page.
+const PAGE: usize = 500;
+/// How long to wait for the server at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Statuses of deliveries that passed verification, filter and deduplication.
+const ACCEPTED: [&str; 5] = ["received", "queued", "processing", "completed", "failed"];
+
+struct Forwarder<'a> {
+    client: &'a Client,
+    out: &'a Output,
+    local: Local,
+    webhook: String,
+    events: Vec<String>,
+    /// The earliest time of receipt to look at. `None`: any.
+    from: Option<String>,
+    /// The ids in the period since `from` that need nothing more.
+    done: HashSet<String>,
+    keep_again: Instant,
+    is_away: bool,
+    count: u64,
+}
+
+/// Runs until SIGINT.
+pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
+    let local = Local::new(&flags.to)?;
+    let since = flags.since.as_deref().map(since).transpose()?;
+    let mut forwarder = Forwarder {
+        client,
+        out,
+        local,
+        webhook: flags.id,
+        events: flags.event,
+        from: since.clone(),
+        done: HashSet::new(),
+        keep_again: Instant::now(),
+        is_away: false,
+        count: 0,
+    };
+    // Fails early if no server answers, the key has too few rights, or there is no such webhook.
+    forwarder.keep().await?;
+    if since.is_none() {
+        forwarder.begin_now().await?;
+    }
+    if !out.is_json() {
+        note(format!(
+            "Forwarding deliveries to {}. Stop with Ctrl-C.",
+            flags.to
+        ));
+    }
+    let interrupt = tokio::signal::ctrl_c();
+    let ended = tokio::select! {
+        ended = forwarder.forward() => ended,
+        pressed = interrupt => pressed.map_err(Into::into),
+    };
+    let stop = json!({ "id": forwarder.webhook, "stop": true });
+    // If the server is not there, it forgets the requests by itself.
+    drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
+    if !out.is_json() {
+        note(format!("Forwarded {} deliveries.", forwarder.count));
+    }
+    ended
+}
+
+impl Forwarder<'_> {
+    /// Asks the server to keep requests with their headers.
+    async fn keep(&mut self) -> Result<(), ClientError> {
+        let params = json!({ "id": self.webhook });
+        self.client.rpc("webhooks.forward", params).await?;
+        self.keep_again = Instant::now() + RENEWED;
+        Ok(())
+    }
+
+    /// Marks the deliveries that are already there as done.
+    async fn begin_now(&mut self) -> Result<(), ClientError> {
+        let params = json!({ "id": self.webhook, "limit": 1 });
+        let newest = self.client.rpc("webhooks.deliveries", params).await?;
+        if let Some(newest) = items(&newest).first() {
+            self.from = before(&field(newest, "received_at"));
+            let there = self.look().await?;
+            self.done = there.iter().map(|item| field(item, "id")).collect();
+        }
+        Ok(())
+    }
+
+    async fn forward(&mut self) -> Result<()> {
+        loop {
+            match self.turn().await {
+                Ok(()) => self.is_away = false,
+                Err(error) => self.wait_for(error)?,
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    /// Decides about an error of the server: waits for it to come back, or gives up.
+    fn wait_for(&mut self, error: ClientError) -> Result<()> {
+        let why = match &error {
+            ClientError::Unreachable { .. } => "the server does not respond",
+            ClientError::Strange { status, .. } if status.is_server_error() => {
+                "the server does not respond"
+            }
+            ClientError::Refused(refusal) => match refusal.code.as_str() {
+                "VAULT_SEALED" => "the vault is sealed",
+                "RATE_LIMITED" => "the server limits the rate of calls",
+                "STORE_UNAVAILABLE" | "INTERNAL" => "the server has a problem",
+                _ => return Err(error.into()),
+            },
+            ClientError::Strange { .. } => return Err(error.into()),
+        };
+        if !self.is_away {
+            warn(format!("{why}; waiting for it. No delivery is lost"));
+        }
+        self.is_away = true;
+        // A restarted server keeps nothing until it is asked again.
+        self.keep_again = Instant::now();
+        Ok(())
+    }
+
+    /// Forwards what is new, oldest first.
+    async fn turn(&mut self) -> Result<(), ClientError> {
+        if Instant::now() >= self.keep_again {
+            self.keep().await?;
+        }
+        let there = self.look().await?;
+        for item in there.iter().rev() {
+            let id = field(item, "id");
+            if self.done.contains(&id) {
+                continue;
+            }
+            if is_wanted(&self.events, &field(item, "event_type")) {
+                self.one(item, &id).await?;
+            }
+            self.done.insert(id);
+        }
+        let newest = there.iter().map(|item| field(item, "received_at")).max();
+        if let Some(from) = newest.as_deref().and_then(before) {
+            self.from = self.from.take().max(Some(from));
+        }
+        // What is older than `from` does not come again.
+        let listed: HashSet<String> = there.iter().map(|item| field(item, "id")).collect();
+        self.done.retain(|id| listed.contains(id));
+        Ok(())
+    }
+
+    /// The accepted deliveries since `from`, newest first.
+    async fn look(&self) -> Result<Vec<Value>, ClientError> {
+        let mut params = json!({ "id": self.webhook, "limit": PAGE, "statuses": ACCEPTED });
+        let mut all = Vec::new();
+        let put = |name: &str, value: &str, params: &mut Value| {
+            if let Some(params) = params.as_object_mut() {
+                params.insert(name.to_owned(), json!(value));
+            }
+        };
+        if let Some(from) = &self.from {
+            put("from", from, &mut params);
+        }
+        loop {
+            let page = self
+                .client
+                .rpc("webhooks.deliveries", params.clone())
+                .await?;
+            all.extend(items(&page).iter().cloned());
+            match page.get("next_cursor").and_then(Value::as_str) {
+                Some(next) => put("cursor", next, &mut params),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Forwards one delivery. Waits as long as no program listens, because the delivery did not reach one.
+    async fn one(&mut self, item: &Value, id: &str) -> Result<(), ClientError> {
+        let request = match self
+            .client
+            .rpc("webhooks.delivery.request", json!({ "id": id }))
+            .await
+        {
+            Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => {
+                self.show(
+                    item,
+                    "",
+                    &Sent::failed("its payload is not stored any more"),
+                );
+                return Ok(());
+            }
+            answer => answer?,
+        };
+        if request.get("is_kept") == Some(&json!(false)) {
+            self.keep_again = Instant::now();
+        }
+        let mut has_warned = false;
+        let sent = loop {
+            match self.local.send(&request).await {
+                Outcome::Sent(sent) => break sent,
+                Outcome::NotListening => {
+                    if !has_warned {
+                        let to = self.local.shown();
+                        warn(format!(
+                            "no program listens at {to}; {id} waits until one does"
+                        ));
+                    }
+                    has_warned = true;
+                    tokio::time::sleep(AGAIN).await;
+                    if Instant::now() >= self.keep_again {
+                        self.keep().await?;
+                    }
+                }
+            }
+        };
+        self.count += u64::from(sent.status.is_some());
+        self.show(item, &field(&request, "origin"), &sent);
+        Ok(())
+    }
+
+    fn show(&self, item: &Value, origin: &str, sent: &Sent) {
+        let shown = ["received_at", "event_type", "id"].map(|name| (name, field(item, name)));
+        let record: Map<String, Value> = shown
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .chain([
+                ("origin".to_owned(), json!(origin)),
+                ("status".to_owned(), json!(sent.status)),
+                ("duration_ms".to_owned(), json!(sent.duration_ms)),
+                ("error".to_owned(), json!(sent.error)),
+            ])
+            .collect();
+        let [(_, at), (_, event), (_, id)] = &shown;
+        // Writing to a closed pipe is no error.
+        drop(self.out.json_line(&record, || {
+            let event = if event.is_empty() { "-" } else { event };
+            let status = sent.status.map_or("-".to_owned(), |code| code.to_string());
+            let mut text = format!("{at}  {event}  {id}  {status}  {} ms", sent.duration_ms);
+            match origin {
+                "signed" => text.push_str("  (signed again)"),
+                "unsigned" => text.push_str("  (without the sender's signature)"),
+                _ => {}
+            }
+            if let Some(error) = &sent.error {
+                text.push_str("  ");
+                text.push_str(error);
+            }
+            line(text);
+        }));
+    }
+}

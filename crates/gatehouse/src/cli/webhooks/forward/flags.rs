@@ -1,0 +1,101 @@
+//! The flags of `webhooks forward`, and the times and event types that they name.
+
+use anyhow::{Context, Result, ensure};
+use gatehouse_domain::{Clock as _, SystemClock, Timestamp};
+use reqwest::Url;
+
+/// How far back each look for deliveries goes, in milliseconds. A sender may take a minute for a body, so deliveries can
+/// appear in the list behind younger ones.
+const OVERLAP_MS: i64 = 120_000;
+
+/// `webhooks forward` flags.
+#[derive(Debug, clap::Args)]
+pub struct Flags {
+    /// The webhook's id or public id
+    pub(super) id: String,
+    /// Where the program listens, such as http://localhost:3000/hook
+    #[arg(value_name = "TO")]
+    pub(super) to: Url,
+    /// Only this event type; with * at the end, all that start so. Can be repeated
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub(super) event: Vec<String>,
+    /// Begin with deliveries since this time: 10m, 2h, 3d, or a time in RFC 3339
+    #[arg(long, value_name = "TIME")]
+    pub(super) since: Option<String>,
+}
+
+/// Whether an event type passes the filter.
+pub(super) fn is_wanted(filter: &[String], event: &str) -> bool {
+    let fits = |pattern: &String| match pattern.strip_suffix('*') {
+        Some(start) => event.starts_with(start),
+        None => event == pattern,
+    };
+    filter.is_empty() || filter.iter().any(fits)
+}
+
+/// The time [`OVERLAP_MS`] before another, in RFC 3339.
+pub(super) fn before(time: &str) -> Option<String> {
+    let millis = time.parse::<Timestamp>().ok()?.as_millis();
+    let earlier = millis.saturating_sub(OVERLAP_MS);
+    Some(Timestamp::from_millis(earlier).to_string())
+}
+
+/// Reads `--since`.
+pub(super) fn since(text: &str) -> Result<String> {
+    let wrong = || format!("--since {text}: expected 10m, 2h, 3d or a time in RFC 3339");
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.to_string());
+    }
+    let unit = text.chars().last().with_context(wrong)?;
+    let ms: i64 = match unit {
+        's' => 1_000,
+        'm' => 60_000,
+        'h' => 3_600_000,
+        'd' => 86_400_000,
+        _ => anyhow::bail!(wrong()),
+    };
+    let number: i64 = text
+        .strip_suffix(unit)
+        .and_then(|number| number.parse().ok())
+        .with_context(wrong)?;
+    ensure!(number > 0, wrong());
+    let ago = number.checked_mul(ms).with_context(wrong)?;
+    let now = SystemClock::new().now().as_millis();
+    Ok(Timestamp::from_millis(now.saturating_sub(ago)).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_filtered_by_name_or_by_their_start() {
+        let filter = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let all: Vec<String> = filter(&[]);
+        assert!(is_wanted(&all, "push") && is_wanted(&all, ""));
+        let some: Vec<String> = filter(&["push", "issues.*"]);
+        assert!(is_wanted(&some, "push") && is_wanted(&some, "issues.opened"));
+        assert!(!is_wanted(&some, "pushed") && !is_wanted(&some, "issue") && !is_wanted(&some, ""));
+    }
+
+    #[test]
+    fn since_takes_a_time_or_how_long_ago() {
+        assert_eq!(
+            since("2026-11-25T10:00:00Z").unwrap(),
+            "2026-11-25T10:00:00.000Z"
+        );
+        assert!(since("10m").unwrap() > since("2h").unwrap());
+        for wrong in [
+            "",
+            "m",
+            "0m",
+            "-1m",
+            "10",
+            "10x",
+            "yesterday",
+            "9223372036854775807d",
+        ] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+}

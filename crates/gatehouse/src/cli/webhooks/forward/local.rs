@@ -1,0 +1,147 @@
+//! The program on this machine: sends it a request and tells what it answered.
+
+use crate::cli::client::is_loopback;
+use crate::cli::output::{plain, warn};
+use anyhow::{Context, Result, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Url, redirect};
+use serde_json::Value;
+use std::error::Error;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longer than vendors wait.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where deliveries are sent.
+pub(super) struct Local {
+    http: reqwest::Client,
+    to: Url,
+}
+
+/// What became of a request.
+pub(super) enum Outcome {
+    Sent(Sent),
+    /// The connection was refused, so no program has read the request.
+    NotListening,
+}
+
+/// A request that may have been read.
+pub(super) struct Sent {
+    pub status: Option<u16>,
+    pub duration_ms: u128,
+    pub error: Option<String>,
+}
+
+impl Sent {
+    pub(super) fn failed(error: &str) -> Self {
+        Self {
+            status: None,
+            duration_ms: 0,
+            error: Some(error.to_owned()),
+        }
+    }
+}
+
+impl Local {
+    pub(super) fn new(to: &Url) -> Result<Self> {
+        ensure!(
+            matches!(to.scheme(), "http" | "https") && to.has_host(),
+            "{to}: expected a URL such as http://localhost:3000/path"
+        );
+        if !is_loopback(to) {
+            warn(format!(
+                "the headers of deliveries, with their secrets and signatures, are sent to {to}"
+            ));
+        }
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(TIMEOUT)
+            .redirect(redirect::Policy::none())
+            .no_gzip()
+            .no_brotli();
+        if is_loopback(to) {
+            builder = builder.no_proxy();
+        }
+        Ok(Self {
+            http: builder.build().context("cannot set up the HTTP client")?,
+            to: to.clone(),
+        })
+    }
+
+    /// The address, for messages.
+    pub(super) fn shown(&self) -> String {
+        plain(self.to.as_str())
+    }
+
+    /// Sends a `webhooks.delivery.request`.
+    pub(super) async fn send(&self, request: &Value) -> Outcome {
+        let mut to = self.to.clone();
+        let query = request.get("query").and_then(Value::as_str);
+        if to.query().is_none() {
+            to.set_query(query);
+        }
+        let body = request.get("body").and_then(Value::as_str);
+        let body = BASE64.decode(body.unwrap_or_default());
+        let started = Instant::now();
+        let sending = self.http.post(to).headers(headers(request));
+        let answer = sending.body(body.unwrap_or_default()).send().await;
+        let duration_ms = started.elapsed().as_millis();
+        match answer {
+            Ok(answer) => Outcome::Sent(Sent {
+                status: Some(answer.status().as_u16()),
+                duration_ms,
+                error: None,
+            }),
+            Err(error) if is_refused(&error) => Outcome::NotListening,
+            Err(error) => Outcome::Sent(Sent {
+                status: None,
+                duration_ms,
+                error: Some(why(&error)),
+            }),
+        }
+    }
+}
+
+fn headers(request: &Value) -> HeaderMap {
+    let listed = request.get("headers").and_then(Value::as_array);
+    let header = |header: &Value| {
+        let name = header.get("name")?.as_str()?;
+        let value = match header.get("value_base64").and_then(Value::as_str) {
+            Some(encoded) => HeaderValue::from_bytes(&BASE64.decode(encoded).ok()?).ok()?,
+            None => HeaderValue::from_str(header.get("value")?.as_str()?).ok()?,
+        };
+        Some((name.parse::<HeaderName>().ok()?, value))
+    };
+    let mut headers = HeaderMap::new();
+    for (name, value) in listed.into_iter().flatten().filter_map(header) {
+        headers.append(name, value);
+    }
+    headers
+}
+
+/// Whether the connection was refused.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return io.kind() == std::io::ErrorKind::ConnectionRefused;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn why(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return format!("no answer within {} seconds", TIMEOUT.as_secs());
+    }
+    let mut cause: &dyn Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    plain(&format!("no answer: {cause}"))
+}

@@ -1,0 +1,312 @@
+//! Profiles of senders in files of the data directory, and the handshakes of senders, with a real server.
+
+use crate::process::{BINARY, Installation, Server};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use std::process::Command;
+
+const ACME: &str = r#"
+id = "acme"
+name = "Acme"
+about = "Orders and refunds"
+
+[verify]
+headers = ["x-acme-signature"]
+algorithm = "hmac-sha256"
+prefix = "v1="
+separator = ","
+signs = "{timestamp}.{body}"
+timestamp = { item = "t=" }
+
+[event]
+body = ["/type"]
+
+[delivery]
+body = ["/id"]
+
+[handshake]
+body = "/type"
+is = "ping"
+json = { pong = "{token}", proof = "{hmac:token}" }
+"#;
+const SECRET: &str = "a secret of the sender";
+
+fn hex(key: &str, text: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).unwrap();
+    mac.update(text.as_bytes());
+    let bytes = mac.finalize().into_bytes();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn now() -> u64 {
+    std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap()
+        .as_secs()
+}
+
+async fn write(installation: &Installation, name: &str, text: &str) {
+    let folder = installation.data_dir().join("profiles");
+    tokio::fs::create_dir_all(&folder).await.unwrap();
+    tokio::fs::write(folder.join(name), text).await.unwrap();
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
+async fn made(server: &Server, profile: &str) -> Value {
+    let params =
+        json!({ "name": "n", "source_profile": profile, "secret": SECRET, "deliver_only": true });
+    server.rpc("", "webhooks.create", params).await["result"].clone()
+}
+
+async fn post(
+    server: &Server,
+    webhook: &Value,
+    header: (&str, String),
+    body: String,
+) -> reqwest::Response {
+    let public_id = webhook["public_id"].as_str().unwrap();
+    let url = format!("{}/api/webhooks/ingest/{public_id}", server.url);
+    let request = client().post(url).header(header.0, header.1);
+    request.body(body).send().await.unwrap()
+}
+
+fn acme_signature(secret: &str, time: u64, body: &str) -> (&'static str, String) {
+    let signature = hex(secret, &format!("{time}.{body}"));
+    ("x-acme-signature", format!("t={time},v1={signature}"))
+}
+
+#[tokio::test]
+async fn a_file_adds_a_sender_with_its_handshake() {
+    let installation = Installation::new();
+    write(&installation, "acme.toml", ACME).await;
+    write(&installation, "notes.txt", "no profile").await;
+    let server = installation.start();
+    let listed = server.rpc("", "webhooks.profiles", json!({})).await["result"].clone();
+    let profiles = listed["profiles"].as_array().unwrap();
+    let acme = profiles
+        .iter()
+        .find(|profile| profile["id"] == "acme")
+        .unwrap();
+    assert_eq!(acme["default_auth_mode"], "acme_signature");
+    let modes = listed["auth_modes"].as_array().unwrap();
+    assert!(modes.iter().any(|mode| mode["id"] == "acme_signature"));
+
+    let webhook = made(&server, "acme").await;
+    let body = r#"{"type":"ping","token":"abc"}"#.to_owned();
+    let answer = post(
+        &server,
+        &webhook,
+        acme_signature(SECRET, now(), &body),
+        body.clone(),
+    )
+    .await;
+    assert_eq!(answer.status(), 200);
+    let answer: Value = answer.json().await.unwrap();
+    assert_eq!(
+        answer,
+        json!({ "pong": "abc", "proof": hex(SECRET, "abc") })
+    );
+    let wrong = post(
+        &server,
+        &webhook,
+        acme_signature("another", now(), &body),
+        body.clone(),
+    )
+    .await;
+    assert_eq!(wrong.status(), 401);
+
+    let body = r#"{"type":"order.paid","id":"1"}"#.to_owned();
+    let send = |time: u64, body: &str| {
+        post(
+            &server,
+            &webhook,
+            acme_signature(SECRET, time, body),
+            body.to_owned(),
+        )
+    };
+    assert_eq!(send(now(), &body).await.status(), 202);
+    assert_eq!(send(now(), &body).await.status(), 200, "a duplicate");
+    assert_eq!(
+        send(now() - 302, r#"{"id":"2"}"#).await.status(),
+        401,
+        "too old"
+    );
+    let tested = server
+        .rpc("", "webhooks.test", json!({ "id": webhook["id"] }))
+        .await;
+    assert_eq!(tested["result"]["status"], "queued", "{tested}");
+    server.stop();
+
+    // Without its file the webhook is still there, and takes nothing.
+    tokio::fs::remove_file(installation.data_dir().join("profiles/acme.toml"))
+        .await
+        .unwrap();
+    let server = installation.start();
+    let list = server.rpc("", "webhooks.list", json!({})).await;
+    assert_eq!(
+        list["result"]["webhooks"][0]["auth_mode"], "acme_signature",
+        "{list}"
+    );
+    let body = r#"{"type":"order.paid","id":"3"}"#.to_owned();
+    let gone = post(
+        &server,
+        &webhook,
+        acme_signature(SECRET, now(), &body),
+        body.clone(),
+    )
+    .await;
+    assert_eq!(gone.status(), 401);
+    server.stop();
+    write(&installation, "acme.toml", ACME).await;
+    let server = installation.start();
+    let back = post(
+        &server,
+        &webhook,
+        acme_signature(SECRET, now(), &body),
+        body.clone(),
+    )
+    .await;
+    assert_eq!(back.status(), 202);
+}
+
+#[tokio::test]
+async fn a_mistake_stops_the_start_with_file_and_line() {
+    for (name, text, expected) in [
+        (
+            "a.toml",
+            ACME.replace("hmac-sha256", "md5"),
+            "profiles/a.toml:8: unknown variant `md5`",
+        ),
+        (
+            "b.toml",
+            ACME.replace("\"acme\"", "\"github\""),
+            "profiles/b.toml: the profile `github` exists already",
+        ),
+        (
+            "c.toml",
+            format!("{ACME}#{}", "x".repeat(65_536)),
+            "profiles/c.toml:1: larger than 65536 bytes",
+        ),
+    ] {
+        let installation = Installation::new();
+        write(&installation, name, &text).await;
+        let mut command = installation.prepared(Command::new(BINARY));
+        command.args(["serve", "--bind", "127.0.0.1:0", "--data-dir"]);
+        let output = command.arg(installation.data_dir()).output().unwrap();
+        assert!(!output.status.success());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_hub_gets_its_challenge_for_the_right_token_of_a_new_webhook() {
+    let installation = Installation::new();
+    let server = installation.start();
+    let webhook = made(&server, "meta").await;
+    let token = webhook["verify_token"].as_str().unwrap();
+    let url = |webhook: &Value| {
+        let public_id = webhook["public_id"].as_str().unwrap();
+        format!("{}/api/webhooks/ingest/{public_id}", server.url)
+    };
+    let ask = async |url: String, token: &str, challenge: &str| {
+        let query = [
+            ("hub.mode", "subscribe"),
+            ("hub.verify_token", token),
+            ("hub.challenge", challenge),
+        ];
+        client().get(url).query(&query).send().await.unwrap()
+    };
+    let answer = ask(url(&webhook), token, "1158201444").await;
+    assert_eq!(answer.status(), 200);
+    let kind = answer.headers()["content-type"].to_str().unwrap();
+    assert!(kind.starts_with("text/plain"), "{kind}");
+    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+    assert_eq!(answer.text().await.unwrap(), "1158201444");
+    let answer = ask(url(&webhook), "wrong", "1158201444").await;
+    assert_eq!(answer.status(), 401);
+    assert!(!answer.text().await.unwrap().contains("1158201444"));
+    assert_eq!(ask(url(&webhook), SECRET, "1").await.status(), 401);
+    assert_eq!(ask(url(&webhook), token, "<script>").await.status(), 401);
+    // Other senders and unknown webhooks answer alike.
+    let other = made(&server, "github").await;
+    assert!(other.get("verify_token").is_none(), "{other}");
+    assert_eq!(ask(url(&other), token, "1").await.status(), 405);
+    assert_eq!(
+        ask(url(&json!({ "public_id": "wh_none" })), token, "1")
+            .await
+            .status(),
+        405
+    );
+    let disable = json!({ "id": webhook["id"], "enabled": false });
+    server.rpc("", "webhooks.update", disable).await;
+    assert_eq!(ask(url(&webhook), token, "1").await.status(), 405);
+}
+
+#[tokio::test]
+async fn a_discord_interaction_gets_a_pong_and_a_reply() {
+    use ed25519_dalek::{Signer as _, SigningKey};
+    let installation = Installation::new();
+    let server = installation.start();
+    let key = SigningKey::from_bytes(&[7; 32]);
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let public = hex(key.verifying_key().as_bytes());
+    let create = |secret: &str| json!({ "name": "n", "source_profile": "discord_interactions", "secret": secret, "deliver_only": true });
+    let refused = server.rpc("", "webhooks.create", create("not a key")).await;
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("public key"),
+        "{refused}"
+    );
+    let webhook = server.rpc("", "webhooks.create", create(&public)).await["result"].clone();
+    let send = async |body: &str, signed: &str| {
+        let time = now().to_string();
+        let signature = hex(&key.sign(format!("{time}{signed}").as_bytes()).to_bytes());
+        let public_id = webhook["public_id"].as_str().unwrap();
+        let url = format!("{}/api/webhooks/ingest/{public_id}", server.url);
+        let request = client().post(url).body(body.to_owned());
+        let request = request.header("x-signature-timestamp", time);
+        request
+            .header("x-signature-ed25519", signature)
+            .send()
+            .await
+            .unwrap()
+    };
+    let ping = r#"{"type":1,"id":"1"}"#;
+    let answer = send(ping, ping).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.json::<Value>().await.unwrap(), json!({ "type": 1 }));
+    assert_eq!(send(ping, "{}").await.status(), 401);
+    let command = r#"{"type":2,"id":"2","data":{"name":"deploy"}}"#;
+    let answer = send(command, command).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.json::<Value>().await.unwrap()["type"], 4);
+    let tested = server
+        .rpc("", "webhooks.test", json!({ "id": webhook["id"] }))
+        .await;
+    assert!(
+        tested["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Only the sender"),
+        "{tested}"
+    );
+    // A forwarded one that is not kept has no signature.
+    let list = server.rpc("", "webhooks.deliveries", json!({})).await;
+    let id = list["result"]["deliveries"].as_array().unwrap().iter();
+    let id = id
+        .filter(|one| one["status"] != "rejected")
+        .map(|one| &one["id"])
+        .next()
+        .unwrap();
+    let request = server
+        .rpc("", "webhooks.delivery.request", json!({ "id": id }))
+        .await;
+    assert_eq!(request["result"]["origin"], "unsigned", "{request}");
+}
