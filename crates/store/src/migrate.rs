@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 37] = [
+const MIGRATIONS: [(i64, &str, &str); 38] = [
     (
         1,
         "settings",
@@ -168,6 +168,11 @@ const MIGRATIONS: [(i64, &str, &str); 37] = [
         64,
         "edited_replays",
         include_str!("../migrations/0064_edited_replays.sql"),
+    ),
+    (
+        65,
+        "tls_certificates",
+        include_str!("../migrations/0065_tls_certificates.sql"),
     ),
 ];
 

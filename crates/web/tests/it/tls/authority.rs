@@ -1,0 +1,615 @@
+//! A certificate authority that speaks ACME (RFC 8555) and refuses what the RFC lets it refuse.
+
+use super::jws::{AccountKey, Signed, Signer};
+use super::validation::validate;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use data_encoding::BASE64URL_NOPAD;
+use gatehouse_domain::Clock;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,
+    PublicKeyData, SignatureAlgorithm,
+};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use x509_parser::certification_request::X509CertificationRequest;
+use x509_parser::extensions::{GeneralName, ParsedExtension};
+use x509_parser::prelude::FromDer;
+
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    pub(super) key: AccountKey,
+    pub(super) contact: Value,
+}
+
+#[derive(Clone, Debug)]
+struct Authorization {
+    name: String,
+    token: String,
+    status: &'static str,
+    error: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Order {
+    account: usize,
+    /// Indexes of authorizations.
+    authorizations: Vec<usize>,
+    chain: Option<String>,
+}
+
+/// What happened, and what to refuse.
+#[derive(Debug, Default)]
+pub(super) struct Inner {
+    nonces: HashSet<String>,
+    issued_nonces: u64,
+    pub(super) accounts: Vec<Account>,
+    authorizations: Vec<Authorization>,
+    orders: Vec<Order>,
+    /// Requests that failed because of what they contained.
+    pub(super) malformed: Vec<String>,
+    /// Refuse this many signed requests with badNonce.
+    pub(super) bad_nonces: u32,
+    /// Refuse new orders for this many seconds.
+    pub(super) rate_limit: Option<u64>,
+    /// Refuse new orders for this name.
+    pub(super) rejected_name: Option<String>,
+    /// Do not know the accounts any more.
+    pub(super) forget_accounts: bool,
+}
+
+pub(super) struct Authority {
+    pub(super) base: String,
+    pub(super) state: Mutex<Inner>,
+    clock: Arc<dyn Clock>,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    target: watch::Sender<Option<SocketAddr>>,
+}
+
+type Shared = State<Arc<Authority>>;
+
+/// A problem document.
+struct Refusal {
+    status: u16,
+    kind: &'static str,
+    detail: String,
+    retry_after: Option<u64>,
+}
+
+fn refuse(status: u16, kind: &'static str, detail: impl Into<String>) -> Refusal {
+    Refusal {
+        status,
+        kind,
+        detail: detail.into(),
+        retry_after: None,
+    }
+}
+
+/// The public key of a request, for the certificate.
+struct RequestedKey(Vec<u8>);
+
+impl PublicKeyData for RequestedKey {
+    fn der_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn algorithm(&self) -> &'static SignatureAlgorithm {
+        &PKCS_ECDSA_P256_SHA256
+    }
+}
+
+impl Authority {
+    pub(super) async fn start(clock: Arc<dyn Clock>) -> Arc<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = Arc::new(Self {
+            base,
+            state: Mutex::default(),
+            clock,
+            issuer,
+            target: watch::Sender::new(None),
+        });
+        let routes = Router::new()
+            .route("/directory", get(directory))
+            .route("/nonce", get(nonce))
+            .route("/account", post(new_account))
+            .route("/account/{id}", post(account))
+            .route("/order", post(new_order))
+            .route("/order/{id}", post(order))
+            .route("/authorization/{id}", post(authorization))
+            .route("/challenge/{id}", post(challenge))
+            .route("/finalize/{id}", post(finalize))
+            .route("/certificate/{id}", post(certificate))
+            .with_state(Arc::clone(&authority));
+        #[expect(clippy::disallowed_methods, reason = "ends with the test")]
+        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        authority
+    }
+
+    /// Lets validations connect to this address, whatever the name is.
+    pub(super) fn validate_at(&self, address: SocketAddr) {
+        self.target.send_replace(Some(address));
+    }
+
+    pub(super) fn root_pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    pub(super) fn orders(&self) -> usize {
+        self.state.lock().unwrap().orders.len()
+    }
+
+    fn fresh_nonce(&self) -> String {
+        let mut state = self.state.lock().unwrap();
+        state.issued_nonces += 1;
+        let nonce = format!("nonce-{}", state.issued_nonces);
+        state.nonces.insert(nonce.clone());
+        nonce
+    }
+
+    /// Checks everything that section 6 requires. Returns the account and the payload.
+    fn open(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> Result<Opened, Refusal> {
+        if headers.get("content-type") != Some(&HeaderValue::from_static("application/jose+json")) {
+            return Err(refuse(415, "malformed", "wrong content type"));
+        }
+        if !headers.contains_key("user-agent") {
+            return Err(refuse(400, "malformed", "no user agent"));
+        }
+        let signed = Signed::read(body).map_err(|error| refuse(400, "malformed", error))?;
+        if signed.url != format!("{}{path}", self.base) {
+            return Err(refuse(401, "unauthorized", "the url is another one"));
+        }
+        let mut state = self.state.lock().unwrap();
+        if !state.nonces.remove(&signed.nonce) {
+            return Err(refuse(400, "badNonce", "an unknown nonce"));
+        }
+        if state.bad_nonces > 0 {
+            state.bad_nonces -= 1;
+            return Err(refuse(400, "badNonce", "the nonce expired"));
+        }
+        let (account, key) = match &signed.signer {
+            Signer::New(key) if path == "/account" => (None, key.clone()),
+            Signer::New(_) => return Err(refuse(400, "malformed", "jwk is for new accounts")),
+            Signer::Known(_) if path == "/account" => {
+                return Err(refuse(400, "malformed", "kid is for known accounts"));
+            }
+            Signer::Known(kid) => {
+                let id = kid.strip_prefix(&format!("{}/account/", self.base));
+                let id: Option<usize> = id.and_then(|id| id.parse().ok());
+                let known = id.filter(|_| !state.forget_accounts);
+                let known = known.and_then(|id| Some((id, state.accounts.get(id)?)));
+                let (id, known) =
+                    known.ok_or_else(|| refuse(400, "accountDoesNotExist", "no such account"))?;
+                (Some(id), known.key.clone())
+            }
+        };
+        if !signed.is_signed_by(&key) {
+            return Err(refuse(401, "unauthorized", "the signature is wrong"));
+        }
+        Ok(Opened {
+            account,
+            key,
+            payload: signed.payload,
+        })
+    }
+
+    fn answer(&self, outcome: Result<Answer, Refusal>) -> Response {
+        let mut response = Response::builder().header("replay-nonce", self.fresh_nonce());
+        let (status, kind, body) = match outcome {
+            Ok(answer) => {
+                if let Some(location) = answer.location {
+                    response = response.header("location", location);
+                }
+                (answer.status, answer.kind, answer.body)
+            }
+            Err(refusal) => {
+                if let Some(seconds) = refusal.retry_after {
+                    response = response.header("retry-after", seconds);
+                }
+                if !matches!(
+                    refusal.kind,
+                    "badNonce" | "rateLimited" | "rejectedIdentifier" | "accountDoesNotExist"
+                ) {
+                    let mut state = self.state.lock().unwrap();
+                    state.malformed.push(refusal.detail.clone());
+                }
+                let problem = json!({
+                    "type": format!("urn:ietf:params:acme:error:{}", refusal.kind),
+                    "detail": refusal.detail,
+                    "status": refusal.status,
+                });
+                (refusal.status, "application/problem+json", problem.to_string())
+            }
+        };
+        response
+            .status(StatusCode::from_u16(status).unwrap())
+            .header("content-type", kind)
+            .body(Body::from(body))
+            .unwrap()
+    }
+
+    fn order_json(&self, id: usize) -> Value {
+        let state = self.state.lock().unwrap();
+        let order = &state.orders[id];
+        let of_order: Vec<&Authorization> =
+            order.authorizations.iter().map(|id| &state.authorizations[*id]).collect();
+        let all = |status| of_order.iter().all(|it| it.status == status);
+        let status = if order.chain.is_some() {
+            "valid"
+        } else if of_order.iter().any(|it| it.status == "invalid") {
+            "invalid"
+        } else if all("valid") {
+            "ready"
+        } else {
+            "pending"
+        };
+        let identifiers: Vec<Value> = of_order
+            .iter()
+            .map(|it| json!({ "type": "dns", "value": it.name }))
+            .collect();
+        let urls: Vec<String> = order
+            .authorizations
+            .iter()
+            .map(|id| format!("{}/authorization/{id}", self.base))
+            .collect();
+        let mut body = json!({
+            "status": status, "identifiers": identifiers, "authorizations": urls,
+            "finalize": format!("{}/finalize/{id}", self.base),
+        });
+        if status == "valid" {
+            body["certificate"] = json!(format!("{}/certificate/{id}", self.base));
+        }
+        body
+    }
+
+    fn challenge_json(&self, id: usize, status: &str) -> Value {
+        let state = self.state.lock().unwrap();
+        let found = &state.authorizations[id];
+        let mut body = json!({
+            "type": "tls-alpn-01", "status": status, "token": found.token,
+            "url": format!("{}/challenge/{id}", self.base),
+        });
+        if let Some(error) = &found.error {
+            body["error"] = json!({
+                "type": "urn:ietf:params:acme:error:connection", "detail": error, "status": 400,
+            });
+        }
+        body
+    }
+
+    /// Issues a certificate for 90 days.
+    fn issue(&self, csr: &[u8], names: &[String]) -> Result<String, Refusal> {
+        let bad = |detail: &str| refuse(400, "badCSR", detail);
+        let (_, csr) =
+            X509CertificationRequest::from_der(csr).map_err(|_| bad("not a request"))?;
+        csr.verify_signature().map_err(|_| bad("the signature is wrong"))?;
+        let mut requested: Vec<String> = csr
+            .requested_extensions()
+            .into_iter()
+            .flatten()
+            .filter_map(|extension| match extension {
+                ParsedExtension::SubjectAlternativeName(names) => Some(&names.general_names),
+                _ => None,
+            })
+            .flatten()
+            .map(|name| match name {
+                GeneralName::DNSName(name) => (*name).to_owned(),
+                other => format!("{other:?}"),
+            })
+            .collect();
+        requested.sort();
+        if requested != names {
+            return Err(bad("the names are not those of the order"));
+        }
+        let mut params = CertificateParams::new(requested).unwrap();
+        let day = |days: i64| {
+            let at = jiff::Timestamp::from_millisecond(self.clock.now().as_millis()).unwrap();
+            let at = at + jiff::SignedDuration::from_hours(24 * days);
+            let at = at.to_zoned(jiff::tz::TimeZone::UTC);
+            let number = |number: i8| u8::try_from(number).unwrap();
+            rcgen::date_time_ymd(i32::from(at.year()), number(at.month()), number(at.day()))
+        };
+        (params.not_before, params.not_after) = (day(0), day(90));
+        let key = csr.certification_request_info.subject_pki.subject_public_key;
+        let key = RequestedKey(key.data.into_owned());
+        let made = params.signed_by(&key, &self.issuer).unwrap();
+        Ok(format!("{}{}", made.pem(), self.issuer.pem()))
+    }
+}
+
+/// A verified request.
+struct Opened {
+    account: Option<usize>,
+    key: AccountKey,
+    payload: Vec<u8>,
+}
+
+impl Opened {
+    fn json(&self) -> Result<Value, Refusal> {
+        serde_json::from_slice(&self.payload)
+            .map_err(|error| refuse(400, "malformed", error.to_string()))
+    }
+
+    fn is_get(&self) -> Result<(), Refusal> {
+        if self.payload.is_empty() {
+            Ok(())
+        } else {
+            Err(refuse(400, "malformed", "POST-as-GET has no payload"))
+        }
+    }
+}
+
+struct Answer {
+    status: u16,
+    location: Option<String>,
+    kind: &'static str,
+    body: String,
+}
+
+fn json_answer(status: u16, body: &Value) -> Answer {
+    Answer {
+        status,
+        location: None,
+        kind: "application/json",
+        body: body.to_string(),
+    }
+}
+
+async fn directory(State(authority): Shared) -> String {
+    let url = |path: &str| format!("{}/{path}", authority.base);
+    json!({
+        "newNonce": url("nonce"), "newAccount": url("account"), "newOrder": url("order"),
+        "revokeCert": url("revoke"), "keyChange": url("key-change"),
+        "meta": { "termsOfService": "https://authority.example/terms" },
+    })
+    .to_string()
+}
+
+async fn nonce(State(authority): Shared) -> Response {
+    Response::builder()
+        .header("replay-nonce", authority.fresh_nonce())
+        .header("cache-control", "no-store")
+        .body(Body::empty())
+        .unwrap()
+}
+
+async fn new_account(State(authority): Shared, headers: HeaderMap, body: Bytes) -> Response {
+    let made = || {
+        let opened = authority.open("/account", &headers, &body)?;
+        let payload = opened.json()?;
+        if payload["termsOfServiceAgreed"] != true {
+            return Err(refuse(403, "userActionRequired", "agree to the terms"));
+        }
+        let mut state = authority.state.lock().unwrap();
+        state.forget_accounts = false;
+        state.accounts.push(Account {
+            key: opened.key,
+            contact: payload["contact"].clone(),
+        });
+        let id = state.accounts.len() - 1;
+        let mut answer = json_answer(201, &json!({ "status": "valid" }));
+        answer.location = Some(format!("{}/account/{id}", authority.base));
+        Ok(answer)
+    };
+    let made = made();
+    authority.answer(made)
+}
+
+async fn account(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let changed = || {
+        let opened = authority.open(&format!("/account/{id}"), &headers, &body)?;
+        if opened.account != Some(id) {
+            return Err(refuse(401, "unauthorized", "another account"));
+        }
+        let contact = opened.json()?["contact"].clone();
+        authority.state.lock().unwrap().accounts[id].contact = contact;
+        Ok(json_answer(200, &json!({ "status": "valid" })))
+    };
+    let changed = changed();
+    authority.answer(changed)
+}
+
+async fn new_order(State(authority): Shared, headers: HeaderMap, body: Bytes) -> Response {
+    let placed = || {
+        let opened = authority.open("/order", &headers, &body)?;
+        let payload = opened.json()?;
+        let mut state = authority.state.lock().unwrap();
+        if let Some(seconds) = state.rate_limit {
+            let mut refusal = refuse(429, "rateLimited", "too many new orders recently");
+            refusal.retry_after = Some(seconds);
+            return Err(refusal);
+        }
+        let identifiers = payload["identifiers"].as_array().cloned().unwrap_or_default();
+        if identifiers.is_empty() {
+            return Err(refuse(400, "malformed", "no identifiers"));
+        }
+        let mut names = Vec::new();
+        for identifier in &identifiers {
+            let name = identifier["value"].as_str().unwrap_or_default().to_owned();
+            if identifier["type"] != "dns" || name.is_empty() {
+                return Err(refuse(400, "malformed", "not a DNS name"));
+            }
+            if state.rejected_name.as_ref() == Some(&name) {
+                let detail = format!("the policy forbids issuing for {name}");
+                return Err(refuse(400, "rejectedIdentifier", detail));
+            }
+            names.push(name);
+        }
+        let mut authorizations = Vec::new();
+        for name in names {
+            let token = format!("token-{}", state.authorizations.len());
+            authorizations.push(state.authorizations.len());
+            state.authorizations.push(Authorization {
+                name,
+                token,
+                status: "pending",
+                error: None,
+            });
+        }
+        state.orders.push(Order {
+            account: opened.account.unwrap(),
+            authorizations,
+            chain: None,
+        });
+        Ok(state.orders.len() - 1)
+    };
+    let placed = placed().map(|id| {
+        let mut answer = json_answer(201, &authority.order_json(id));
+        answer.location = Some(format!("{}/order/{id}", authority.base));
+        answer
+    });
+    authority.answer(placed)
+}
+
+async fn order(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let read = authority
+        .open(&format!("/order/{id}"), &headers, &body)
+        .and_then(|opened| opened.is_get())
+        .map(|()| json_answer(200, &authority.order_json(id)));
+    authority.answer(read)
+}
+
+async fn authorization(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let read = authority
+        .open(&format!("/authorization/{id}"), &headers, &body)
+        .and_then(|opened| opened.is_get())
+        .map(|()| {
+            let (name, status) = {
+                let state = authority.state.lock().unwrap();
+                let found = &state.authorizations[id];
+                (found.name.clone(), found.status)
+            };
+            let other = json!({
+                "type": "http-01", "status": "pending", "token": "other",
+                "url": format!("{}/other/{id}", authority.base),
+            });
+            let challenges = json!([other, authority.challenge_json(id, status)]);
+            let body = json!({
+                "status": status, "identifier": { "type": "dns", "value": name },
+                "challenges": challenges, "expires": "2099-01-01T00:00:00Z",
+            });
+            json_answer(200, &body)
+        });
+    authority.answer(read)
+}
+
+async fn challenge(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let opened = authority.open(&format!("/challenge/{id}"), &headers, &body);
+    let opened = opened.and_then(|opened| {
+        if opened.json()? == json!({}) {
+            Ok(opened)
+        } else {
+            Err(refuse(400, "malformed", "the payload must be {}"))
+        }
+    });
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(refusal) => return authority.answer(Err(refusal)),
+    };
+    let (name, token) = {
+        let state = authority.state.lock().unwrap();
+        let found = &state.authorizations[id];
+        (found.name.clone(), found.token.clone())
+    };
+    let mut target = authority.target.subscribe();
+    let target = target.wait_for(Option::is_some).await.unwrap().unwrap();
+    let key_authorization = format!("{token}.{}", opened.key.thumbprint);
+    let outcome = validate(target, &name, &key_authorization).await;
+    {
+        let mut state = authority.state.lock().unwrap();
+        let found = &mut state.authorizations[id];
+        found.status = if outcome.is_ok() { "valid" } else { "invalid" };
+        found.error = outcome.err();
+    }
+    // A real authority answers before it has verified anything.
+    let mut body = authority.challenge_json(id, "processing");
+    body.as_object_mut().unwrap().remove("error");
+    authority.answer(Ok(json_answer(200, &body)))
+}
+
+async fn finalize(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let issued = || {
+        let opened = authority.open(&format!("/finalize/{id}"), &headers, &body)?;
+        let is_ready = authority.order_json(id)["status"] == "ready";
+        let payload = opened.json()?;
+        let (owner, mut names) = {
+            let state = authority.state.lock().unwrap();
+            let order = &state.orders[id];
+            let names = order.authorizations.iter();
+            let names = names.map(|id| state.authorizations[*id].name.clone());
+            (order.account, names.collect::<Vec<_>>())
+        };
+        if opened.account != Some(owner) {
+            return Err(refuse(401, "unauthorized", "another account"));
+        }
+        if !is_ready {
+            return Err(refuse(403, "orderNotReady", "the order is not ready"));
+        }
+        let csr = payload["csr"].as_str().unwrap_or_default();
+        let csr = BASE64URL_NOPAD.decode(csr.as_bytes());
+        let csr = csr.map_err(|_| refuse(400, "badCSR", "not base64url"))?;
+        names.sort();
+        let chain = authority.issue(&csr, &names)?;
+        authority.state.lock().unwrap().orders[id].chain = Some(chain);
+        Ok(json_answer(200, &authority.order_json(id)))
+    };
+    let issued = issued();
+    authority.answer(issued)
+}
+
+async fn certificate(
+    State(authority): Shared,
+    Path(id): Path<usize>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let read = authority
+        .open(&format!("/certificate/{id}"), &headers, &body)
+        .and_then(|opened| opened.is_get())
+        .map(|()| {
+            let chain = authority.state.lock().unwrap().orders[id].chain.clone();
+            Answer {
+                status: 200,
+                location: None,
+                kind: "application/pem-certificate-chain",
+                body: chain.unwrap(),
+            }
+        });
+    authority.answer(read)
+}
