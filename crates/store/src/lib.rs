@@ -145,9 +145,7 @@ pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
 pub use sweep_clock::SweepClock;
-pub use tls_certificates::{
-    FailedOrder, TlsAccountRow, TlsCertificateKey, TlsCertificateRow,
-};
+pub use tls_certificates::{FailedOrder, TlsAccountRow, TlsCertificateKey, TlsCertificateRow};
 pub use usage_days::{Spent, UsageColumn, UsageRow, UsageSum};
 pub use vault_record::VaultRow;
 pub use vault_shares::VaultShareRow;

@@ -175,8 +175,7 @@ fn builder()
 /// Reads a certificate and its key, and checks that they belong together.
 fn certified(pem: &PemCertificate) -> Result<CertifiedKey, rustls::Error> {
     let wrong = |what: &str| rustls::Error::General(format!("the {what} cannot be read"));
-    let chain: Result<Vec<_>, _> =
-        CertificateDer::pem_slice_iter(pem.chain.as_bytes()).collect();
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.chain.as_bytes()).collect();
     let chain = chain.map_err(|_| wrong("certificate"))?;
     let key = PrivateKeyDer::from_pem_slice(pem.private_key.as_bytes());
     let key = key.map_err(|_| wrong("key"))?;

@@ -15,6 +15,7 @@ mod commands;
 mod deliveries;
 mod documents;
 mod export;
+mod import;
 mod life;
 mod mcp_clients;
 mod memory;

@@ -52,7 +52,11 @@ fn described(error: &Error) -> String {
         Error::Api(problem) => {
             let detail = problem.detail.clone().or_else(|| problem.r#type.clone());
             let mut text = detail.unwrap_or_else(|| "an error without details".to_owned());
-            for part in problem.subproblems.iter().filter_map(|it| it.detail.as_ref()) {
+            for part in problem
+                .subproblems
+                .iter()
+                .filter_map(|it| it.detail.as_ref())
+            {
                 text = format!("{text}; {part}");
             }
             format!("the certificate authority refused: {text}")
@@ -136,7 +140,12 @@ impl Ordering<'_> {
         let chain = order.poll_certificate(&steps).await?;
         let facts = CertificateFacts::from_pem(&chain)
             .map_err(|error| StepError::Other(error.to_string()))?;
-        if let Some(missing) = self.acme.domains.iter().find(|it| !facts.names.contains(it)) {
+        if let Some(missing) = self
+            .acme
+            .domains
+            .iter()
+            .find(|it| !facts.names.contains(it))
+        {
             let message = format!("the certificate that was issued lacks the name {missing}");
             return Err(StepError::Other(message));
         }
@@ -151,8 +160,8 @@ impl Ordering<'_> {
         let directory = self.acme.directory.to_string();
         let store = &self.services.store;
         let wanted = directory.clone();
-        let stored = store
-            .read(move |conn| Box::pin(async move { conn.find_tls_account(&wanted).await }));
+        let stored =
+            store.read(move |conn| Box::pin(async move { conn.find_tls_account(&wanted).await }));
         let stored: Option<TlsAccountRow> = stored.await?;
         let contact = format!("mailto:{}", self.acme.email);
         let builder = Account::builder_with_http(Box::new(self.http.clone()));

@@ -34,7 +34,10 @@ impl ServerTls {
             let accepted = start.into_stream(Arc::clone(&self.config));
             return Ok(Accepted::Client(Box::new(accepted.await?)));
         }
-        let name = start.client_hello().server_name().map(str::to_ascii_lowercase);
+        let name = start
+            .client_hello()
+            .server_name()
+            .map(str::to_ascii_lowercase);
         let name = name.filter(|name| acme.domains.contains(name));
         let name = name.ok_or_else(|| Error::other("a challenge for a name that is not ours"))?;
         let digest = services.find_tls_challenge(&name).await;

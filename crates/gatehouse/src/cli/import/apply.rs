@@ -26,11 +26,19 @@ impl Existing {
         ] {
             let found = client.list(method, list).await?;
             let items = found.get(list).and_then(Value::as_array);
-            known.extend(items.into_iter().flatten().map(|item| (kind, field(item, name))));
+            known.extend(
+                items
+                    .into_iter()
+                    .flatten()
+                    .map(|item| (kind, field(item, name))),
+            );
         }
         let providers = client.list("providers.list", "providers").await?;
         let items = providers.get("providers").and_then(Value::as_array);
-        let with_key = items.into_iter().flatten().filter(|item| item.get("key_hint").is_some_and(Value::is_string));
+        let with_key = items
+            .into_iter()
+            .flatten()
+            .filter(|item| item.get("key_hint").is_some_and(Value::is_string));
         known.extend(with_key.map(|item| ("provider key", field(item, "id"))));
         Ok(Self { known })
     }
@@ -53,7 +61,9 @@ pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> 
             match client.rpc("providers.set_key", params).await {
                 Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => {
                     let key = format!("models.providers.{id}.base_url");
-                    return Ok(Some(format!("not made: no such provider; set {key} and run the import again")));
+                    return Ok(Some(format!(
+                        "not made: no such provider; set {key} and run the import again"
+                    )));
                 }
                 other => other,
             }
@@ -62,12 +72,20 @@ pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> 
             let params = json!({ "name": name, "private_key": private_key.expose_secret() });
             client.rpc("ssh_keys.import", params).await
         }
-        Item::Agent { params, .. } => client.rpc("agents.create", Value::Object(params.clone())).await,
+        Item::Agent { params, .. } => {
+            client
+                .rpc("agents.create", Value::Object(params.clone()))
+                .await
+        }
         Item::Channel { params, .. } => {
-            client.rpc("channels.create", Value::Object(params.clone())).await
+            client
+                .rpc("channels.create", Value::Object(params.clone()))
+                .await
         }
         Item::Webhook { params, .. } => {
-            client.rpc("webhooks.create", Value::Object(params.clone())).await
+            client
+                .rpc("webhooks.create", Value::Object(params.clone()))
+                .await
         }
     };
     let (kind, name) = planned.item.describe();

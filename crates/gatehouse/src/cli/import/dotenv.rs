@@ -24,7 +24,10 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !is_name {
-            return Err((number, "a name has letters, digits and underscores".to_owned()));
+            return Err((
+                number,
+                "a name has letters, digits and underscores".to_owned(),
+            ));
         }
         let mut value = value.trim_start().to_owned();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -48,7 +51,11 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
                 return Err((number, "unexpected text after a quoted value".to_owned()));
             }
             value.truncate(end);
-            if quote == '"' { unescaped(&value) } else { value }
+            if quote == '"' {
+                unescaped(&value)
+            } else {
+                value
+            }
         } else {
             let end = value.find(" #").unwrap_or(value.len());
             value.truncate(end);

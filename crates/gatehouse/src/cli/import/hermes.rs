@@ -37,8 +37,13 @@ pub fn plan_config(
     let root = &document.root;
     let providers = root.get("providers").map(Node::fields).unwrap_or_default();
     let providers = providers.iter().map(|(id, node)| (id.as_str(), node));
-    let custom = root.get("custom_providers").map(Node::items).unwrap_or_default();
-    let custom = custom.iter().filter_map(|node| Some((node.text_of("name")?, node)));
+    let custom = root
+        .get("custom_providers")
+        .map(Node::items)
+        .unwrap_or_default();
+    let custom = custom
+        .iter()
+        .filter_map(|node| Some((node.text_of("name")?, node)));
     for (id, provider) in providers.chain(custom) {
         let Some(key) = provider.get("api_key") else {
             continue;
@@ -87,7 +92,12 @@ pub fn plan_config(
 
 /// Plans the agent: the persona of `SOUL.md` and the default model.
 pub fn plan_agent(plan: &mut Plan, soul: &Document<'_>, model: Option<&str>) {
-    let Some(text) = soul.root.text().map(str::trim).filter(|text| !text.is_empty()) else {
+    let Some(text) = soul
+        .root
+        .text()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    else {
         return;
     };
     let id = id_of("hermes");

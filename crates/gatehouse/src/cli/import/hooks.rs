@@ -11,7 +11,9 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         return Err(document.wrong(&document.root, "expected a list of hooks"));
     };
     for hook in hooks {
-        let id = hook.text_of("id").ok_or_else(|| document.wrong(hook, "`id` is missing"))?;
+        let id = hook
+            .text_of("id")
+            .ok_or_else(|| document.wrong(hook, "`id` is missing"))?;
         if hook.text_of("execute-command").is_none() {
             return Err(document.wrong(hook, "`execute-command` is missing"));
         }
@@ -21,17 +23,26 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         }
         let from = Plan::place(document.path, hook.line);
         if let Some(secret) = &found.secret_line {
-            plan.in_clear(format!("secret of {id}"), Plan::place(document.path, *secret));
+            plan.in_clear(
+                format!("secret of {id}"),
+                Plan::place(document.path, *secret),
+            );
         }
         for (line, why) in found.left {
-            plan.leave(format!("rule of {id}"), Plan::place(document.path, line), why);
+            plan.leave(
+                format!("rule of {id}"),
+                Plan::place(document.path, line),
+                why,
+            );
         }
         let why = "an agent answers in Gatehouse; it runs no command of the host";
         plan.leave(format!("command of {id}"), from.clone(), why);
         if found.params.is_empty() {
             let why = "no rule verifies its sender; the webhook gets a new secret";
             plan.leave(format!("verification of {id}"), from.clone(), why);
-            found.params.insert("source_profile".to_owned(), json!("generic"));
+            found
+                .params
+                .insert("source_profile".to_owned(), json!("generic"));
             found.params.insert("auth_mode".to_owned(), json!("bearer"));
         }
         plan.webhook(id, found.params, from);
@@ -49,7 +60,12 @@ struct Found {
 
 impl Found {
     /// Reads a rule. `is_optional` below `or` and `not`, where a match does not prove who sent a request.
-    fn read(&mut self, document: &Document<'_>, rule: &Node, is_optional: bool) -> Result<(), Malformed> {
+    fn read(
+        &mut self,
+        document: &Document<'_>,
+        rule: &Node,
+        is_optional: bool,
+    ) -> Result<(), Malformed> {
         for (name, value) in rule.fields() {
             match name.as_str() {
                 "and" => {
@@ -70,9 +86,18 @@ impl Found {
         Ok(())
     }
 
-    fn of_match(&mut self, document: &Document<'_>, rule: &Node, is_optional: bool) -> Result<(), Malformed> {
-        let kind = rule.text_of("type").ok_or_else(|| document.wrong(rule, "`type` is missing"))?;
-        let header = rule.get("parameter").filter(|it| it.text_of("source") == Some("header"));
+    fn of_match(
+        &mut self,
+        document: &Document<'_>,
+        rule: &Node,
+        is_optional: bool,
+    ) -> Result<(), Malformed> {
+        let kind = rule
+            .text_of("type")
+            .ok_or_else(|| document.wrong(rule, "`type` is missing"))?;
+        let header = rule
+            .get("parameter")
+            .filter(|it| it.text_of("source") == Some("header"));
         let header = header.and_then(|it| it.text_of("name"));
         if is_optional {
             self.left.push((rule.line, "it is below `or` or `not`"));
@@ -94,12 +119,17 @@ impl Found {
             ("ip-whitelist", _) => {
                 let range = rule.text_of("ip-range").unwrap_or_default();
                 let ranges: Vec<&str> = range.split_whitespace().collect();
-                self.params.insert("allowed_cidrs".to_owned(), json!(ranges));
+                self.params
+                    .insert("allowed_cidrs".to_owned(), json!(ranges));
             }
             (kind, _) if kind.starts_with("payload-h") => {
-                self.left.push((rule.line, "Gatehouse does not verify this signature"));
+                self.left
+                    .push((rule.line, "Gatehouse does not verify this signature"));
             }
-            _ => self.left.push((rule.line, "filters are set on the webhook: `events` and `filter`")),
+            _ => self.left.push((
+                rule.line,
+                "filters are set on the webhook: `events` and `filter`",
+            )),
         }
         Ok(())
     }

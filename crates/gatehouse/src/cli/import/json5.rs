@@ -200,7 +200,10 @@ impl Reader<'_> {
                 self.take('\n');
                 return Ok(None);
             }
-            Some('x') => self.code(2).and_then(char::from_u32).ok_or_else(|| self.wrong("a wrong escape"))?,
+            Some('x') => self
+                .code(2)
+                .and_then(char::from_u32)
+                .ok_or_else(|| self.wrong("a wrong escape"))?,
             Some('u') => self.unicode()?,
             Some(other) if !other.is_ascii_digit() => other,
             _ => return Err(self.wrong("a wrong escape")),
@@ -220,7 +223,11 @@ impl Reader<'_> {
         if !(0xd800..0xdc00).contains(&first) {
             return char::from_u32(first).ok_or_else(|| self.wrong("half of a surrogate pair"));
         }
-        let second = if self.take('\\') && self.take('u') { self.code(4) } else { None };
+        let second = if self.take('\\') && self.take('u') {
+            self.code(4)
+        } else {
+            None
+        };
         let second = second.filter(|code| (0xdc00..0xe000).contains(code));
         let second = second.ok_or_else(|| self.wrong("half of a surrogate pair"))?;
         let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
@@ -233,7 +240,9 @@ fn is_number(word: &str) -> bool {
     let is_hex = digits
         .strip_prefix("0x")
         .is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit()));
-    is_hex || digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && digits.parse::<f64>().is_ok()
+    is_hex
+        || digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && digits.parse::<f64>().is_ok()
 }
 
 #[cfg(test)]
@@ -250,7 +259,13 @@ mod tests {
         let root = read(&text).unwrap();
         assert_eq!(root.text_of("a"), Some("it's"));
         assert_eq!(root.get("b").unwrap().line, 4);
-        let numbers: Vec<_> = root.get("b").unwrap().items().iter().map(Node::text).collect();
+        let numbers: Vec<_> = root
+            .get("b")
+            .unwrap()
+            .items()
+            .iter()
+            .map(Node::text)
+            .collect();
         assert_eq!(numbers, [Some("1"), Some("-.5"), Some("0xff")]);
         assert_eq!(root.text_of("c"), Some("ä😀x"));
         assert!(root.get("d").is_none());

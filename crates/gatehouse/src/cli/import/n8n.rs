@@ -35,7 +35,10 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         } else if item.get("type").is_some() && item.get("data").is_some() {
             credential(plan, document, item)?;
         } else {
-            return Err(document.wrong(item, "expected a workflow with `nodes`, or a credential with `type` and `data`"));
+            return Err(document.wrong(
+                item,
+                "expected a workflow with `nodes`, or a credential with `type` and `data`",
+            ));
         }
     }
     Ok(())
@@ -111,7 +114,8 @@ fn workflow(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(),
                 let parameters = step.get("parameters");
                 let how = parameters.and_then(|it| it.text_of("authentication"));
                 if !matches!(how, None | Some("none")) {
-                    let why = "its secret is in a credential, which Gatehouse replaces by a new one";
+                    let why =
+                        "its secret is in a credential, which Gatehouse replaces by a new one";
                     plan.leave(format!("secret of {workflow} / {name}"), from.clone(), why);
                 }
                 let mut params = Map::from_iter([("source_profile".to_owned(), json!("generic"))]);
@@ -134,13 +138,21 @@ fn workflow(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(),
 
 fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &super::plan::Place) {
     let rules = step.at(&["parameters", "rule", "interval"]);
-    for (index, rule) in rules.map(Node::items).unwrap_or_default().iter().enumerate() {
+    for (index, rule) in rules
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+    {
         let name = step.text_of("name").unwrap_or("schedule");
         let name = match index {
             0 => format!("{workflow} / {name}"),
             _ => format!("{workflow} / {name} {}", index + 1),
         };
-        match rule.text_of("expression").filter(|_| rule.text_of("field") == Some("cronExpression")) {
+        match rule
+            .text_of("expression")
+            .filter(|_| rule.text_of("field") == Some("cronExpression"))
+        {
             Some(cron) => {
                 let params = json!({ "source_profile": "schedule", "schedule": { "cron": cron } });
                 if let Value::Object(params) = params {

@@ -26,10 +26,22 @@ pub enum Item {
     /// A provider's API key in the vault.
     ProviderKey { id: String, key: SecretString },
     /// A private key in the vault.
-    SshKey { name: String, private_key: SecretString },
-    Agent { id: String, params: Map<String, Value> },
-    Channel { id: String, params: Map<String, Value> },
-    Webhook { name: String, params: Map<String, Value> },
+    SshKey {
+        name: String,
+        private_key: SecretString,
+    },
+    Agent {
+        id: String,
+        params: Map<String, Value>,
+    },
+    Channel {
+        id: String,
+        params: Map<String, Value>,
+    },
+    Webhook {
+        name: String,
+        params: Map<String, Value>,
+    },
 }
 
 impl Item {
@@ -110,14 +122,20 @@ impl Plan {
         if text.is_empty() {
             return None;
         }
-        let reference = text.strip_prefix("${").and_then(|text| text.strip_suffix('}'));
+        let reference = text
+            .strip_prefix("${")
+            .and_then(|text| text.strip_suffix('}'));
         let Some(name) = reference else {
             self.in_clear(what, from);
             return Some(text.clone());
         };
         let found = variables(name);
         if found.is_none() {
-            self.leave(what, from, format!("its secret is the variable {name}, which is not set here"));
+            self.leave(
+                what,
+                from,
+                format!("its secret is the variable {name}, which is not set here"),
+            );
         }
         found
     }
@@ -146,7 +164,14 @@ impl Plan {
     }
 
     /// A channel whose id is derived from the source, so that a second import finds it.
-    pub fn channel(&mut self, kind: &str, source: &str, account: &str, fields: &Value, from: Place) {
+    pub fn channel(
+        &mut self,
+        kind: &str,
+        source: &str,
+        account: &str,
+        fields: &Value,
+        from: Place,
+    ) {
         let id = id_of(&format!("{source}-{kind}-{account}"));
         let params = json!({
             "type": kind, "id": id, "label": format!("{kind} ({source})"), "fields": fields,

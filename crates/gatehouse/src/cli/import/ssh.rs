@@ -17,18 +17,29 @@ const MAX_KEY_BYTES: u64 = 64 * 1024;
 pub fn plan_folder(plan: &mut Plan, folder: &Path) -> Result<()> {
     let entries = std::fs::read_dir(folder);
     let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .collect();
     paths.sort();
     for path in paths {
-        let is_small = std::fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= MAX_KEY_BYTES);
-        let Some(text) = is_small.then(|| std::fs::read_to_string(&path).ok()).flatten() else {
+        let is_small =
+            std::fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= MAX_KEY_BYTES);
+        let Some(text) = is_small
+            .then(|| std::fs::read_to_string(&path).ok())
+            .flatten()
+        else {
             continue;
         };
         let first = text.lines().next().unwrap_or_default();
         if !(first.starts_with("-----BEGIN ") && first.ends_with("PRIVATE KEY-----")) {
             continue;
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let from = Plan::place(&path, 1);
         let is_protected = if first.contains("OPENSSH") {
             ssh_key::PrivateKey::from_openssh(&text)

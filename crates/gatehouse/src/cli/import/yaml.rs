@@ -22,7 +22,8 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
     let mut open: Vec<Open> = Vec::new();
     let mut root: Option<Node> = None;
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| (error.marker().line(), error.info().to_owned()))?;
+        let (event, span) =
+            event.map_err(|error| (error.marker().line(), error.info().to_owned()))?;
         let line = span.start.line();
         let done = match event {
             Event::Alias(_) => return Err((line, "aliases are not supported".to_owned())),
@@ -44,7 +45,9 @@ pub fn read(text: &str) -> Result<Node, Wrong> {
             }
             Event::SequenceEnd | Event::MappingEnd => open.pop().map(|closed| Node {
                 line: closed.line,
-                value: closed.fields.map_or(Content::List(closed.items), Content::Map),
+                value: closed
+                    .fields
+                    .map_or(Content::List(closed.items), Content::Map),
             }),
             Event::DocumentStart(_) if root.is_some() => {
                 return Err((line, "the file has more than one document".to_owned()));
@@ -105,7 +108,8 @@ mod tests {
 
     #[test]
     fn values_have_their_lines() {
-        let root = read("# top\na: 1\nb:\n  - 'true'\n  - true\n  - {c: ~}\nd: >\n  e\n  f\n").unwrap();
+        let root =
+            read("# top\na: 1\nb:\n  - 'true'\n  - true\n  - {c: ~}\nd: >\n  e\n  f\n").unwrap();
         assert_eq!(root.text_of("a"), Some("1"));
         let items = root.get("b").unwrap().items();
         assert_eq!(items[0].text(), Some("true"));

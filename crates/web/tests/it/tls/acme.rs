@@ -17,7 +17,10 @@ const DAY: Duration = Duration::from_hours(24);
 
 fn options(directory: &str) -> Options {
     Options::default()
-        .env("SERVICE_SERVER__TLS__ACME__DOMAINS", "www.gate.example,gate.example")
+        .env(
+            "SERVICE_SERVER__TLS__ACME__DOMAINS",
+            "www.gate.example,gate.example",
+        )
         .env("SERVICE_SERVER__TLS__ACME__EMAIL", "admin@gate.example")
         .env("SERVICE_SERVER__TLS__ACME__DIRECTORY", directory)
 }
@@ -33,7 +36,9 @@ fn clock() -> Arc<ManualClock> {
 
 /// Whether the authority issued it.
 fn is_issued(certificate: &CertificateDer<'_>, authority: &Authority) -> bool {
-    let root = x509_parser::pem::parse_x509_pem(authority.root_pem().as_bytes()).unwrap().1;
+    let root = x509_parser::pem::parse_x509_pem(authority.root_pem().as_bytes())
+        .unwrap()
+        .1;
     let root = root.parse_x509().unwrap();
     let (_, found) = X509Certificate::from_der(certificate).unwrap();
     found.verify_signature(Some(root.public_key())).is_ok()
@@ -50,11 +55,17 @@ async fn until_issued(server: &TestServer, authority: &Arc<Authority>) -> Certif
 async fn check(server: &TestServer) -> Check {
     let services = server.app().services();
     let checks = gatehouse_services::doctor::checks(services, None).await;
-    checks.into_iter().find(|check| check.id == "certificate").unwrap()
+    checks
+        .into_iter()
+        .find(|check| check.id == "certificate")
+        .unwrap()
 }
 
 async fn until_failed(server: &TestServer, text: &str) -> Check {
-    until(text, || async { check(server).await.message.contains(text) }).await;
+    until(text, || async {
+        check(server).await.message.contains(text)
+    })
+    .await;
     check(server).await
 }
 
@@ -75,7 +86,10 @@ async fn the_first_certificate_is_issued_and_kept() {
     {
         let state = authority.state.lock().unwrap();
         assert_eq!(state.accounts.len(), 1);
-        assert_eq!(state.accounts[0].contact, json!(["mailto:admin@gate.example"]));
+        assert_eq!(
+            state.accounts[0].contact,
+            json!(["mailto:admin@gate.example"])
+        );
     }
     // A client that trusts the authority gets an answer.
     let root = reqwest::Certificate::from_pem(authority.root_pem().as_bytes()).unwrap();
@@ -91,7 +105,11 @@ async fn the_first_certificate_is_issued_and_kept() {
     let server = server.restart().await;
     assert_eq!(presented(server.address()).await, first);
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert_eq!(authority.orders(), 1, "a stored certificate is not ordered again");
+    assert_eq!(
+        authority.orders(),
+        1,
+        "a stored certificate is not ordered again"
+    );
     assert_well_formed(&authority);
 }
 
@@ -106,7 +124,9 @@ async fn challenges_are_answered_only_while_they_are_open() {
         assert!(handshake(server.address(), name, Some(alpn)).await.is_err());
     }
     // A client that offers another protocol too is no authority.
-    let found = handshake(server.address(), "other.example", None).await.unwrap();
+    let found = handshake(server.address(), "other.example", None)
+        .await
+        .unwrap();
     assert!(is_issued(&found.certificate, &authority));
 }
 
@@ -134,7 +154,10 @@ async fn a_certificate_is_renewed_and_stays_in_use_when_that_fails() {
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(authority.orders(), 1);
     clock.advance(Duration::from_secs(100 + 7200 / 5));
-    until("the renewal", || async { presented(server.address()).await != first }).await;
+    until("the renewal", || async {
+        presented(server.address()).await != first
+    })
+    .await;
     assert_eq!(authority.orders(), 2);
     assert!(check(&server).await.ok);
     let state = authority.state.lock().unwrap();
@@ -158,9 +181,19 @@ async fn a_validation_that_fails_is_reported_with_its_name() {
     let authority = Authority::start(Arc::new(SystemClock::new())).await;
     let server = TestServer::start(of(&authority)).await;
     // A server that speaks no TLS.
-    authority.validate_at(authority.base.trim_start_matches("http://").parse().unwrap());
+    authority.validate_at(
+        authority
+            .base
+            .trim_start_matches("http://")
+            .parse()
+            .unwrap(),
+    );
     let found = until_failed(&server, "Error getting validation data").await;
-    assert!(found.message.contains("gate.example: "), "{}", found.message);
+    assert!(
+        found.message.contains("gate.example: "),
+        "{}",
+        found.message
+    );
 }
 
 #[tokio::test]
@@ -197,7 +230,10 @@ async fn an_account_that_the_authority_forgot_is_created_again() {
     clock.advance(DAY * 61);
     until_failed(&server, "no such account").await;
     clock.advance(Duration::from_mins(2));
-    until("the renewal", || async { presented(server.address()).await != first }).await;
+    until("the renewal", || async {
+        presented(server.address()).await != first
+    })
+    .await;
     assert_eq!(authority.state.lock().unwrap().accounts.len(), 2);
 }
 
@@ -238,7 +274,10 @@ fn facts_are_those_of_the_first_certificate() {
     let made = rcgen::generate_simple_self_signed(["A.example".to_owned()]).unwrap();
     let facts = CertificateFacts::from_pem(&made.cert.pem()).unwrap();
     assert_eq!(facts.names, ["a.example"]);
-    assert_eq!(facts.not_before, "1975-01-01T00:00:00Z".parse::<Timestamp>().unwrap());
+    assert_eq!(
+        facts.not_before,
+        "1975-01-01T00:00:00Z".parse::<Timestamp>().unwrap()
+    );
     assert!(CertificateFacts::from_pem("").is_err());
     assert!(CertificateFacts::from_pem(&made.signing_key.serialize_pem()).is_err());
 }

@@ -1,13 +1,11 @@
 //! A certificate authority that speaks ACME (RFC 8555) and refuses what the RFC lets it refuse.
 
+use super::authority_routes::routes;
 use super::jws::{AccountKey, Signed, Signer};
-use super::validation::validate;
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::body::Body;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use axum::routing::{get, post};
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::Clock;
 use rcgen::{
@@ -31,19 +29,19 @@ pub(super) struct Account {
 }
 
 #[derive(Clone, Debug)]
-struct Authorization {
-    name: String,
-    token: String,
-    status: &'static str,
-    error: Option<String>,
+pub(super) struct Authorization {
+    pub(super) name: String,
+    pub(super) token: String,
+    pub(super) status: &'static str,
+    pub(super) error: Option<String>,
 }
 
 #[derive(Clone, Debug)]
-struct Order {
-    account: usize,
+pub(super) struct Order {
+    pub(super) account: usize,
     /// Indexes of authorizations.
-    authorizations: Vec<usize>,
-    chain: Option<String>,
+    pub(super) authorizations: Vec<usize>,
+    pub(super) chain: Option<String>,
 }
 
 /// What happened, and what to refuse.
@@ -52,8 +50,8 @@ pub(super) struct Inner {
     nonces: HashSet<String>,
     issued_nonces: u64,
     pub(super) accounts: Vec<Account>,
-    authorizations: Vec<Authorization>,
-    orders: Vec<Order>,
+    pub(super) authorizations: Vec<Authorization>,
+    pub(super) orders: Vec<Order>,
     /// Requests that failed because of what they contained.
     pub(super) malformed: Vec<String>,
     /// Refuse this many signed requests with badNonce.
@@ -71,20 +69,20 @@ pub(super) struct Authority {
     pub(super) state: Mutex<Inner>,
     clock: Arc<dyn Clock>,
     issuer: CertifiedIssuer<'static, KeyPair>,
-    target: watch::Sender<Option<SocketAddr>>,
+    pub(super) target: watch::Sender<Option<SocketAddr>>,
 }
 
-type Shared = State<Arc<Authority>>;
+pub(super) type Shared = State<Arc<Authority>>;
 
 /// A problem document.
-struct Refusal {
+pub(super) struct Refusal {
     status: u16,
     kind: &'static str,
     detail: String,
-    retry_after: Option<u64>,
+    pub(super) retry_after: Option<u64>,
 }
 
-fn refuse(status: u16, kind: &'static str, detail: impl Into<String>) -> Refusal {
+pub(super) fn refuse(status: u16, kind: &'static str, detail: impl Into<String>) -> Refusal {
     Refusal {
         status,
         kind,
@@ -120,18 +118,7 @@ impl Authority {
             issuer,
             target: watch::Sender::new(None),
         });
-        let routes = Router::new()
-            .route("/directory", get(directory))
-            .route("/nonce", get(nonce))
-            .route("/account", post(new_account))
-            .route("/account/{id}", post(account))
-            .route("/order", post(new_order))
-            .route("/order/{id}", post(order))
-            .route("/authorization/{id}", post(authorization))
-            .route("/challenge/{id}", post(challenge))
-            .route("/finalize/{id}", post(finalize))
-            .route("/certificate/{id}", post(certificate))
-            .with_state(Arc::clone(&authority));
+        let routes = routes(Arc::clone(&authority));
         #[expect(clippy::disallowed_methods, reason = "ends with the test")]
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         authority
@@ -150,7 +137,7 @@ impl Authority {
         self.state.lock().unwrap().orders.len()
     }
 
-    fn fresh_nonce(&self) -> String {
+    pub(super) fn fresh_nonce(&self) -> String {
         let mut state = self.state.lock().unwrap();
         state.issued_nonces += 1;
         let nonce = format!("nonce-{}", state.issued_nonces);
@@ -159,7 +146,12 @@ impl Authority {
     }
 
     /// Checks everything that section 6 requires. Returns the account and the payload.
-    fn open(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> Result<Opened, Refusal> {
+    pub(super) fn open(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Opened, Refusal> {
         if headers.get("content-type") != Some(&HeaderValue::from_static("application/jose+json")) {
             return Err(refuse(415, "malformed", "wrong content type"));
         }
@@ -204,7 +196,7 @@ impl Authority {
         })
     }
 
-    fn answer(&self, outcome: Result<Answer, Refusal>) -> Response {
+    pub(super) fn answer(&self, outcome: Result<Answer, Refusal>) -> Response {
         let mut response = Response::builder().header("replay-nonce", self.fresh_nonce());
         let (status, kind, body) = match outcome {
             Ok(answer) => {
@@ -229,7 +221,11 @@ impl Authority {
                     "detail": refusal.detail,
                     "status": refusal.status,
                 });
-                (refusal.status, "application/problem+json", problem.to_string())
+                (
+                    refusal.status,
+                    "application/problem+json",
+                    problem.to_string(),
+                )
             }
         };
         response
@@ -239,11 +235,14 @@ impl Authority {
             .unwrap()
     }
 
-    fn order_json(&self, id: usize) -> Value {
+    pub(super) fn order_json(&self, id: usize) -> Value {
         let state = self.state.lock().unwrap();
         let order = &state.orders[id];
-        let of_order: Vec<&Authorization> =
-            order.authorizations.iter().map(|id| &state.authorizations[*id]).collect();
+        let of_order: Vec<&Authorization> = order
+            .authorizations
+            .iter()
+            .map(|id| &state.authorizations[*id])
+            .collect();
         let all = |status| of_order.iter().all(|it| it.status == status);
         let status = if order.chain.is_some() {
             "valid"
@@ -273,7 +272,7 @@ impl Authority {
         body
     }
 
-    fn challenge_json(&self, id: usize, status: &str) -> Value {
+    pub(super) fn challenge_json(&self, id: usize, status: &str) -> Value {
         let state = self.state.lock().unwrap();
         let found = &state.authorizations[id];
         let mut body = json!({
@@ -289,11 +288,11 @@ impl Authority {
     }
 
     /// Issues a certificate for 90 days.
-    fn issue(&self, csr: &[u8], names: &[String]) -> Result<String, Refusal> {
+    pub(super) fn issue(&self, csr: &[u8], names: &[String]) -> Result<String, Refusal> {
         let bad = |detail: &str| refuse(400, "badCSR", detail);
-        let (_, csr) =
-            X509CertificationRequest::from_der(csr).map_err(|_| bad("not a request"))?;
-        csr.verify_signature().map_err(|_| bad("the signature is wrong"))?;
+        let (_, csr) = X509CertificationRequest::from_der(csr).map_err(|_| bad("not a request"))?;
+        csr.verify_signature()
+            .map_err(|_| bad("the signature is wrong"))?;
         let mut requested: Vec<String> = csr
             .requested_extensions()
             .into_iter()
@@ -321,7 +320,10 @@ impl Authority {
             rcgen::date_time_ymd(i32::from(at.year()), number(at.month()), number(at.day()))
         };
         (params.not_before, params.not_after) = (day(0), day(90));
-        let key = csr.certification_request_info.subject_pki.subject_public_key;
+        let key = csr
+            .certification_request_info
+            .subject_pki
+            .subject_public_key;
         let key = RequestedKey(key.data.into_owned());
         let made = params.signed_by(&key, &self.issuer).unwrap();
         Ok(format!("{}{}", made.pem(), self.issuer.pem()))
@@ -329,19 +331,19 @@ impl Authority {
 }
 
 /// A verified request.
-struct Opened {
-    account: Option<usize>,
-    key: AccountKey,
+pub(super) struct Opened {
+    pub(super) account: Option<usize>,
+    pub(super) key: AccountKey,
     payload: Vec<u8>,
 }
 
 impl Opened {
-    fn json(&self) -> Result<Value, Refusal> {
+    pub(super) fn json(&self) -> Result<Value, Refusal> {
         serde_json::from_slice(&self.payload)
             .map_err(|error| refuse(400, "malformed", error.to_string()))
     }
 
-    fn is_get(&self) -> Result<(), Refusal> {
+    pub(super) fn is_get(&self) -> Result<(), Refusal> {
         if self.payload.is_empty() {
             Ok(())
         } else {
@@ -350,266 +352,18 @@ impl Opened {
     }
 }
 
-struct Answer {
-    status: u16,
-    location: Option<String>,
-    kind: &'static str,
-    body: String,
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) location: Option<String>,
+    pub(super) kind: &'static str,
+    pub(super) body: String,
 }
 
-fn json_answer(status: u16, body: &Value) -> Answer {
+pub(super) fn json_answer(status: u16, body: &Value) -> Answer {
     Answer {
         status,
         location: None,
         kind: "application/json",
         body: body.to_string(),
     }
-}
-
-async fn directory(State(authority): Shared) -> String {
-    let url = |path: &str| format!("{}/{path}", authority.base);
-    json!({
-        "newNonce": url("nonce"), "newAccount": url("account"), "newOrder": url("order"),
-        "revokeCert": url("revoke"), "keyChange": url("key-change"),
-        "meta": { "termsOfService": "https://authority.example/terms" },
-    })
-    .to_string()
-}
-
-async fn nonce(State(authority): Shared) -> Response {
-    Response::builder()
-        .header("replay-nonce", authority.fresh_nonce())
-        .header("cache-control", "no-store")
-        .body(Body::empty())
-        .unwrap()
-}
-
-async fn new_account(State(authority): Shared, headers: HeaderMap, body: Bytes) -> Response {
-    let made = || {
-        let opened = authority.open("/account", &headers, &body)?;
-        let payload = opened.json()?;
-        if payload["termsOfServiceAgreed"] != true {
-            return Err(refuse(403, "userActionRequired", "agree to the terms"));
-        }
-        let mut state = authority.state.lock().unwrap();
-        state.forget_accounts = false;
-        state.accounts.push(Account {
-            key: opened.key,
-            contact: payload["contact"].clone(),
-        });
-        let id = state.accounts.len() - 1;
-        let mut answer = json_answer(201, &json!({ "status": "valid" }));
-        answer.location = Some(format!("{}/account/{id}", authority.base));
-        Ok(answer)
-    };
-    let made = made();
-    authority.answer(made)
-}
-
-async fn account(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let changed = || {
-        let opened = authority.open(&format!("/account/{id}"), &headers, &body)?;
-        if opened.account != Some(id) {
-            return Err(refuse(401, "unauthorized", "another account"));
-        }
-        let contact = opened.json()?["contact"].clone();
-        authority.state.lock().unwrap().accounts[id].contact = contact;
-        Ok(json_answer(200, &json!({ "status": "valid" })))
-    };
-    let changed = changed();
-    authority.answer(changed)
-}
-
-async fn new_order(State(authority): Shared, headers: HeaderMap, body: Bytes) -> Response {
-    let placed = || {
-        let opened = authority.open("/order", &headers, &body)?;
-        let payload = opened.json()?;
-        let mut state = authority.state.lock().unwrap();
-        if let Some(seconds) = state.rate_limit {
-            let mut refusal = refuse(429, "rateLimited", "too many new orders recently");
-            refusal.retry_after = Some(seconds);
-            return Err(refusal);
-        }
-        let identifiers = payload["identifiers"].as_array().cloned().unwrap_or_default();
-        if identifiers.is_empty() {
-            return Err(refuse(400, "malformed", "no identifiers"));
-        }
-        let mut names = Vec::new();
-        for identifier in &identifiers {
-            let name = identifier["value"].as_str().unwrap_or_default().to_owned();
-            if identifier["type"] != "dns" || name.is_empty() {
-                return Err(refuse(400, "malformed", "not a DNS name"));
-            }
-            if state.rejected_name.as_ref() == Some(&name) {
-                let detail = format!("the policy forbids issuing for {name}");
-                return Err(refuse(400, "rejectedIdentifier", detail));
-            }
-            names.push(name);
-        }
-        let mut authorizations = Vec::new();
-        for name in names {
-            let token = format!("token-{}", state.authorizations.len());
-            authorizations.push(state.authorizations.len());
-            state.authorizations.push(Authorization {
-                name,
-                token,
-                status: "pending",
-                error: None,
-            });
-        }
-        state.orders.push(Order {
-            account: opened.account.unwrap(),
-            authorizations,
-            chain: None,
-        });
-        Ok(state.orders.len() - 1)
-    };
-    let placed = placed().map(|id| {
-        let mut answer = json_answer(201, &authority.order_json(id));
-        answer.location = Some(format!("{}/order/{id}", authority.base));
-        answer
-    });
-    authority.answer(placed)
-}
-
-async fn order(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let read = authority
-        .open(&format!("/order/{id}"), &headers, &body)
-        .and_then(|opened| opened.is_get())
-        .map(|()| json_answer(200, &authority.order_json(id)));
-    authority.answer(read)
-}
-
-async fn authorization(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let read = authority
-        .open(&format!("/authorization/{id}"), &headers, &body)
-        .and_then(|opened| opened.is_get())
-        .map(|()| {
-            let (name, status) = {
-                let state = authority.state.lock().unwrap();
-                let found = &state.authorizations[id];
-                (found.name.clone(), found.status)
-            };
-            let other = json!({
-                "type": "http-01", "status": "pending", "token": "other",
-                "url": format!("{}/other/{id}", authority.base),
-            });
-            let challenges = json!([other, authority.challenge_json(id, status)]);
-            let body = json!({
-                "status": status, "identifier": { "type": "dns", "value": name },
-                "challenges": challenges, "expires": "2099-01-01T00:00:00Z",
-            });
-            json_answer(200, &body)
-        });
-    authority.answer(read)
-}
-
-async fn challenge(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let opened = authority.open(&format!("/challenge/{id}"), &headers, &body);
-    let opened = opened.and_then(|opened| {
-        if opened.json()? == json!({}) {
-            Ok(opened)
-        } else {
-            Err(refuse(400, "malformed", "the payload must be {}"))
-        }
-    });
-    let opened = match opened {
-        Ok(opened) => opened,
-        Err(refusal) => return authority.answer(Err(refusal)),
-    };
-    let (name, token) = {
-        let state = authority.state.lock().unwrap();
-        let found = &state.authorizations[id];
-        (found.name.clone(), found.token.clone())
-    };
-    let mut target = authority.target.subscribe();
-    let target = target.wait_for(Option::is_some).await.unwrap().unwrap();
-    let key_authorization = format!("{token}.{}", opened.key.thumbprint);
-    let outcome = validate(target, &name, &key_authorization).await;
-    {
-        let mut state = authority.state.lock().unwrap();
-        let found = &mut state.authorizations[id];
-        found.status = if outcome.is_ok() { "valid" } else { "invalid" };
-        found.error = outcome.err();
-    }
-    // A real authority answers before it has verified anything.
-    let mut body = authority.challenge_json(id, "processing");
-    body.as_object_mut().unwrap().remove("error");
-    authority.answer(Ok(json_answer(200, &body)))
-}
-
-async fn finalize(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let issued = || {
-        let opened = authority.open(&format!("/finalize/{id}"), &headers, &body)?;
-        let is_ready = authority.order_json(id)["status"] == "ready";
-        let payload = opened.json()?;
-        let (owner, mut names) = {
-            let state = authority.state.lock().unwrap();
-            let order = &state.orders[id];
-            let names = order.authorizations.iter();
-            let names = names.map(|id| state.authorizations[*id].name.clone());
-            (order.account, names.collect::<Vec<_>>())
-        };
-        if opened.account != Some(owner) {
-            return Err(refuse(401, "unauthorized", "another account"));
-        }
-        if !is_ready {
-            return Err(refuse(403, "orderNotReady", "the order is not ready"));
-        }
-        let csr = payload["csr"].as_str().unwrap_or_default();
-        let csr = BASE64URL_NOPAD.decode(csr.as_bytes());
-        let csr = csr.map_err(|_| refuse(400, "badCSR", "not base64url"))?;
-        names.sort();
-        let chain = authority.issue(&csr, &names)?;
-        authority.state.lock().unwrap().orders[id].chain = Some(chain);
-        Ok(json_answer(200, &authority.order_json(id)))
-    };
-    let issued = issued();
-    authority.answer(issued)
-}
-
-async fn certificate(
-    State(authority): Shared,
-    Path(id): Path<usize>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let read = authority
-        .open(&format!("/certificate/{id}"), &headers, &body)
-        .and_then(|opened| opened.is_get())
-        .map(|()| {
-            let chain = authority.state.lock().unwrap().orders[id].chain.clone();
-            Answer {
-                status: 200,
-                location: None,
-                kind: "application/pem-certificate-chain",
-                body: chain.unwrap(),
-            }
-        });
-    authority.answer(read)
 }

@@ -14,7 +14,9 @@ async fn put(path: &Path, text: &str) {
 
 async fn doctor_says(server: &TestServer, text: &str) -> bool {
     let checks = gatehouse_services::doctor::checks(server.app().services(), None).await;
-    checks.iter().any(|check| check.id == "certificate" && check.message.contains(text))
+    checks
+        .iter()
+        .any(|check| check.id == "certificate" && check.message.contains(text))
 }
 
 #[tokio::test]

@@ -55,7 +55,11 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
 impl AccountKey {
     fn read(jwk: &Value) -> Result<Self, String> {
         let jwk = jwk.as_object().ok_or("the jwk is not an object")?;
-        only(jwk, &["crv", "kty", "x", "y"])?;
+        // `alg` and `use` may be there (RFC 7517, section 4).
+        only(jwk, &["alg", "crv", "kty", "use", "x", "y"])?;
+        if jwk["alg"] != "ES256" || jwk["use"] != "sig" {
+            return Err("the key is for something else".to_owned());
+        }
         if jwk["kty"] != "EC" || jwk["crv"] != "P-256" {
             return Err("the key is not on P-256".to_owned());
         }
@@ -88,7 +92,11 @@ impl Signed {
             (None, Some(kid)) => Signer::Known(kid.as_str().ok_or("kid")?.to_owned()),
             _ => return Err("either jwk or kid is required".to_owned()),
         };
-        let who = if matches!(signer, Signer::New(_)) { "jwk" } else { "kid" };
+        let who = if matches!(signer, Signer::New(_)) {
+            "jwk"
+        } else {
+            "kid"
+        };
         only(&header, &["alg", who, "nonce", "url"])?;
         if header["alg"] != "ES256" {
             return Err("the algorithm is not ES256".to_owned());
@@ -99,7 +107,11 @@ impl Signed {
             nonce: text(&header["nonce"])?,
             url: text(&header["url"])?,
             payload: decode(&outer["payload"])?,
-            signed: format!("{}.{}", text(&outer["protected"])?, text(&outer["payload"])?),
+            signed: format!(
+                "{}.{}",
+                text(&outer["protected"])?,
+                text(&outer["payload"])?
+            ),
             signature: decode(&outer["signature"])?,
         })
     }

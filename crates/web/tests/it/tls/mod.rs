@@ -2,6 +2,7 @@
 
 mod acme;
 mod authority;
+mod authority_routes;
 mod files;
 mod jws;
 mod validation;
@@ -57,7 +58,9 @@ impl ServerCertVerifier for Anything {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         let provider = rustls::crypto::aws_lc_rs::default_provider();
-        provider.signature_verification_algorithms.supported_schemes()
+        provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }
 
@@ -88,7 +91,9 @@ async fn handshake(
         .await?;
     let (_, connection) = stream.get_ref();
     Ok(Presented {
-        certificate: connection.peer_certificates().unwrap()[0].clone().into_owned(),
+        certificate: connection.peer_certificates().unwrap()[0]
+            .clone()
+            .into_owned(),
         alpn: connection.alpn_protocol().map(<[u8]>::to_vec),
     })
 }

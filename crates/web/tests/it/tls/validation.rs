@@ -17,10 +17,8 @@ pub(super) async fn validate(
     key_authorization: &str,
 ) -> Result<(), String> {
     let alpn: &[u8] = b"acme-tls/1";
-    let connected = tokio::time::timeout(
-        Duration::from_secs(5),
-        handshake(address, name, Some(alpn)),
-    );
+    let connected =
+        tokio::time::timeout(Duration::from_secs(5), handshake(address, name, Some(alpn)));
     let found = connected.await.map_err(|_| "no answer")?;
     let found = found.map_err(|error| format!("Error getting validation data: {error}"))?;
     if found.alpn.as_deref() != Some(alpn) {
