@@ -90,10 +90,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
     let Gathered { plan, failed } = gathered;
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
-    let existing = Existing::read(&client).await?;
-    if !args.dry_run && plan.items.iter().any(|it| !existing.has(&it.item)) {
+    if !(args.dry_run || plan.items.is_empty()) {
         apply::require_open_vault(&client).await?;
     }
+    let existing = Existing::read(&client).await?;
     let mut rows = Vec::new();
     let mut outcome = Ok(());
     for planned in &plan.items {

@@ -19,7 +19,6 @@ impl std::fmt::Display for Place {
 }
 
 /// Something to make.
-#[derive(Debug)]
 pub enum Item {
     /// An environment variable in the vault.
     Variable { key: String, value: SecretString },
@@ -59,7 +58,6 @@ impl Item {
 }
 
 /// An item and where it was found.
-#[derive(Debug)]
 pub struct Planned {
     pub item: Item,
     pub from: Place,
@@ -74,7 +72,7 @@ pub struct Left {
 }
 
 /// What an import would make, what lay in clear text, and what is left out.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Plan {
     pub items: Vec<Planned>,
     pub clear: Vec<(String, Place)>,
