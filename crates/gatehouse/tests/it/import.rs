@@ -443,6 +443,8 @@ async fn secrets_are_imported_only_into_an_open_vault() {
         "{}",
         ran.stderr()
     );
+    let login = json!({ "password": PASSWORD });
+    place.server.post("/api/auth/login", login).await;
     let none: [String; 0] = [];
     assert_eq!(place.names("env.list", "env_variables", "key").await, none);
 }

@@ -59,7 +59,7 @@ pub async fn make(client: &Client, planned: &Planned) -> Result<Option<String>> 
         Item::ProviderKey { id, key } => {
             let params = json!({ "id": id, "key": key.expose_secret() });
             match client.rpc("providers.set_key", params).await {
-                Err(ClientError::Refused(refusal)) if refusal.code == "NOT_FOUND" => {
+                Err(ClientError::Refused(refusal)) if refusal.concerns("id") => {
                     let key = format!("models.providers.{id}.base_url");
                     return Ok(Some(format!(
                         "not made: no such provider; set {key} and run the import again"

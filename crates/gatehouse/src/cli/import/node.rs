@@ -61,10 +61,6 @@ impl Node {
             .filter(|text| !text.is_empty())
     }
 
-    pub fn is_false(&self) -> bool {
-        matches!(self.value, Content::Flag(false))
-    }
-
     /// The fields of a map; empty for everything else.
     pub fn fields(&self) -> &[(String, Self)] {
         match &self.value {
