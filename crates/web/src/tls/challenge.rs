@@ -1,10 +1,11 @@
 //! The handshake, and the answer to a certificate authority that verifies a name (RFC 8737).
 
-use super::{ServerTls, Source, builder, of_der};
+use super::{ServerTls, Source, builder};
 use gatehouse_services::Services;
 use rcgen::{CertificateParams, CustomExtension, DistinguishedName, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::{Acceptor, ClientHello};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use std::io::{Error, Result};
 use std::sync::Arc;
 use tokio::io::AsyncWriteExt as _;
@@ -65,9 +66,10 @@ fn challenge_config(name: &str, digest: &[u8]) -> Result<rustls::ServerConfig> {
     params.distinguished_name = DistinguishedName::new();
     params.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
     let certificate = params.self_signed(&key).map_err(Error::other)?;
-    let certified = of_der(vec![certificate.into()], PrivateKeyDer::from(key));
-    let certified = certified.map_err(Error::other)?;
-    let resolver = rustls::sign::SingleCertAndKey::from(certified);
+    // `CertifiedKey::from_der` refuses the certificate, because its critical extension is unknown to rustls.
+    let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&PrivateKeyDer::from(key));
+    let certified = CertifiedKey::new(vec![certificate.into()], key.map_err(Error::other)?);
+    let resolver = SingleCertAndKey::from(certified);
     let builder = builder().map_err(Error::other)?;
     let mut config = builder.with_cert_resolver(Arc::new(resolver));
     config.alpn_protocols = vec![ACME_TLS.to_vec()];
