@@ -3,10 +3,8 @@
 use crate::compose::App;
 use crate::limits::open_files;
 use gatehouse_auth::MetricsToken;
-use gatehouse_services::RenderMetrics;
 use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -16,8 +14,6 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long sending the last traces and metrics may take.
-const TELEMETRY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl App {
     /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock.
@@ -46,12 +42,6 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
-        let render = metrics.clone().map(|recorder| {
-            let render: RenderMetrics = Arc::new(move || recorder.render());
-            render
-        });
-        let (telemetry_end, telemetry) = (CancellationToken::new(), TaskTracker::new());
-        services.send_telemetry(render, telemetry_end.clone(), &telemetry);
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
@@ -105,15 +95,6 @@ impl App {
                 left = tasks.len(),
                 "some background tasks did not end in time"
             );
-        }
-        // Last, so that it sends what ended during the shutdown.
-        telemetry_end.cancel();
-        telemetry.close();
-        if tokio::time::timeout(TELEMETRY_TIMEOUT, telemetry.wait())
-            .await
-            .is_err()
-        {
-            tracing::warn!("the last traces and metrics could not be sent in time");
         }
         self.0.gateway.close().await;
         tracing::info!("stopped");

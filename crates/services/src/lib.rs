@@ -13,12 +13,10 @@ mod notices;
 mod own_messages;
 mod problem;
 mod services;
-mod telemetry;
 mod vault_status;
 
 pub use approvals::APPROVAL_RESOLVED;
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use services::{Build, Services, ServicesError, ServicesParts};
-pub use telemetry::RenderMetrics;
 pub use vault_status::VaultStatus;

@@ -72,8 +72,6 @@ pub struct Services {
     #[cfg(feature = "voice")]
     pub voice: Voice,
     pub certificates: CertificateState,
-    /// Random, for each start.
-    pub instance: String,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -89,7 +87,6 @@ impl Services {
     /// Opens the services in order of their dependencies. Starts no tasks.
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
-        let instance = format!("{:032x}", u128::from_le_bytes(parts.random.bytes()));
         let now = &resolved.settings;
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = Channels::open(ChannelsParts {
@@ -160,7 +157,6 @@ impl Services {
             #[cfg(feature = "voice")]
             voice,
             certificates: CertificateState::default(),
-            instance,
             config: parts.config,
             clock: parts.clock,
             random: parts.random,

@@ -70,10 +70,7 @@ pub fn signed_key(id: &str) -> Option<String> {
     clean::key(id, MAX_VALUE_CHARS)
 }
 
-/// The header with the sender's trace (W3C Trace Context).
-const TRACEPARENT: &str = "traceparent";
-
-/// The headers that may be recorded: event type, delivery id, content type and trace.
+/// The headers that may be recorded: event type, delivery id and content type.
 pub fn safe_headers(
     profile: &Profile,
     event_header: Option<&str>,
@@ -84,7 +81,7 @@ pub fn safe_headers(
         .into_iter()
         .map(str::to_ascii_lowercase)
         .chain(profile.headers.iter().map(|name| (*name).to_owned()))
-        .chain([content_type.as_str().to_owned(), TRACEPARENT.to_owned()])
+        .chain([content_type.as_str().to_owned()])
         .filter_map(|name| {
             let value = header_text(headers, &name)?;
             Some((name, value))

@@ -16,7 +16,6 @@ pub(crate) mod network;
 pub(crate) mod notify;
 pub(crate) mod proxy;
 pub(crate) mod server;
-pub(crate) mod telemetry;
 pub(crate) mod tls;
 pub(crate) mod tools;
 pub(crate) mod vault;
@@ -49,7 +48,6 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     voice::stt::KEYS,
     log::KEYS,
     metrics::KEYS,
-    telemetry::KEYS,
 ];
 
 /// Every setting, validated.
@@ -72,7 +70,6 @@ pub struct Settings {
     pub voice: voice::Voice,
     pub log: log::Log,
     pub metrics: metrics::Metrics,
-    pub telemetry: telemetry::Telemetry,
 }
 
 impl Settings {
@@ -96,7 +93,6 @@ impl Settings {
             voice: voice::Voice::read(reader)?,
             log: log::Log::read(reader)?,
             metrics: metrics::Metrics::read(reader)?,
-            telemetry: telemetry::Telemetry::read(reader)?,
         })
     }
 }

@@ -26,7 +26,6 @@ mod python;
 mod rpc;
 mod slow;
 mod steps;
-mod telemetry;
 mod tls;
 mod vault;
 mod voice;
