@@ -100,6 +100,10 @@ pub enum Rule {
     Cron,
     /// One line of text.
     Line,
+    /// A public DNS name. Stored in lower case.
+    DomainName,
+    /// An e-mail address.
+    Email,
     /// A program, by name or path: any text.
     Argument,
     /// A program's argument: any text. Never shown, because arguments often contain tokens.

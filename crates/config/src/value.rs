@@ -4,7 +4,7 @@
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{
-    database::DatabaseUrl, log, model_table, models, proxy, server::AllowedOrigin,
+    database::DatabaseUrl, log, model_table, models, proxy, server::AllowedOrigin, tls,
 };
 use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_domain::{Cidr, Zone};
@@ -244,6 +244,8 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
             ))),
         },
         Rule::Line => check_line(text),
+        Rule::DomainName => tls::check_domain(text),
+        Rule::Email => tls::check_email(text),
         Rule::Argument | Rule::SecretArgument if text.contains('\0') => {
             Err(InvalidValue::new("expected a string without NUL"))
         }

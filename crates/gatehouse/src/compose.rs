@@ -4,17 +4,16 @@
 use crate::data_dir::{self, DataDirError, Locks};
 use crate::profiles::{self, ProfilesError};
 use gatehouse_auth::{Auth, AuthError};
-use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
+use gatehouse_config::{ConfigError, DatabaseUrl, Layers};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_rpc::Rpc;
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
 use gatehouse_services::backup::database_location;
 use gatehouse_services::{Build, LiveConfig, Services, ServicesError, ServicesParts};
 use gatehouse_store::{Location, Store, StoreError};
-use gatehouse_web::{TlsError, TlsSource, server_config};
+use gatehouse_web::{ServerTls, TlsError};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The injected dependencies.
@@ -219,7 +218,7 @@ pub struct App(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) gateway: Gateway,
     pub(crate) rpc: Rpc,
-    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    pub(crate) tls: Option<ServerTls>,
 }
 
 impl std::fmt::Debug for App {
@@ -234,11 +233,7 @@ impl App {
     /// Opens everything that serving needs.
     pub async fn open(layers: Layers, parts: Parts) -> Result<Self, OpenError> {
         let gateway = Gateway::open(layers, parts, Purpose::Serve).await?;
-        let config = &gateway.services.config;
-        let tls = match tls_source(&config.resolved().settings, config.layers().data_dir()) {
-            Some(source) => Some(server_config(&source)?),
-            None => None,
-        };
+        let tls = ServerTls::open(&gateway.services).await?;
         let rpc = Rpc::new(Arc::clone(&gateway.services));
         Ok(Self(Arc::new(Inner { gateway, rpc, tls })))
     }
@@ -246,35 +241,6 @@ impl App {
     /// The opened crates.
     pub fn services(&self) -> &Arc<Services> {
         &self.0.gateway.services
-    }
-}
-
-fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
-    match &settings.server.tls {
-        Tls::Off => None,
-        Tls::Files { cert, key } => Some(TlsSource::Files {
-            cert: cert.clone(),
-            key: key.clone(),
-        }),
-        Tls::SelfSigned => {
-            let external = settings
-                .server
-                .external_url
-                .as_ref()
-                .and_then(|url| url.host_str());
-            // A certificate contains an IPv6 address without the brackets of a URL.
-            let external = external.map(|host| host.trim_matches(['[', ']']));
-            let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"]
-                .into_iter()
-                .chain(external)
-                .map(Into::into)
-                .collect();
-            names.dedup();
-            Some(TlsSource::SelfSigned {
-                directory: data_dir.to_owned(),
-                names,
-            })
-        }
     }
 }
 

@@ -69,6 +69,9 @@ impl App {
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);
+        if let Some(tls) = &self.0.tls {
+            tls.background(services, shutdown.clone(), &tasks);
+        }
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
         let tls = self.0.tls.clone();

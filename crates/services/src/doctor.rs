@@ -70,6 +70,7 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         network::proxy(settings, process, context),
         checks::clock(services).await,
     ];
+    all.extend(crate::certificates::check(services, settings).await);
     all.extend(network::metrics_token(settings));
     all.extend(crate::backup::check(services).await);
     all.extend(provider_keys::provider_keys(services).await);

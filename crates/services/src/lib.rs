@@ -5,6 +5,7 @@ mod approval_messages;
 mod approvals;
 pub mod backup;
 pub mod bootstrap;
+pub mod certificates;
 pub mod doctor;
 mod inbound;
 pub mod live_config;

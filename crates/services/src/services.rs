@@ -1,5 +1,6 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
+use crate::certificates::CertificateState;
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
@@ -70,6 +71,7 @@ pub struct Services {
     pub webhooks: Webhooks,
     #[cfg(feature = "voice")]
     pub voice: Voice,
+    pub certificates: CertificateState,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -118,7 +120,7 @@ impl Services {
         };
         let tools = settings::tools_settings(&resolved, layers);
         let tools = gatehouse_tools::register(&agents, tools_parts, tools);
-        let webhooks_parts = WebhooksParts {
+        let given = WebhooksParts {
             store: parts.store.clone(),
             secrets: parts.secrets.clone(),
             agents: agents.clone(),
@@ -126,8 +128,7 @@ impl Services {
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
         };
-        let webhooks =
-            Webhooks::open(webhooks_parts, settings::webhooks_settings(&resolved)).await?;
+        let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
         #[cfg(feature = "voice")]
         let voice = Voice::open(
@@ -155,6 +156,7 @@ impl Services {
             webhooks,
             #[cfg(feature = "voice")]
             voice,
+            certificates: CertificateState::default(),
             config: parts.config,
             clock: parts.clock,
             random: parts.random,

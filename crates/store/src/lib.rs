@@ -83,6 +83,7 @@ mod sweep_clock;
     reason = "a test without its database cannot go on"
 )]
 pub mod testing;
+mod tls_certificates;
 mod usage_days;
 mod vault_record;
 mod vault_shares;
@@ -153,6 +154,7 @@ pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
 pub use sweep_clock::SweepClock;
+pub use tls_certificates::{FailedOrder, TlsAccountRow, TlsCertificateKey, TlsCertificateRow};
 pub use usage_days::{Spent, UsageColumn, UsageRow, UsageSum};
 pub use vault_record::VaultRow;
 pub use vault_shares::VaultShareRow;

@@ -7,42 +7,26 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 42] = [
+const MIGRATIONS: [(i64, &str, &str); 43] = [
     (
         1,
         "settings",
         include_str!("../migrations/0001_settings.sql"),
     ),
-    (
-        2,
-        "auth",
-        include_str!("../migrations/0002_auth.sql"),
-    ),
-    (
-        3,
-        "vault",
-        include_str!("../migrations/0003_vault.sql"),
-    ),
+    (2, "auth", include_str!("../migrations/0002_auth.sql")),
+    (3, "vault", include_str!("../migrations/0003_vault.sql")),
     (
         4,
         "channels",
         include_str!("../migrations/0004_channels.sql"),
     ),
-    (
-        5,
-        "agents",
-        include_str!("../migrations/0005_agents.sql"),
-    ),
+    (5, "agents", include_str!("../migrations/0005_agents.sql")),
     (
         6,
         "webhooks",
         include_str!("../migrations/0006_webhooks.sql"),
     ),
-    (
-        7,
-        "devices",
-        include_str!("../migrations/0007_devices.sql"),
-    ),
+    (7, "devices", include_str!("../migrations/0007_devices.sql")),
     (
         8,
         "voice_personas",
@@ -63,11 +47,7 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "credential_limits",
         include_str!("../migrations/0011_credential_limits.sql"),
     ),
-    (
-        12,
-        "bounds",
-        include_str!("../migrations/0012_bounds.sql"),
-    ),
+    (12, "bounds", include_str!("../migrations/0012_bounds.sql")),
     (
         13,
         "webhook_intake",
@@ -93,11 +73,7 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "slim_deliveries",
         include_str!("../migrations/0017_slim_deliveries.sql"),
     ),
-    (
-        18,
-        "turns",
-        include_str!("../migrations/0018_turns.sql"),
-    ),
+    (18, "turns", include_str!("../migrations/0018_turns.sql")),
     (
         19,
         "running_turns",
@@ -168,11 +144,7 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         "delivery_durations",
         include_str!("../migrations/0053_delivery_durations.sql"),
     ),
-    (
-        54,
-        "heard",
-        include_str!("../migrations/0054_heard.sql"),
-    ),
+    (54, "heard", include_str!("../migrations/0054_heard.sql")),
     (
         55,
         "channel_pairings",
@@ -207,6 +179,11 @@ const MIGRATIONS: [(i64, &str, &str); 42] = [
         64,
         "edited_replays",
         include_str!("../migrations/0064_edited_replays.sql"),
+    ),
+    (
+        65,
+        "tls_certificates",
+        include_str!("../migrations/0065_tls_certificates.sql"),
     ),
     (
         66,

@@ -33,4 +33,4 @@ pub use routes::{Access, ROUTES, Route, StepUp, Verb};
 pub use scrape::Scrape;
 pub use serve::{ServeOptions, serve};
 pub use targets::targets;
-pub use tls::{TlsError, TlsSource, server_config};
+pub use tls::{ServerTls, TlsError};

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::connection_slots::{ConnectionLimits, ConnectionSlot, ConnectionSlots};
 use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
 use crate::in_work;
+use crate::tls::{Accepted, ServerTls};
 use axum::body::Body;
 use gatehouse_domain::{ClientKey, canonical_ip};
 use hyper::body::Incoming;
@@ -12,11 +13,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -43,7 +42,7 @@ const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub struct ServeOptions {
     pub listener: TcpListener,
     /// `None` serves plain HTTP.
-    pub tls: Option<Arc<rustls::ServerConfig>>,
+    pub tls: Option<ServerTls>,
     pub limits: ConnectionLimits,
     /// Starts the graceful shutdown.
     pub shutdown: CancellationToken,
@@ -57,7 +56,6 @@ pub async fn serve(app: App, options: ServeOptions) {
         limits,
         shutdown,
     } = options;
-    let acceptor = tls.map(TlsAcceptor::from);
     let slots = ConnectionSlots::new(limits);
     let connections = TaskTracker::new();
     loop {
@@ -82,7 +80,7 @@ pub async fn serve(app: App, options: ServeOptions) {
             slot,
             idle: slots.limits().idle,
         };
-        connections.spawn(connection.run(stream, address, acceptor.clone()));
+        connections.spawn(connection.run(stream, address, tls.clone()));
     }
     drop(listener);
     connections.close();
@@ -132,9 +130,9 @@ struct Connection {
 }
 
 impl Connection {
-    async fn run(self, stream: TcpStream, address: SocketAddr, acceptor: Option<TlsAcceptor>) {
+    async fn run(self, stream: TcpStream, address: SocketAddr, tls: Option<ServerTls>) {
         let ended = self.slot.ended();
-        let Some(acceptor) = acceptor else {
+        let Some(tls) = tls else {
             let peer = Peer {
                 address,
                 over_tls: false,
@@ -150,15 +148,16 @@ impl Connection {
             address,
             over_tls: true,
         };
-        let handshake = tokio::time::timeout(HEAD_TIMEOUT, acceptor.accept(stream));
+        let handshake = tls.accept(stream, self.app.services());
+        let handshake = tokio::time::timeout(HEAD_TIMEOUT, handshake);
         match ended.run_until_cancelled(handshake).await {
-            Some(Ok(Ok(stream))) => {
+            Some(Ok(Ok(Accepted::Client(stream)))) => {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                self.speak(stream, peer, is_http2).await;
+                self.speak(*stream, peer, is_http2).await;
             }
             Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
             Some(Err(_elapsed)) => tracing::debug!("a TLS handshake took too long"),
-            None => {}
+            Some(Ok(Ok(Accepted::Challenge))) | None => {}
         }
     }
 

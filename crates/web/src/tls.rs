@@ -1,41 +1,33 @@
-//! TLS termination: certificate files, or a generated self-signed certificate.
+//! TLS termination: which certificate is presented, and the answers to certificate authorities (TLS-ALPN-01).
 
+mod challenge;
+mod files;
+mod self_signed;
+
+use crate::tls::files::{CertificateFiles, LoadError};
+use arc_swap::ArcSwap;
+use gatehouse_config::{Acme, Tls};
+use gatehouse_services::Services;
+use gatehouse_services::certificates::{
+    AcmeKeeper, CertificateFacts, Install, PemCertificate, record_expiry, stored_certificate,
+};
+use gatehouse_store::StoreError;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::path::PathBuf;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-/// The source of the certificate.
-#[derive(Clone, Debug)]
-pub enum TlsSource {
-    /// PEM files.
-    Files {
-        /// The certificate and its chain.
-        cert: PathBuf,
-        key: PathBuf,
-    },
-    /// A certificate for these names, generated if missing and stored in this directory.
-    SelfSigned {
-        /// The data directory.
-        directory: PathBuf,
-        /// Host names and addresses of the certificate.
-        names: Vec<String>,
-    },
-}
+pub(crate) use challenge::Accepted;
 
 /// TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    #[error("cannot read the {what} file {}", path.display())]
-    Read {
-        /// `certificate` or `key`.
-        what: &'static str,
-        path: PathBuf,
-        #[source]
-        source: rustls::pki_types::pem::Error,
-    },
+    #[error(transparent)]
+    Files(#[from] LoadError),
     /// The certificate and the key do not match, or one is unusable.
     #[error("the certificate cannot be used")]
     Unusable(#[from] rustls::Error),
@@ -47,57 +39,155 @@ pub enum TlsError {
         #[source]
         source: std::io::Error,
     },
+    /// The stored certificate cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
-/// Builds the server configuration for TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Blocks on file I/O, so
-/// call it at startup.
-pub fn server_config(source: &TlsSource) -> Result<Arc<rustls::ServerConfig>, TlsError> {
-    let (cert, key) = match source {
-        TlsSource::Files { cert, key } => (cert.clone(), key.clone()),
-        TlsSource::SelfSigned { directory, names } => self_signed(directory, names)?,
-    };
-    let read = |what, path: &Path| {
-        let path = path.to_owned();
-        move |source| TlsError::Read { what, path, source }
-    };
-    let chain = CertificateDer::pem_file_iter(&cert)
-        .and_then(Iterator::collect)
-        .map_err(read("certificate", &cert))?;
-    let key = PrivateKeyDer::from_pem_file(&key).map_err(read("key", &key))?;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = rustls::ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
-}
+/// The certificate in use.
+#[derive(Debug)]
+struct Current(ArcSwap<CertifiedKey>);
 
-/// Returns the files of the self-signed certificate; generates them when one is missing.
-fn self_signed(directory: &Path, names: &[String]) -> Result<(PathBuf, PathBuf), TlsError> {
-    let cert = directory.join("self-signed-cert.pem");
-    let key = directory.join("self-signed-key.pem");
-    if !(cert.exists() && key.exists()) {
-        let made = rcgen::generate_simple_self_signed(names)?;
-        write_private(&key, &made.signing_key.serialize_pem())?;
-        write_private(&cert, &made.cert.pem())?;
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
     }
-    Ok((cert, key))
 }
 
-fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
-    let written = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_all())
-        });
-    written.map_err(|source| TlsError::Write {
-        path: path.to_owned(),
-        source,
-    })
+/// Where the certificate comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    SelfSigned,
+    Files(Box<CertificateFiles>),
+    Acme(Acme),
+}
+
+/// How connections are encrypted. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ServerTls {
+    config: Arc<rustls::ServerConfig>,
+    current: Arc<Current>,
+    source: Source,
+}
+
+impl ServerTls {
+    /// Sets up TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Returns `None` if TLS is off. Blocks on file I/O, so call it
+    /// at startup.
+    pub async fn open(services: &Services) -> Result<Option<Self>, TlsError> {
+        let resolved = services.config.resolved();
+        let settings = &resolved.settings;
+        let (certificate, source) = match &settings.server.tls {
+            Tls::Off => return Ok(None),
+            Tls::SelfSigned => {
+                let data_dir = services.config.layers().data_dir();
+                let found = self_signed::stored(data_dir, &self_signed::names(settings))?;
+                (found, Source::SelfSigned)
+            }
+            Tls::Files { cert, key } => {
+                let (files, found) = CertificateFiles::open(cert, key)?;
+                (found, Source::Files(Box::new(files)))
+            }
+            Tls::Acme(acme) => (
+                acme_certificate(services, acme).await?,
+                Source::Acme(acme.clone()),
+            ),
+        };
+        let current = Arc::new(Current(ArcSwap::from_pointee(certificate)));
+        let mut config = builder()?.with_cert_resolver(Arc::clone(&current) as _);
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Some(Self {
+            config: Arc::new(config),
+            current,
+            source,
+        }))
+    }
+
+    /// Renews the certificate, or reads changed files, until `shutdown`.
+    pub fn background(
+        &self,
+        services: &Arc<Services>,
+        shutdown: CancellationToken,
+        tasks: &TaskTracker,
+    ) {
+        let current = Arc::clone(&self.current);
+        match &self.source {
+            Source::SelfSigned => {}
+            Source::Files(files) => {
+                let services = Arc::clone(services);
+                let files = files.clone();
+                tasks.spawn(shutdown.run_until_cancelled_owned(async move {
+                    files
+                        .watch(|outcome| match outcome {
+                            Ok(found) => {
+                                current.0.store(Arc::new(found));
+                                services.certificates.set_reload_error(None);
+                            }
+                            Err(error) => {
+                                services.certificates.set_reload_error(Some(error));
+                            }
+                        })
+                        .await;
+                }));
+            }
+            Source::Acme(acme) => {
+                let install: Install = Arc::new(move |pem| match certified(pem) {
+                    Ok(found) => {
+                        current.0.store(Arc::new(found));
+                        Ok(())
+                    }
+                    Err(error) => Err(error.to_string()),
+                });
+                AcmeKeeper::new(services, acme, install).background(shutdown, tasks);
+            }
+        }
+    }
+}
+
+/// Returns the stored certificate, or a self-signed one until there is one. An authority that cannot be reached must
+/// not prevent the start.
+async fn acme_certificate(services: &Services, acme: &Acme) -> Result<CertifiedKey, TlsError> {
+    if let Some(pem) = stored_certificate(services, acme).await? {
+        match certified(&pem) {
+            Ok(found) => {
+                if let Ok(facts) = CertificateFacts::from_pem(&pem.chain) {
+                    record_expiry(&facts);
+                }
+                return Ok(found);
+            }
+            Err(error) => tracing::error!(%error, "the stored certificate cannot be used"),
+        }
+    }
+    tracing::warn!(
+        "no certificate has been issued yet; a self-signed one is used until it is there"
+    );
+    self_signed::temporary(&acme.domains)
+}
+
+fn builder()
+-> Result<rustls::ConfigBuilder<rustls::ServerConfig, rustls::server::WantsServerCert>, TlsError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(provider);
+    Ok(builder
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth())
+}
+
+/// Reads a certificate and its key, and checks that they belong together.
+fn certified(pem: &PemCertificate) -> Result<CertifiedKey, rustls::Error> {
+    let wrong = |what: &str| rustls::Error::General(format!("the {what} cannot be read"));
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.chain.as_bytes()).collect();
+    let chain = chain.map_err(|_| wrong("certificate"))?;
+    let key = PrivateKeyDer::from_pem_slice(pem.private_key.as_bytes());
+    let key = key.map_err(|_| wrong("key"))?;
+    of_der(chain, key)
+}
+
+fn of_der(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<CertifiedKey, rustls::Error> {
+    if chain.is_empty() {
+        return Err(rustls::Error::NoCertificatesPresented);
+    }
+    CertifiedKey::from_der(chain, key, &rustls::crypto::aws_lc_rs::default_provider())
 }

@@ -16,6 +16,7 @@ pub(crate) mod network;
 pub(crate) mod notify;
 pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod tls;
 pub(crate) mod tools;
 pub(crate) mod vault;
 pub(crate) mod voice;
@@ -27,6 +28,7 @@ use crate::merge::{Bad, Reader};
 /// The keys of every section, in the order of the sample.
 pub(crate) const KEYS: &[&[KeySpec]] = &[
     server::KEYS,
+    tls::KEYS,
     proxy::KEYS,
     auth::KEYS,
     audit::KEYS,

@@ -2,15 +2,12 @@
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
+use crate::section::tls::Tls;
 use crate::value::InvalidValue;
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::str::FromStr;
 use url::Url;
-
-const TLS_FILES: Change =
-    Change::Never("set the certificate and the key together, in the file or the environment");
 
 pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {
@@ -70,33 +67,6 @@ pub(crate) const KEYS: &[KeySpec] = &[
         guard: Guard::StepUp,
         change: Change::Live,
     },
-    KeySpec {
-        key: "server.tls.cert",
-        kind: Kind::Text(Rule::File),
-        default: Initial::Unset,
-        doc: "PEM file with the certificate chain. A relative path starts at the data directory.",
-        example: "\"cert.pem\"",
-        guard: Guard::StepUp,
-        change: TLS_FILES,
-    },
-    KeySpec {
-        key: "server.tls.key",
-        kind: Kind::Text(Rule::File),
-        default: Initial::Unset,
-        doc: "PEM file with the certificate's private key.",
-        example: "\"key.pem\"",
-        guard: Guard::StepUp,
-        change: TLS_FILES,
-    },
-    KeySpec {
-        key: "server.tls.self_signed",
-        kind: Kind::Flag,
-        default: Initial::Flag(false),
-        doc: "Serve TLS with a self-signed certificate that the gateway creates.",
-        example: "",
-        guard: Guard::StepUp,
-        change: Change::Restart,
-    },
 ];
 
 /// The section `[server]`.
@@ -127,48 +97,6 @@ impl Server {
             ready_when_sealed: reader.flag("server.ready_when_sealed")?,
             tls: Tls::read(reader)?,
         })
-    }
-}
-
-/// Whether TLS is enabled, and with which certificate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tls {
-    /// Plain HTTP.
-    Off,
-    /// A certificate that the service generates.
-    SelfSigned,
-    /// PEM files.
-    Files {
-        /// The certificate chain.
-        cert: PathBuf,
-        /// The private key.
-        key: PathBuf,
-    },
-}
-
-impl Tls {
-    fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
-        let self_signed = reader.flag("server.tls.self_signed")?;
-        match (
-            reader.file("server.tls.cert"),
-            reader.file("server.tls.key"),
-        ) {
-            (Some(_), Some(_)) if self_signed => Err(Bad::new(
-                "server.tls.self_signed",
-                "a certificate is configured; use only one of the two",
-            )),
-            (Some(cert), Some(key)) => Ok(Self::Files { cert, key }),
-            (Some(_), None) => Err(Bad::new(
-                "server.tls.cert",
-                "`server.tls.key` is also required",
-            )),
-            (None, Some(_)) => Err(Bad::new(
-                "server.tls.key",
-                "`server.tls.cert` is also required",
-            )),
-            (None, None) if self_signed => Ok(Self::SelfSigned),
-            (None, None) => Ok(Self::Off),
-        }
     }
 }
 

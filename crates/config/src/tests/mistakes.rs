@@ -89,6 +89,29 @@ use rstest::rstest;
     "gatehouse.toml line 4: invalid `server.tls.self_signed`: \
         a certificate is configured; use only one of the two"
 )]
+#[case(
+    "[server.tls]\nself_signed = true\nacme = { domains = [\"a.example\"], email = \"a@a.example\" }\n",
+    "gatehouse.toml line 3: invalid `server.tls.acme.domains`: \
+        `server.tls.self_signed` is set; use only one of the two"
+)]
+#[case(
+    "[server.tls]\ncert = \"a\"\nkey = \"b\"\nacme = { domains = [\"a.example\"], email = \"a@a.example\" }\n",
+    "gatehouse.toml line 4: invalid `server.tls.acme.domains`: \
+        a certificate is configured; use only one of the two"
+)]
+#[case(
+    "[server.tls.acme]\ndomains = [\"a.example\"]\n",
+    "gatehouse.toml line 2: invalid `server.tls.acme.domains`: `server.tls.acme.email` is also required"
+)]
+#[case(
+    "[server.tls.acme]\ndomains = [\"*.a.example\"]\nemail = \"a@a.example\"\n",
+    "gatehouse.toml line 2: invalid `server.tls.acme.domains`: \
+        a wildcard cannot be verified by TLS-ALPN-01; list each name"
+)]
+#[case(
+    "[server.tls.acme]\ndomains = [\"a.example\"]\nemail = \"a@a.example\"\ndirectory = \"http://ca.example/dir\"\n",
+    "gatehouse.toml line 4: invalid `server.tls.acme.directory`: expected an https URL"
+)]
 fn in_the_file(#[case] toml: &str, #[case] expected: &str) {
     assert_eq!(Start::with_toml(toml).error().to_string(), expected);
 }

@@ -125,11 +125,15 @@ fn every_variable_sets_its_key() {
             _ if spec.default.eq(&crate::Initial::Unset) => spec.example.trim_matches('"').into(),
             crate::Kind::Text(_) => spec.default_json().as_str().unwrap().to_owned(),
             crate::Kind::List(crate::Rule::Origin) => "a.example:1".into(),
+            crate::Kind::List(crate::Rule::DomainName) => "a.example".into(),
             crate::Kind::List(_) => "10.0.0.1".into(),
         };
         let key = spec.key.replace("<id>", "x");
         let mut start = Start::empty().var(&crate::env_name(&key).unwrap(), &value);
-        if key.starts_with("server.tls.") && !key.ends_with("self_signed") {
+        if key == "server.tls.acme.domains" {
+            start = start.var("SERVICE_SERVER__TLS__ACME__EMAIL", "a@a.example");
+        }
+        if matches!(key.as_str(), "server.tls.cert" | "server.tls.key") {
             let other = if key.ends_with("cert") { "KEY" } else { "CERT" };
             start = start.var(&format!("SERVICE_SERVER__TLS__{other}"), "other.pem");
         }

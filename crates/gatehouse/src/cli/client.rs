@@ -2,14 +2,14 @@
 //! Follows no redirects, uses no proxy for loopback addresses, and trusts the self-signed certificate in this
 //! data directory.
 
-use super::globals::Globals;
+use super::globals::{Globals, own_address};
 use super::{key_file, output};
 use anyhow::{Context, Result};
 use gatehouse_config::Layers;
 use reqwest::{Certificate, Method, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,7 +82,20 @@ impl Client {
     pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         Ok(Self {
-            http: http_client(&url, layers.data_dir())?,
+            http: http_client(globals, layers, &url)?.build()?,
+            url,
+            credential: None,
+        })
+    }
+
+    /// Like [`Self::anonymous`], accepting any certificate of this machine's own server. For requests that neither
+    /// send nor receive a secret, because its certificate may not have been issued yet.
+    pub fn unverified(globals: &Globals, layers: &Layers) -> Result<Self> {
+        let url = globals.server_url(layers)?;
+        let is_own = globals.given_url(layers)?.is_none();
+        let builder = http_client(globals, layers, &url)?;
+        Ok(Self {
+            http: builder.tls_danger_accept_invalid_certs(is_own).build()?,
             url,
             credential: None,
         })
@@ -268,7 +281,8 @@ pub fn is_loopback(url: &Url) -> bool {
     clippy::disallowed_methods,
     reason = "a command reads one small file and blocks no other task"
 )]
-fn http_client(url: &Url, data_dir: &Path) -> Result<reqwest::Client> {
+fn http_client(globals: &Globals, layers: &Layers, url: &Url) -> Result<reqwest::ClientBuilder> {
+    let data_dir = layers.data_dir();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(TIMEOUT)
@@ -276,13 +290,20 @@ fn http_client(url: &Url, data_dir: &Path) -> Result<reqwest::Client> {
     if is_loopback(url) {
         builder = builder.no_proxy();
     }
+    // The name of this server's own certificate, wherever it points.
+    if globals.given_url(layers)?.is_none()
+        && let Some(name) = url.domain()
+    {
+        let address = own_address(&layers.resolve(&BTreeMap::new())?.settings);
+        builder = builder.no_proxy().resolve(name, address);
+    }
     if url.scheme() == "https"
         && let Ok(pem) = std::fs::read(data_dir.join("self-signed-cert.pem"))
     {
         let ours = Certificate::from_pem(&pem).context("the self-signed certificate is damaged")?;
         builder = builder.tls_certs_merge([ours]);
     }
-    builder.build().context("cannot set up the HTTP client")
+    Ok(builder)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use gatehouse_config::{DatabaseUrl, Environment, Invocation, Layers, Settings, T
 use reqwest::Url;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// The flags that every command accepts.
@@ -131,12 +131,8 @@ impl Globals {
     }
 }
 
-fn own_url(settings: &Settings) -> String {
-    let scheme = if settings.server.tls == Tls::Off {
-        "http"
-    } else {
-        "https"
-    };
+/// The address that commands on this machine connect to.
+pub fn own_address(settings: &Settings) -> SocketAddr {
     let mut address = settings.server.bind;
     if address.ip().is_unspecified() {
         address.set_ip(match address.ip() {
@@ -144,5 +140,17 @@ fn own_url(settings: &Settings) -> String {
             IpAddr::V6(_) => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1_u16]),
         });
     }
-    format!("{scheme}://{address}")
+    address
+}
+
+fn own_url(settings: &Settings) -> String {
+    let address = own_address(settings);
+    match &settings.server.tls {
+        Tls::Off => format!("http://{address}"),
+        // A certificate authority issues none for the address.
+        Tls::Acme(acme) if let Some(name) = acme.domains.first() => {
+            format!("https://{name}:{}", address.port())
+        }
+        Tls::Acme(_) | Tls::Files { .. } | Tls::SelfSigned => format!("https://{address}"),
+    }
 }

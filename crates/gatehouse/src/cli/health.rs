@@ -13,7 +13,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Requests `/health` without a credential. Fails unless the server responds within 5 seconds.
 pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
     let layers = globals.layers()?;
-    let client = Client::anonymous(globals, &layers)?;
+    let client = Client::unverified(globals, &layers)?;
     let answer = tokio::time::timeout(TIMEOUT, client.get("/health"));
     let answer = answer
         .await

@@ -18,6 +18,7 @@ mod export;
 mod generate;
 mod globals;
 mod health;
+mod import;
 mod key_file;
 mod move_database;
 mod offline;
@@ -89,6 +90,8 @@ enum Command {
     /// Write deliveries, conversations or the audit log as JSON Lines
     #[command(subcommand)]
     Export(export::Command),
+    /// Take over what other products have configured
+    Import(import::Args),
     /// Copy everything into another database, from SQLite to PostgreSQL or back
     Move(move_database::Args),
     /// Settings
@@ -148,6 +151,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Backup(command) => backup::run(&globals, &out, command).await,
             Command::Export(command) => export::run(&globals, &out, command).await,
+            Command::Import(args) => import::run(&globals, &out, args).await,
             Command::Move(args) => move_database::run(&globals, &out, &args).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,

@@ -16,6 +16,7 @@ mod deliveries;
 mod documents;
 mod export;
 mod forward;
+mod import;
 mod life;
 mod mcp_clients;
 mod memory;

@@ -54,7 +54,7 @@ fn is_loopback_name(host: &str) -> bool {
 pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
     let proxied = process.behind_proxy || !settings.proxy.trusted_cidrs.is_empty();
     match settings.server.tls {
-        Tls::Files { .. } => Check::fine("tls", "Served over TLS."),
+        Tls::Files { .. } | Tls::Acme(_) => Check::fine("tls", "Served over TLS."),
         Tls::SelfSigned => Check {
             hint: Some("Browsers show a warning, and passkeys may not work.".to_owned()),
             ..Check::fine("tls", "Served over TLS with a self-signed certificate.")

@@ -103,7 +103,7 @@ pub fn base_url(settings: &Settings) -> String {
     }
     let scheme = match settings.server.tls {
         config::Tls::Off => "http",
-        config::Tls::Files { .. } | config::Tls::SelfSigned => "https",
+        config::Tls::Files { .. } | config::Tls::SelfSigned | config::Tls::Acme(_) => "https",
     };
     let mut address = settings.server.bind;
     if address.ip().is_unspecified() {

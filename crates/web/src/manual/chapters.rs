@@ -63,6 +63,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0018-shared-unseal.md"),
     embedded!("decisions/0019-images.md"),
     embedded!("decisions/0020-earshot.md"),
+    embedded!("decisions/0021-certificates-and-importers.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),

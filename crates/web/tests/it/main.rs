@@ -26,6 +26,7 @@ mod python;
 mod rpc;
 mod slow;
 mod steps;
+mod tls;
 mod vault;
 mod voice;
 mod webhooks;

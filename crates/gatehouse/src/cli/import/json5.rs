@@ -1,0 +1,302 @@
+//! JSON5 (<https://spec.json5.org>), of which JSON is a subset, with the line of each value.
+
+use super::node::{Content, MAX_DEPTH, Node};
+
+/// What is wrong, and in which line.
+type Wrong = (usize, String);
+
+struct Reader<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+/// Reads a document.
+pub fn read(text: &str) -> Result<Node, Wrong> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader {
+        rest: text,
+        line: 1,
+    };
+    let root = reader.value(0)?;
+    reader.skip()?;
+    if reader.rest.is_empty() {
+        Ok(root)
+    } else {
+        Err(reader.wrong("expected the end of the file"))
+    }
+}
+
+impl Reader<'_> {
+    fn wrong(&self, reason: &str) -> Wrong {
+        (self.line, reason.to_owned())
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let next = chars.next()?;
+        self.rest = chars.as_str();
+        if next == '\n' {
+            self.line += 1;
+        }
+        Some(next)
+    }
+
+    fn take(&mut self, expected: char) -> bool {
+        let is_there = self.peek() == Some(expected);
+        if is_there {
+            self.next();
+        }
+        is_there
+    }
+
+    /// Skips white space and comments.
+    fn skip(&mut self) -> Result<(), Wrong> {
+        loop {
+            if self.peek().is_some_and(char::is_whitespace) || self.peek() == Some('\u{feff}') {
+                self.next();
+            } else if self.rest.starts_with("//") {
+                while self.peek().is_some_and(|c| c != '\n') {
+                    self.next();
+                }
+            } else if self.rest.starts_with("/*") {
+                let began = self.line;
+                while !self.rest.starts_with("*/") {
+                    if self.next().is_none() {
+                        return Err((began, "a comment does not end".to_owned()));
+                    }
+                }
+                self.next();
+                self.next();
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Wrong> {
+        self.skip()?;
+        let line = self.line;
+        if depth > MAX_DEPTH {
+            return Err(self.wrong("the document is nested too deeply"));
+        }
+        let value = match self.peek() {
+            Some('{') => self.map(depth)?,
+            Some('[') => self.list(depth)?,
+            Some('"' | '\'') => Content::Text(self.string()?),
+            Some(_) => self.word()?,
+            None => return Err(self.wrong("expected a value")),
+        };
+        Ok(Node { line, value })
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Content, Wrong> {
+        self.next();
+        let mut fields: Vec<(String, Node)> = Vec::new();
+        loop {
+            self.skip()?;
+            if self.take('}') {
+                return Ok(Content::Map(fields));
+            }
+            let key = match self.peek() {
+                Some('"' | '\'') => self.string()?,
+                _ => self.name()?,
+            };
+            if fields.iter().any(|(known, _)| *known == key) {
+                return Err(self.wrong(&format!("`{key}` is there twice")));
+            }
+            self.skip()?;
+            if !self.take(':') {
+                return Err(self.wrong("expected `:`"));
+            }
+            fields.push((key, self.value(depth + 1)?));
+            self.skip()?;
+            if !self.take(',') && self.peek() != Some('}') {
+                return Err(self.wrong("expected `,` or `}`"));
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Content, Wrong> {
+        self.next();
+        let mut items = Vec::new();
+        loop {
+            self.skip()?;
+            if self.take(']') {
+                return Ok(Content::List(items));
+            }
+            items.push(self.value(depth + 1)?);
+            self.skip()?;
+            if !self.take(',') && self.peek() != Some(']') {
+                return Err(self.wrong("expected `,` or `]`"));
+            }
+        }
+    }
+
+    fn name(&mut self) -> Result<String, Wrong> {
+        let mut name = String::new();
+        while let Some(next) = self
+            .peek()
+            .filter(|c| c.is_alphanumeric() || matches!(c, '$' | '_'))
+        {
+            name.push(next);
+            self.next();
+        }
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.wrong("expected the name of a field"));
+        }
+        Ok(name)
+    }
+
+    /// `true`, `false`, `null` or a number.
+    fn word(&mut self) -> Result<Content, Wrong> {
+        let mut word = String::new();
+        while let Some(next) = self
+            .peek()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        {
+            word.push(next);
+            self.next();
+        }
+        match word.as_str() {
+            "true" => Ok(Content::Flag(true)),
+            "false" => Ok(Content::Flag(false)),
+            "null" => Ok(Content::Null),
+            number if is_number(number) => Ok(Content::Text(word)),
+            _ => Err(self.wrong("expected a value")),
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Wrong> {
+        let began = self.line;
+        let quote = self.next();
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                None | Some('\n' | '\r') => {
+                    return Err((began, "a string does not end".to_owned()));
+                }
+                end if end == quote => return Ok(text),
+                Some('\\') => text.extend(self.escape()?),
+                Some(other) => text.push(other),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<Option<char>, Wrong> {
+        Ok(Some(match self.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('v') => '\u{b}',
+            Some('0') => '\0',
+            Some('\n' | '\u{2028}' | '\u{2029}') => return Ok(None),
+            Some('\r') => {
+                self.take('\n');
+                return Ok(None);
+            }
+            Some('x') => self
+                .code(2)
+                .and_then(char::from_u32)
+                .ok_or_else(|| self.wrong("a wrong escape"))?,
+            Some('u') => self.unicode()?,
+            Some(other) if !other.is_ascii_digit() => other,
+            _ => return Err(self.wrong("a wrong escape")),
+        }))
+    }
+
+    fn code(&mut self, digits: usize) -> Option<u32> {
+        let hex = self.rest.get(..digits)?;
+        let code = u32::from_str_radix(hex, 16).ok();
+        code.filter(|_| hex.bytes().all(|b| b.is_ascii_hexdigit()))
+            .inspect(|_| self.rest = self.rest.get(digits..).unwrap_or_default())
+    }
+
+    /// The rest of `\u`, with the second half of a surrogate pair.
+    fn unicode(&mut self) -> Result<char, Wrong> {
+        let first = self.code(4).ok_or_else(|| self.wrong("a wrong escape"))?;
+        if !(0xd800..0xdc00).contains(&first) {
+            return char::from_u32(first).ok_or_else(|| self.wrong("half of a surrogate pair"));
+        }
+        let second = if self.take('\\') && self.take('u') {
+            self.code(4)
+        } else {
+            None
+        };
+        let second = second.filter(|code| (0xdc00..0xe000).contains(code));
+        let second = second.ok_or_else(|| self.wrong("half of a surrogate pair"))?;
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        char::from_u32(code).ok_or_else(|| self.wrong("a wrong escape"))
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_start_matches(['+', '-']);
+    let is_hex = digits
+        .strip_prefix("0x")
+        .is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    is_hex
+        || digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && digits.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json5_allows_is_read_with_its_lines() {
+        let text = "// a comment\n{\n  a: 'it''s', /* more\n */ \"b\": [1, -.5, 0xff,],\n\
+                    c: \"\\u00e4\\ud83d\\ude00\\\nx\",\n  d: null, e: true,\n}\n";
+        let error = read(text).unwrap_err();
+        assert_eq!(error, (3, "expected `,` or `}`".to_owned()));
+        let text = text.replace("it''s", "it\\'s");
+        let root = read(&text).unwrap();
+        assert_eq!(root.text_of("a"), Some("it's"));
+        assert_eq!(root.get("b").unwrap().line, 4);
+        let numbers: Vec<_> = root
+            .get("b")
+            .unwrap()
+            .items()
+            .iter()
+            .map(Node::text)
+            .collect();
+        assert_eq!(numbers, [Some("1"), Some("-.5"), Some("0xff")]);
+        assert_eq!(root.text_of("c"), Some("ä😀x"));
+        assert!(root.get("d").is_none());
+        assert_eq!(root.get("e").unwrap().line, 7);
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line() {
+        for (text, line) in [
+            ("", 1),
+            ("{\n\n", 3),
+            ("{\"a\": 1\n\"b\": 2}", 2),
+            ("{\"a\": 1,\n\"a\": 2}", 2),
+            ("[\n\"a\n\"]", 2),
+            ("[\n1 2]", 2),
+            ("{}\n{}", 2),
+            ("\n/* x\n", 2),
+            ("[\"\\ud83d\"]", 1),
+            ("[\"\\x4\"]", 1),
+            ("[tru]", 1),
+            ("[0x]", 1),
+            ("{1a: 2}", 1),
+        ] {
+            assert_eq!(read(text).map(|_| ()).unwrap_err().0, line, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn depth_has_a_limit() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(&nested(MAX_DEPTH + 1)).is_ok());
+        assert!(read(&nested(MAX_DEPTH + 2)).is_err());
+    }
+}

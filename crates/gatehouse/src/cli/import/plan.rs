@@ -1,0 +1,226 @@
+//! What an import would make. The sources fill it; `apply` compares it with the server.
+
+use super::node::{Content, Document, Node};
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// A place in a file.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub path: PathBuf,
+    pub line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.line)
+    }
+}
+
+/// Something to make.
+pub enum Item {
+    /// An environment variable in the vault.
+    Variable { key: String, value: SecretString },
+    /// A provider's API key in the vault.
+    ProviderKey { id: String, key: SecretString },
+    /// A private key in the vault.
+    SshKey {
+        name: String,
+        private_key: SecretString,
+    },
+    Agent {
+        id: String,
+        params: Map<String, Value>,
+    },
+    Channel {
+        id: String,
+        params: Map<String, Value>,
+    },
+    Webhook {
+        name: String,
+        params: Map<String, Value>,
+    },
+}
+
+impl Item {
+    /// The kind and the name.
+    pub fn describe(&self) -> (&'static str, &str) {
+        match self {
+            Self::Variable { key, .. } => ("variable", key),
+            Self::ProviderKey { id, .. } => ("provider key", id),
+            Self::SshKey { name, .. } => ("SSH key", name),
+            Self::Agent { id, .. } => ("agent", id),
+            Self::Channel { id, .. } => ("channel", id),
+            Self::Webhook { name, .. } => ("webhook", name),
+        }
+    }
+}
+
+/// An item and where it was found.
+pub struct Planned {
+    pub item: Item,
+    pub from: Place,
+}
+
+/// Something that is not imported.
+#[derive(Debug)]
+pub struct Left {
+    pub what: String,
+    pub from: Place,
+    pub why: String,
+}
+
+/// What an import would make, what lay in clear text, and what is left out.
+#[derive(Default)]
+pub struct Plan {
+    pub items: Vec<Planned>,
+    pub clear: Vec<(String, Place)>,
+    pub left: Vec<Left>,
+}
+
+impl Plan {
+    pub fn place(path: &Path, line: usize) -> Place {
+        Place {
+            path: path.to_owned(),
+            line,
+        }
+    }
+
+    pub fn add(&mut self, item: Item, from: Place) {
+        self.items.push(Planned { item, from });
+    }
+
+    pub fn leave(&mut self, what: impl Into<String>, from: Place, why: impl Into<String>) {
+        self.left.push(Left {
+            what: what.into(),
+            from,
+            why: why.into(),
+        });
+    }
+
+    /// Notes that a secret lay in clear text.
+    pub fn in_clear(&mut self, what: impl Into<String>, from: Place) {
+        self.clear.push((what.into(), from));
+    }
+
+    /// Reads the text of a secret. A reference to a variable or a secret store is not a secret; it is left out.
+    pub fn secret(
+        &mut self,
+        document: &Document<'_>,
+        what: &str,
+        node: &Node,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        let from = Self::place(document.path, node.line);
+        let Content::Text(text) = &node.value else {
+            self.leave(what, from, "its secret is a reference to another store");
+            return None;
+        };
+        if text.is_empty() {
+            return None;
+        }
+        let reference = text
+            .strip_prefix("${")
+            .and_then(|text| text.strip_suffix('}'));
+        let Some(name) = reference else {
+            self.in_clear(what, from);
+            return Some(text.clone());
+        };
+        let found = variables(name);
+        if found.is_none() {
+            self.leave(
+                what,
+                from,
+                format!("its secret is the variable {name}, which is not set here"),
+            );
+        }
+        found
+    }
+
+    pub fn variable(&mut self, key: &str, value: &str, from: Place) {
+        self.in_clear(key, from.clone());
+        let value = SecretString::from(value);
+        let key = key.to_owned();
+        self.add(Item::Variable { key, value }, from);
+    }
+
+    /// A variable of an `.env` file: the key of a known provider, or a variable.
+    pub fn variable_or_key(&mut self, name: &str, value: &str, from: Place) {
+        match provider_of(name) {
+            Some(id) => {
+                self.in_clear(name, from.clone());
+                self.provider_key(id, value, from);
+            }
+            None => self.variable(name, value, from),
+        }
+    }
+
+    pub fn provider_key(&mut self, id: &str, key: &str, from: Place) {
+        let (id, key) = (id.to_owned(), SecretString::from(key));
+        self.add(Item::ProviderKey { id, key }, from);
+    }
+
+    /// A channel whose id is derived from the source, so that a second import finds it.
+    pub fn channel(
+        &mut self,
+        kind: &str,
+        source: &str,
+        account: &str,
+        fields: &Value,
+        from: Place,
+    ) {
+        let id = id_of(&format!("{source}-{kind}-{account}"));
+        let params = json!({
+            "type": kind, "id": id, "label": format!("{kind} ({source})"), "fields": fields,
+        });
+        if let Value::Object(params) = params {
+            self.add(Item::Channel { id, params }, from);
+        }
+    }
+
+    pub fn agent(&mut self, id: &str, params: Value, from: Place) {
+        if let Value::Object(params) = params {
+            let id = id.to_owned();
+            self.add(Item::Agent { id, params }, from);
+        }
+    }
+
+    /// A webhook, which is off until the owner has set its agent and its tools.
+    pub fn webhook(&mut self, name: &str, mut params: Map<String, Value>, from: Place) {
+        params.insert("name".to_owned(), json!(name));
+        params.insert("enabled".to_owned(), json!(false));
+        let name = name.to_owned();
+        self.add(Item::Webhook { name, params }, from);
+    }
+}
+
+/// Makes an id of letters, digits and hyphens.
+pub fn id_of(text: &str) -> String {
+    let mut id = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            id.push(c.to_ascii_lowercase());
+        } else if !id.ends_with('-') && !id.is_empty() {
+            id.push('-');
+        }
+        if id.len() == 60 {
+            break;
+        }
+    }
+    id.trim_end_matches('-').to_owned()
+}
+
+/// Returns the provider whose vendor documents this variable for its key.
+pub fn provider_of(variable: &str) -> Option<&'static str> {
+    Some(match variable {
+        "OPENAI_API_KEY" => "openai",
+        "ANTHROPIC_API_KEY" => "anthropic",
+        "OPENROUTER_API_KEY" => "openrouter",
+        "MISTRAL_API_KEY" => "mistral",
+        "GROQ_API_KEY" => "groq",
+        "ELEVENLABS_API_KEY" => "elevenlabs",
+        "DEEPGRAM_API_KEY" => "deepgram",
+        _ => return None,
+    })
+}

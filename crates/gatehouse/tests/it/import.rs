@@ -1,0 +1,475 @@
+//! `gatehouse import`, with a real server and files in the documented formats.
+
+use crate::process::{CommandOutput, Installation, PASSWORD, Server, make_key};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const OPENCLAW: &str = r#"// OpenClaw
+{
+  env: { OPENROUTER_API_KEY: "sk-or-clear", vars: { GROCERY_LIST: "milk" } },
+  agents: {
+    defaults: { model: { primary: "anthropic/claude" } },
+    list: [{ id: "main", name: "Claw", model: "openai/gpt", identity: { theme: "Be brief." } }],
+  },
+  models: {
+    providers: {
+      openai: { apiKey: "${OPENAI_KEY}" },
+      anthropic: { apiKey: { source: "env", provider: "default", id: "X" } },
+    },
+  },
+  channels: {
+    telegram: { botToken: "123:clear-telegram", allowFrom: ["1"] },
+    discord: { accounts: { work: { token: "discord-clear" } } },
+    whatsapp: { allowFrom: ["+15551234567"] },
+  },
+  hooks: { enabled: true, token: "hook" },
+}
+"#;
+
+const HERMES: &str = "\
+model:
+  default: anthropic/claude
+providers:
+  anthropic:
+    api_key: 'sk-ant-clear'
+platforms:
+  webhook:
+    enabled: true
+    extra:
+      secret: shared-clear-secret
+      routes:
+        github-pr:
+          events: [pull_request]
+          secret: route-clear-secret
+          prompt: |
+            Review {pull_request.title}
+        other:
+          prompt: Say hello
+mcp_servers:
+  files: { command: npx }
+";
+
+const HOOKS: &str = r#"[
+  {
+    "id": "redeploy",
+    "execute-command": "/bin/redeploy",
+    "trigger-rule": {
+      "and": [
+        { "match": { "type": "payload-hmac-sha256", "secret": "hub-clear",
+                     "parameter": { "source": "header", "name": "X-Hub-Signature-256" } } },
+        { "match": { "type": "value", "value": "refs/heads/main",
+                     "parameter": { "source": "payload", "name": "ref" } } },
+        { "match": { "type": "ip-whitelist", "ip-range": "192.0.2.0/24" } }
+      ]
+    }
+  },
+  { "id": "open", "execute-command": "/bin/true" }
+]
+"#;
+
+const CREDENTIALS: &str = r#"[
+  { "id": "1", "name": "Bot", "type": "telegramApi", "data": { "accessToken": "9:clear-n8n" } },
+  { "id": "2", "name": "Crm login", "type": "httpBasicAuth", "data": { "user": "u", "password": "clear-pw" } },
+  { "id": "3", "name": "Locked", "type": "slackApi", "data": "U2FsdGVkX1+abc" }
+]
+"#;
+
+const WORKFLOW: &str = r#"{
+  "name": "Orders",
+  "nodes": [
+    { "name": "Hook", "type": "n8n-nodes-base.webhook", "parameters": { "path": "orders", "authentication": "headerAuth" } },
+    { "name": "Nightly", "type": "n8n-nodes-base.scheduleTrigger",
+      "parameters": { "rule": { "interval": [{ "field": "cronExpression", "expression": "0 3 * * *" }, { "field": "days" }] } } },
+    { "name": "Code", "type": "n8n-nodes-base.code", "parameters": {} }
+  ],
+  "connections": {}
+}
+"#;
+
+/// A key that signs nothing: made for this test.
+const SECRETS: [&str; 12] = [
+    "sk-or-clear",
+    "123:clear-telegram",
+    "discord-clear",
+    "sk-ant-clear",
+    "shared-clear-secret",
+    "route-clear-secret",
+    "hub-clear",
+    "9:clear-n8n",
+    "clear-pw",
+    "from-dotenv",
+    "clear-variable",
+    "BEGIN OPENSSH",
+];
+
+struct Place {
+    installation: Installation,
+    server: Server,
+    key: String,
+}
+
+impl Place {
+    async fn new() -> Self {
+        let installation = Installation::new();
+        let server = installation.start();
+        server.set_up().await;
+        server.stop();
+        let key = make_key(&installation).await;
+        let server = installation.start();
+        let login = json!({ "password": PASSWORD });
+        server.post("/api/auth/login", login).await;
+        assert_eq!(server.vault_status().await, "unsealed");
+        Self {
+            installation,
+            server,
+            key,
+        }
+    }
+
+    fn import(&self, args: &[&str]) -> CommandOutput {
+        let mut all = vec![
+            "--json",
+            "--url",
+            &self.server.url,
+            "--api-key",
+            &self.key,
+            "import",
+        ];
+        all.extend(args);
+        let ran = self.installation.run(&all);
+        let shown = format!("{}{}", ran.stdout(), ran.stderr());
+        for secret in SECRETS {
+            assert!(!shown.contains(secret), "{secret} is shown: {shown}");
+        }
+        ran
+    }
+
+    /// What each item of a record became.
+    fn outcomes(record: &Value) -> Vec<(String, String)> {
+        let items = record["items"].as_array().unwrap();
+        let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
+        items
+            .iter()
+            .map(|item| {
+                let what = format!("{} {}", text(item, "what"), text(item, "name"));
+                (what, text(item, "outcome"))
+            })
+            .collect()
+    }
+
+    async fn names(&self, method: &str, list: &str, name: &str) -> Vec<String> {
+        let found = self.server.rpc(&self.key, method, json!({})).await;
+        let mut names: Vec<String> = found["result"][list]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item[name].as_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Imports twice: dry, then really, then again, which makes nothing.
+fn three_times(place: &Place, args: &[&str]) -> Value {
+    let mut dry = args.to_vec();
+    dry.push("--dry-run");
+    let planned = place.import(&dry).json();
+    let planned = Place::outcomes(&planned);
+    assert!(
+        planned
+            .iter()
+            .all(|(_, outcome)| outcome == "would be made"),
+        "{planned:?}"
+    );
+    let made = place.import(args).json();
+    for (what, outcome) in Place::outcomes(&made) {
+        assert!(
+            outcome.starts_with("made") || outcome.starts_with("not made: no such provider"),
+            "{what}: {outcome}"
+        );
+    }
+    let again = place.import(args).json();
+    for (what, outcome) in Place::outcomes(&again) {
+        assert!(
+            outcome == "exists" || outcome.starts_with("not made: no such provider"),
+            "{what}: {outcome}"
+        );
+    }
+    made
+}
+
+fn list<'a>(record: &'a Value, name: &str, field: &str) -> Vec<&'a str> {
+    record[name]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it[field].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn openclaw_becomes_agents_channels_and_secrets() {
+    let place = Place::new().await;
+    let file = place
+        .installation
+        .file("claw/openclaw.json", OPENCLAW)
+        .await;
+    place
+        .installation
+        .file("claw/.env", "OPENAI_KEY=from-dotenv\n")
+        .await;
+    let folder = file.parent().unwrap();
+    let dry = place.import(&["openclaw", text(folder), "--dry-run"]);
+    dry.ok();
+    assert_eq!(
+        place
+            .names("agents.list", "agents", "id")
+            .await
+            .iter()
+            .filter(|id| id.contains("openclaw"))
+            .count(),
+        0
+    );
+    let made = three_times(&place, &["openclaw", text(folder)]);
+    let channels = place.names("channels.list", "channels", "id").await;
+    assert!(
+        channels.contains(&"openclaw-telegram-default".to_owned()),
+        "{channels:?}"
+    );
+    assert!(channels.contains(&"openclaw-discord-work".to_owned()));
+    let agents = place.names("agents.list", "agents", "id").await;
+    assert!(agents.contains(&"openclaw-main".to_owned()), "{agents:?}");
+    let variables = place.names("env.list", "env_variables", "key").await;
+    assert!(
+        variables.contains(&"GROCERY_LIST".to_owned()),
+        "{variables:?}"
+    );
+    let clear = list(&made, "clear_text", "what");
+    assert!(
+        clear.contains(&"telegram botToken") && clear.contains(&"OPENROUTER_API_KEY"),
+        "{clear:?}"
+    );
+    let at = list(&made, "clear_text", "from");
+    assert!(
+        at.iter().any(|from| from.ends_with("openclaw.json:15")),
+        "{at:?}"
+    );
+    let left = list(&made, "not_imported", "what");
+    for what in ["key of anthropic", "channel whatsapp", "hooks"] {
+        assert!(left.contains(&what), "{what}: {left:?}");
+    }
+    assert_eq!(tokio::fs::read_to_string(&file).await.unwrap(), OPENCLAW);
+}
+
+#[tokio::test]
+async fn hermes_becomes_an_agent_channels_and_webhooks() {
+    let place = Place::new().await;
+    let file = place.installation.file("hermes/config.yaml", HERMES).await;
+    place
+        .installation
+        .file(
+            "hermes/.env",
+            "TELEGRAM_BOT_TOKEN='123:clear-telegram'\nSOME_TOKEN=clear-variable\n",
+        )
+        .await;
+    place
+        .installation
+        .file("hermes/SOUL.md", "You are calm.\n")
+        .await;
+    let made = three_times(&place, &["hermes", text(file.parent().unwrap())]);
+    let webhooks = place.names("webhooks.list", "webhooks", "name").await;
+    assert_eq!(webhooks, ["hermes github-pr", "hermes other"]);
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    for webhook in found["result"]["webhooks"].as_array().unwrap() {
+        assert_eq!(webhook["enabled"], false, "{webhook}");
+        assert_eq!(webhook["auth_mode"], "codehost_a_hmac_sha256", "{webhook}");
+    }
+    let agents = place.names("agents.list", "agents", "id").await;
+    assert!(agents.contains(&"hermes".to_owned()), "{agents:?}");
+    let variables = place.server.rpc(&place.key, "env.list", json!({})).await;
+    let variables = &variables["result"]["env_variables"];
+    assert_eq!(variables[0]["key"], "SOME_TOKEN");
+    assert_eq!(variables[0]["encrypted"], 1);
+    assert!(list(&made, "not_imported", "what").contains(&"mcp_servers"));
+}
+
+#[tokio::test]
+async fn hooks_become_webhooks_that_verify_as_before() {
+    let place = Place::new().await;
+    let file = place.installation.file("hooks.json", HOOKS).await;
+    let made = three_times(&place, &["webhook", text(&file)]);
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    let webhooks = found["result"]["webhooks"].as_array().unwrap();
+    let redeploy = webhooks.iter().find(|it| it["name"] == "redeploy").unwrap();
+    assert_eq!(redeploy["auth_mode"], "codehost_a_hmac_sha256");
+    assert_eq!(redeploy["allowed_cidrs"], json!(["192.0.2.0/24"]));
+    let open = webhooks.iter().find(|it| it["name"] == "open").unwrap();
+    assert_eq!(open["auth_mode"], "bearer");
+    let left = list(&made, "not_imported", "what");
+    assert!(
+        left.contains(&"rule of redeploy") && left.contains(&"verification of open"),
+        "{left:?}"
+    );
+    // The same in YAML.
+    let yaml = "- id: from-yaml\n  execute-command: /bin/true\n  trigger-rule:\n    match:\n      type: value\n      value: hub-clear\n      parameter: {source: header, name: X-Token}\n";
+    let file = place.installation.file("hooks.yaml", yaml).await;
+    three_times(&place, &["webhook", text(&file)]);
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    let webhooks = found["result"]["webhooks"].as_array().unwrap();
+    let yaml = webhooks
+        .iter()
+        .find(|it| it["name"] == "from-yaml")
+        .unwrap();
+    assert_eq!(yaml["auth_mode"], "static_header");
+}
+
+#[tokio::test]
+async fn n8n_becomes_webhooks_channels_and_variables() {
+    let place = Place::new().await;
+    let credentials = place
+        .installation
+        .file("credentials.json", CREDENTIALS)
+        .await;
+    let workflow = place.installation.file("workflow.json", WORKFLOW).await;
+    let made = three_times(&place, &["n8n", text(&credentials), text(&workflow)]);
+    let webhooks = place.names("webhooks.list", "webhooks", "name").await;
+    assert_eq!(webhooks, ["Orders / Hook", "Orders / Nightly"]);
+    let variables = place.names("env.list", "env_variables", "key").await;
+    assert_eq!(variables, ["CRM_LOGIN_PASSWORD", "CRM_LOGIN_USER"]);
+    let channels = place.names("channels.list", "channels", "id").await;
+    assert!(
+        channels.contains(&"n8n-telegram-bot".to_owned()),
+        "{channels:?}"
+    );
+    let left = list(&made, "not_imported", "what");
+    assert!(
+        left.contains(&"credential Locked") && left.contains(&"steps of Orders"),
+        "{left:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_malformed_file_is_named_with_its_line_and_leaves_nothing() {
+    let place = Place::new().await;
+    let file = |name: &'static str, text: &'static str| place.installation.file(name, text);
+    let good = file("good.env", "GOOD=clear-variable\n").await;
+    let bad = file("bad.env", "FIRST=1\n\nnot a variable\n").await;
+    let ran = place.import(&["env", text(&bad), text(&good)]);
+    assert!(
+        ran.failed(1).contains("bad.env:3: expected NAME=value"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(
+        place.names("env.list", "env_variables", "key").await,
+        ["GOOD"]
+    );
+    for (source, name, text_of_file, place_of_error) in [
+        (
+            "webhook",
+            "a.json",
+            "[\n{ \"id\": \"a\", \"execute-command\": \"x\" },\n{ \"id\": \"b\" }]",
+            "a.json:3: `execute-command` is missing",
+        ),
+        (
+            "webhook",
+            "b.yaml",
+            "- id: a\n   execute-command: x\n",
+            "b.yaml:2: ",
+        ),
+        (
+            "webhook",
+            "c.json",
+            "{}",
+            "c.json:1: expected a list of hooks",
+        ),
+        (
+            "n8n",
+            "d.json",
+            "[{ \"name\": \"x\",\n \"nodes\": [\n {}] }]",
+            "d.json:3: `type` is missing",
+        ),
+        (
+            "n8n",
+            "e.json",
+            "[\n{ \"other\": 1 }]",
+            "e.json:2: expected a workflow",
+        ),
+        ("n8n", "f.json", "{ \"name\": \"x\",\n", "f.json:2: "),
+    ] {
+        let path = place.installation.file(name, text_of_file).await;
+        let ran = place.import(&[source, text(&path)]);
+        let said = ran.failed(1);
+        assert!(said.contains(place_of_error), "{name}: {said}");
+    }
+    let none: [String; 0] = [];
+    assert_eq!(place.names("webhooks.list", "webhooks", "name").await, none);
+    let missing = place.import(&["env", "/nowhere/.env"]);
+    assert!(missing.failed(1).contains("cannot read /nowhere/.env"));
+}
+
+#[tokio::test]
+async fn secrets_are_imported_only_into_an_open_vault() {
+    let installation = Installation::new();
+    let server = installation.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&installation).await;
+    let server = installation.start();
+    let place = Place {
+        installation,
+        server,
+        key,
+    };
+    assert_eq!(place.server.vault_status().await, "sealed");
+    let file = place.installation.file(".env", "A=clear-variable\n").await;
+    let ran = place.import(&["env", text(&file)]);
+    assert!(
+        ran.failed(1).contains("the vault is sealed"),
+        "{}",
+        ran.stderr()
+    );
+    let login = json!({ "password": PASSWORD });
+    place.server.post("/api/auth/login", login).await;
+    let none: [String; 0] = [];
+    assert_eq!(place.names("env.list", "env_variables", "key").await, none);
+}
+
+#[tokio::test]
+async fn private_keys_of_a_folder_are_imported_and_those_with_a_passphrase_named() {
+    let place = Place::new().await;
+    let made = std::process::Command::new("ssh-keygen").arg("-V").output();
+    if made.is_err() {
+        eprintln!("LEFT OUT: ssh-keygen is not installed");
+        return;
+    }
+    let folder = place.installation.file("ssh/known_hosts", "x\n").await;
+    let folder = folder.parent().unwrap();
+    for (name, passphrase) in [("id_plain", ""), ("id_locked", "secret")] {
+        let ran = std::process::Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", passphrase, "-f"])
+            .arg(folder.join(name))
+            .status();
+        assert!(ran.unwrap().success());
+    }
+    let made = three_times(&place, &["ssh-agent", "--folder", text(folder)]);
+    assert_eq!(
+        place.names("ssh_keys.list", "ssh_keys", "name").await,
+        ["id_plain"]
+    );
+    assert_eq!(list(&made, "not_imported", "what"), ["SSH key id_locked"]);
+}

@@ -1,0 +1,276 @@
+//! One order of a certificate (RFC 8555, section 7.4) with the challenge TLS-ALPN-01 (RFC 8737).
+
+use super::http_client::AcmeHttp;
+use super::{CertificateFacts, PemCertificate};
+use crate::Services;
+use gatehouse_config::Acme;
+use gatehouse_store::{StoreError, TlsAccountRow};
+use instant_acme::{
+    Account, AuthorizationStatus, ChallengeType, Error, Identifier, NewAccount, NewOrder, Order,
+    OrderStatus, RetryPolicy,
+};
+use std::time::Duration;
+
+/// How long the whole order may take.
+const ORDER_TIMEOUT: Duration = Duration::from_mins(5);
+/// How long the authority may take to verify the names, and to issue.
+const STEP_TIMEOUT: Duration = Duration::from_mins(2);
+/// The maximum length of an error, in characters.
+const MAX_ERROR_CHARS: usize = 500;
+/// The type of the error for an account that the authority does not know (RFC 8555, section 6.7).
+const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
+
+/// A new certificate.
+#[derive(Debug)]
+pub(super) struct Issued {
+    pub(super) certificate: PemCertificate,
+    pub(super) facts: CertificateFacts,
+}
+
+/// Why there is no certificate.
+#[derive(Debug)]
+pub(super) struct OrderFailure {
+    /// For the owner, without a period.
+    pub(super) message: String,
+    /// How long the authority asked to wait.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// A step of an order failed.
+#[derive(Debug, thiserror::Error)]
+enum StepError {
+    #[error("{}", described(.0))]
+    Acme(#[from] Error),
+    #[error("the database cannot be used")]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Other(String),
+}
+
+fn described(error: &Error) -> String {
+    let mut text = match error {
+        Error::Api(problem) => {
+            let detail = problem.detail.clone().or_else(|| problem.r#type.clone());
+            let mut text = detail.unwrap_or_else(|| "an error without details".to_owned());
+            for part in problem
+                .subproblems
+                .iter()
+                .filter_map(|it| it.detail.as_ref())
+            {
+                text = format!("{text}; {part}");
+            }
+            format!("the certificate authority refused: {text}")
+        }
+        Error::Timeout(_) => "the certificate authority took too long".to_owned(),
+        Error::Json(_) => "the certificate authority sent an answer that cannot be read".to_owned(),
+        Error::Other(error) => {
+            let mut text = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text = format!("{text}: {cause}");
+                source = cause.source();
+            }
+            text
+        }
+        other => other.to_string(),
+    };
+    if let Some((end, _)) = text.char_indices().nth(MAX_ERROR_CHARS) {
+        text.truncate(end);
+    }
+    text.trim_end_matches('.')
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// Orders a certificate. Challenges are stored for all nodes and removed afterwards.
+pub(super) async fn order(services: &Services, acme: &Acme) -> Result<Issued, OrderFailure> {
+    let is_https = acme.directory.scheme() == "https";
+    let http = AcmeHttp::new(services.outbound.clone(), services.clock.clone(), is_https);
+    let ordering = Ordering {
+        services,
+        acme,
+        http: http.clone(),
+    };
+    let outcome = tokio::time::timeout(ORDER_TIMEOUT, ordering.run()).await;
+    let outcome = outcome.unwrap_or_else(|_| Err(StepError::Other("it took too long".to_owned())));
+    ordering.remove_challenges().await;
+    outcome.map_err(|error| OrderFailure {
+        message: error.to_string(),
+        retry_after: http.retry_after(),
+    })
+}
+
+struct Ordering<'a> {
+    services: &'a Services,
+    acme: &'a Acme,
+    http: AcmeHttp,
+}
+
+impl Ordering<'_> {
+    async fn run(&self) -> Result<Issued, StepError> {
+        let identifiers: Vec<Identifier> = self
+            .acme
+            .domains
+            .iter()
+            .cloned()
+            .map(Identifier::Dns)
+            .collect();
+        let account = self.account().await?;
+        let placed = account.new_order(&NewOrder::new(&identifiers)).await;
+        if let Err(Error::Api(problem)) = &placed
+            && problem.r#type.as_deref() == Some(NO_ACCOUNT)
+        {
+            self.forget_account().await?;
+        }
+        let mut order = placed?;
+        self.prepare_challenges(&mut order).await?;
+        let steps = RetryPolicy::new().timeout(STEP_TIMEOUT);
+        let ready = order.poll_ready(&steps).await;
+        if !matches!(ready, Ok(OrderStatus::Ready)) {
+            let reasons = self.refusals(&mut order).await;
+            if !reasons.is_empty() {
+                return Err(StepError::Other(reasons));
+            }
+            ready?;
+            let message = "the certificate authority refused the order without a reason";
+            return Err(StepError::Other(message.to_owned()));
+        }
+        let private_key = order.finalize().await?;
+        let chain = order.poll_certificate(&steps).await?;
+        let facts = CertificateFacts::from_pem(&chain)
+            .map_err(|error| StepError::Other(error.to_string()))?;
+        if let Some(missing) = self
+            .acme
+            .domains
+            .iter()
+            .find(|it| !facts.names.contains(it))
+        {
+            let message = format!("the certificate that was issued lacks the name {missing}");
+            return Err(StepError::Other(message));
+        }
+        Ok(Issued {
+            certificate: PemCertificate { chain, private_key },
+            facts,
+        })
+    }
+
+    /// Opens the account that is stored, or creates one.
+    async fn account(&self) -> Result<Account, StepError> {
+        let directory = self.acme.directory.to_string();
+        let store = &self.services.store;
+        let wanted = directory.clone();
+        let stored =
+            store.read(move |conn| Box::pin(async move { conn.find_tls_account(&wanted).await }));
+        let stored: Option<TlsAccountRow> = stored.await?;
+        let contact = format!("mailto:{}", self.acme.email);
+        let builder = Account::builder_with_http(Box::new(self.http.clone()));
+        let (account, credentials) = if let Some(row) = stored {
+            let credentials = serde_json::from_str(&row.credentials).map_err(Error::from)?;
+            let account = builder.from_credentials(credentials).await?;
+            if row.email == self.acme.email {
+                return Ok(account);
+            }
+            account.update_contacts(&[contact.as_str()]).await?;
+            (account, row.credentials)
+        } else {
+            let new = NewAccount {
+                contact: &[contact.as_str()],
+                terms_of_service_agreed: true,
+                only_return_existing: false,
+            };
+            let (account, credentials) = builder.create(&new, directory.clone(), None).await?;
+            let credentials = serde_json::to_string(&credentials).map_err(Error::from)?;
+            (account, credentials)
+        };
+        let row = TlsAccountRow {
+            directory,
+            email: self.acme.email.clone(),
+            credentials,
+            created_at: self.services.clock.now(),
+        };
+        let stored = store.write(move |conn| {
+            let row = row.clone();
+            Box::pin(async move { conn.update_tls_account(&row).await })
+        });
+        let stored: Result<(), StoreError> = stored.await;
+        stored?;
+        Ok(account)
+    }
+
+    /// Removes an account that the authority does not know any more. The next order creates another one.
+    async fn forget_account(&self) -> Result<(), StoreError> {
+        let directory = self.acme.directory.to_string();
+        let removed = self.services.store.write(move |conn| {
+            let directory = directory.clone();
+            Box::pin(async move { conn.delete_tls_account(&directory).await })
+        });
+        removed.await
+    }
+
+    /// Stores what to present for each name that is not verified yet, then lets the authority verify it.
+    async fn prepare_challenges(&self, order: &mut Order) -> Result<(), StepError> {
+        let expires_at = self.services.clock.now().after(ORDER_TIMEOUT * 2);
+        let mut authorizations = order.authorizations();
+        while let Some(authorization) = authorizations.next().await {
+            let mut authorization = authorization?;
+            match authorization.status {
+                AuthorizationStatus::Pending => {}
+                // Verified recently.
+                AuthorizationStatus::Valid => continue,
+                _ => {
+                    let message = "the certificate authority did not start to verify a name";
+                    return Err(StepError::Other(message.to_owned()));
+                }
+            }
+            let name = authorization.identifier().to_string();
+            let Some(mut challenge) = authorization.challenge(ChallengeType::TlsAlpn01) else {
+                return Err(StepError::Other(format!(
+                    "the certificate authority does not offer TLS-ALPN-01 for {name}"
+                )));
+            };
+            let digest = challenge.key_authorization().digest().as_ref().to_vec();
+            let stored = self.services.store.write(move |conn| {
+                let (name, digest) = (name.clone(), digest.clone());
+                Box::pin(async move { conn.update_tls_challenge(&name, digest, expires_at).await })
+            });
+            let stored: Result<(), StoreError> = stored.await;
+            stored?;
+            challenge.set_ready().await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what was wrong with each name; empty if the authority does not say.
+    async fn refusals(&self, order: &mut Order) -> String {
+        let mut reasons = Vec::new();
+        let mut authorizations = order.authorizations();
+        while let Some(Ok(mut authorization)) = authorizations.next().await {
+            let name = authorization.identifier().to_string();
+            let Ok(state) = authorization.refresh().await else {
+                break;
+            };
+            let failed = state.challenges.iter().find_map(|it| it.error.clone());
+            if let Some(problem) = failed {
+                let text = described(&Error::Api(problem));
+                reasons.push(format!("{name}: {text}"));
+            }
+        }
+        reasons.join("; ")
+    }
+
+    async fn remove_challenges(&self) {
+        let names = self.acme.domains.clone();
+        let removed = self.services.store.write(move |conn| {
+            let names = names.clone();
+            Box::pin(async move {
+                for name in &names {
+                    conn.delete_tls_challenge(name).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        });
+        // They expire in a few minutes.
+        drop(removed.await);
+    }
+}

@@ -1,0 +1,77 @@
+//! The handshake, and the answer to a certificate authority that verifies a name (RFC 8737).
+
+use super::{ServerTls, Source, builder};
+use gatehouse_services::Services;
+use rcgen::{CertificateParams, CustomExtension, DistinguishedName, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::server::{Acceptor, ClientHello};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use std::io::{Error, Result};
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor};
+
+/// The application protocol of the challenge (RFC 8737, section 6.2).
+const ACME_TLS: &[u8] = b"acme-tls/1";
+
+/// How a handshake ended.
+pub(crate) enum Accepted {
+    /// A client, which will send requests.
+    Client(Box<TlsStream<TcpStream>>),
+    /// A certificate authority, which got its answer.
+    Challenge,
+}
+
+impl ServerTls {
+    pub(crate) async fn accept(&self, stream: TcpStream, services: &Services) -> Result<Accepted> {
+        let Source::Acme(acme) = &self.source else {
+            let accepted = TlsAcceptor::from(Arc::clone(&self.config)).accept(stream);
+            return Ok(Accepted::Client(Box::new(accepted.await?)));
+        };
+        let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+        if !is_challenge(&start.client_hello()) {
+            let accepted = start.into_stream(Arc::clone(&self.config));
+            return Ok(Accepted::Client(Box::new(accepted.await?)));
+        }
+        let name = start
+            .client_hello()
+            .server_name()
+            .map(str::to_ascii_lowercase);
+        let name = name.filter(|name| acme.domains.contains(name));
+        let name = name.ok_or_else(|| Error::other("a challenge for a name that is not ours"))?;
+        let digest = services.find_tls_challenge(&name).await;
+        let digest = digest.map_err(Error::other)?;
+        let digest = digest.ok_or_else(|| Error::other("no challenge is open for this name"))?;
+        let config = challenge_config(&name, &digest)?;
+        let mut answered = start.into_stream(Arc::new(config)).await?;
+        tracing::info!(name, "a certificate authority verified a name");
+        answered.shutdown().await?;
+        Ok(Accepted::Challenge)
+    }
+}
+
+/// Whether the client offers the protocol of the challenge and no other, as an authority does (section 3).
+fn is_challenge(hello: &ClientHello<'_>) -> bool {
+    let offered = hello.alpn();
+    offered.is_some_and(|mut offered| offered.next() == Some(ACME_TLS) && offered.next().is_none())
+}
+
+/// Makes the certificate for a challenge (section 3): self-signed, with the name and the digest.
+fn challenge_config(name: &str, digest: &[u8]) -> Result<rustls::ServerConfig> {
+    let digest: &[u8; 32] = digest.try_into().map_err(Error::other)?;
+    let key = KeyPair::generate().map_err(Error::other)?;
+    let mut params = CertificateParams::new([name.to_owned()]).map_err(Error::other)?;
+    params.distinguished_name = DistinguishedName::new();
+    params.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
+    let certificate = params.self_signed(&key).map_err(Error::other)?;
+    // `CertifiedKey::from_der` refuses the certificate, because its critical extension is unknown to rustls.
+    let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&PrivateKeyDer::from(key));
+    let certified = CertifiedKey::new(vec![certificate.into()], key.map_err(Error::other)?);
+    let resolver = SingleCertAndKey::from(certified);
+    let builder = builder().map_err(Error::other)?;
+    let mut config = builder.with_cert_resolver(Arc::new(resolver));
+    config.alpn_protocols = vec![ACME_TLS.to_vec()];
+    Ok(config)
+}

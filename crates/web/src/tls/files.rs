@@ -1,0 +1,193 @@
+//! Certificate files, read again when they change.
+
+use super::of_der;
+use gatehouse_services::certificates::{CertificateFacts, record_expiry};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often the files are looked at.
+const POLL: Duration = Duration::from_secs(2);
+
+/// The files cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("cannot read the {what} file {}", path.display())]
+    Read {
+        /// `certificate` or `key`.
+        what: &'static str,
+        path: PathBuf,
+        #[source]
+        source: rustls::pki_types::pem::Error,
+    },
+    /// The certificate and the key do not match, or one is unusable.
+    #[error("the certificate cannot be used")]
+    Unusable(#[from] rustls::Error),
+}
+
+impl LoadError {
+    /// For `doctor`, without paths.
+    fn summary(&self) -> String {
+        match self {
+            Self::Read { what, .. } => format!("the {what} file cannot be read"),
+            Self::Unusable(error) => error.to_string(),
+        }
+    }
+}
+
+/// What changes when a file is written or replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+/// PEM files, and when they were last read.
+#[derive(Clone, Debug)]
+pub struct CertificateFiles {
+    cert: PathBuf,
+    key: PathBuf,
+    seen: [Option<Stamp>; 2],
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = std::fs::metadata(path).ok()?;
+    Some(Stamp {
+        inode: found.ino(),
+        size: found.size(),
+        modified: (found.mtime(), found.mtime_nsec()),
+    })
+}
+
+fn load(cert: &Path, key: &Path) -> Result<CertifiedKey, LoadError> {
+    let read = |what, path: &Path| {
+        let path = path.to_owned();
+        move |source| LoadError::Read { what, path, source }
+    };
+    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(cert)
+        .and_then(Iterator::collect)
+        .map_err(read("certificate", cert))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(read("key", key))?;
+    let found = of_der(chain, private)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "called at startup and by spawn_blocking"
+    )]
+    let text = std::fs::read_to_string(cert).unwrap_or_default();
+    if let Ok(facts) = CertificateFacts::from_pem(&text) {
+        record_expiry(&facts);
+    }
+    Ok(found)
+}
+
+impl CertificateFiles {
+    /// Reads the files. Blocks.
+    pub(super) fn open(cert: &Path, key: &Path) -> Result<(Self, CertifiedKey), LoadError> {
+        // Before they are read, so that a change during that is noticed.
+        let seen = [stamp(cert), stamp(key)];
+        let found = load(cert, key)?;
+        let files = Self {
+            cert: cert.to_owned(),
+            key: key.to_owned(),
+            seen,
+        };
+        Ok((files, found))
+    }
+
+    /// Reads the files if they changed since the last time. Blocks.
+    fn reload(&mut self) -> Option<Result<CertifiedKey, LoadError>> {
+        let now = [stamp(&self.cert), stamp(&self.key)];
+        if now == self.seen {
+            return None;
+        }
+        self.seen = now;
+        Some(load(&self.cert, &self.key))
+    }
+
+    /// Reports each change of the files. Usually the two files are not replaced at the same moment; until both are,
+    /// the key does not match, and the certificate before it stays in use.
+    pub(super) async fn watch(self, mut report: impl FnMut(Result<CertifiedKey, String>)) {
+        let mut files = self;
+        let mut timer = tokio::time::interval(POLL);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            timer.tick().await;
+            let looked = tokio::task::spawn_blocking(move || {
+                let outcome = files.reload();
+                (files, outcome)
+            });
+            let Ok((back, outcome)) = looked.await else {
+                return;
+            };
+            files = back;
+            match outcome {
+                None => {}
+                Some(Ok(found)) => {
+                    tracing::info!("the changed certificate files are in use");
+                    report(Ok(found));
+                }
+                Some(Err(error)) => {
+                    let error = error.summary();
+                    tracing::warn!(
+                        error,
+                        "the changed certificate files cannot be used; the certificate before stays in use"
+                    );
+                    report(Err(error));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Pair {
+        cert: String,
+        key: String,
+    }
+
+    fn made() -> Pair {
+        let made = rcgen::generate_simple_self_signed(["a.example".to_owned()]).unwrap();
+        Pair {
+            cert: made.cert.pem(),
+            key: made.signing_key.serialize_pem(),
+        }
+    }
+
+    /// Replaces a file as certificate tools do.
+    fn put(path: &Path, text: &str) {
+        let new = path.with_extension("new");
+        let mut file = std::fs::File::create(&new).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        std::fs::rename(&new, path).unwrap();
+    }
+
+    #[test]
+    fn changed_files_are_used_when_both_are_there() {
+        let directory = std::env::temp_dir().join(format!("gatehouse-tls-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
+        let (first, second) = (made(), made());
+        put(&cert, &first.cert);
+        put(&key, &first.key);
+        let (mut files, found) = CertificateFiles::open(&cert, &key).unwrap();
+        assert!(files.reload().is_none());
+        put(&cert, &second.cert);
+        assert!(matches!(files.reload(), Some(Err(LoadError::Unusable(_)))));
+        assert!(files.reload().is_none(), "tried once per change");
+        put(&key, &second.key);
+        let renewed = files.reload().unwrap().unwrap();
+        assert_ne!(renewed.cert, found.cert);
+        std::fs::remove_file(&cert).unwrap();
+        assert!(matches!(files.reload(), Some(Err(LoadError::Read { .. }))));
+        put(&cert, &second.cert);
+        assert!(matches!(files.reload(), Some(Ok(_))));
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
