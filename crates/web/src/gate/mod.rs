@@ -12,6 +12,7 @@ mod vault_guard;
 
 pub use class::{PathClass, path_class};
 pub use head::MAX_HEAD_BYTES;
+use public::is_hub_check;
 pub use public::is_public;
 pub use vault_guard::is_guarded;
 
@@ -191,7 +192,9 @@ fn refuse_unless_allowed(request: &Parts, context: &RequestContext) -> Result<()
     let path = request.uri.path();
     let setup_required = match context.decision {
         Decision::Allowed(_) => return Ok(()),
-        _ if is_public(&request.method, path) => return Ok(()),
+        _ if is_public(&request.method, path) || is_hub_check(&request.method, &request.uri) => {
+            return Ok(());
+        }
         Decision::SetupRequired => true,
         Decision::Unauthorized => false,
     };

@@ -1,10 +1,11 @@
 //! The paths that need no authentication even when credentials exist. This applies only to the gate: routes
 //! below `/api/auth` that need an identity declare that in the route table.
 
-use http::Method;
+use http::{Method, Uri};
 
 /// Every path below these prefixes is public.
 const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
+const INGEST: &str = "/api/webhooks/ingest/";
 const PATHS: [&str; 11] = [
     "/health",
     "/health/live",
@@ -29,8 +30,16 @@ pub fn is_public(method: &Method, path: &str) -> bool {
         // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
         || ((reads || method == Method::POST) && path.starts_with("/approve/"))
         // Each webhook authenticates its senders itself.
-        || (matches!(*method, Method::POST | Method::GET)
-            && path.starts_with("/api/webhooks/ingest/"))
+        || (method == Method::POST && path.starts_with(INGEST))
+}
+
+/// Whether a hub verifies the URL of a webhook. It proves itself by the webhook's verify token in the query.
+pub fn is_hub_check(method: &Method, uri: &Uri) -> bool {
+    method == Method::GET
+        && uri.path().starts_with(INGEST)
+        && uri
+            .query()
+            .is_some_and(|query| query.contains("hub.verify_token="))
 }
 
 #[cfg(test)]
@@ -75,9 +84,13 @@ mod tests {
             assert!(!open(Method::GET, path), "{path}");
         }
         assert!(open(Method::POST, "/api/webhooks/ingest/wh_x"));
-        assert!(open(Method::GET, "/api/webhooks/ingest/wh_x"));
-        assert!(!open(Method::PUT, "/api/webhooks/ingest/wh_x"));
+        assert!(!open(Method::GET, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::POST, "/share/x"));
+        let hub = |method, uri| is_hub_check(&method, &Uri::from_static(uri));
+        let asked = "/api/webhooks/ingest/wh_x?hub.mode=subscribe&hub.verify_token=t";
+        assert!(hub(Method::GET, asked) && !hub(Method::PUT, asked));
+        assert!(!hub(Method::GET, "/api/webhooks/ingest/wh_x"));
+        assert!(!hub(Method::GET, "/api/env?hub.verify_token=t"));
         assert!(open(Method::POST, "/approve/x") && !open(Method::DELETE, "/approve/x"));
     }
 }

@@ -86,8 +86,6 @@ fn is_public(method: &str, path: &str) -> bool {
         || (method == "GET" && path.starts_with("/share/"))
         || path.starts_with("/approve/")
         || is_ingest(method, path)
-        // A hub proves itself by the webhook's verify token.
-        || (method == "GET" && path.starts_with("/api/webhooks/ingest/"))
 }
 
 /// Ingest authenticates in its own way and reports a sealed vault at its own point.

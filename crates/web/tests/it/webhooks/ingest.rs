@@ -141,10 +141,16 @@ async fn unknown_and_disabled_get_the_same_404() {
     send(&remote, "/api/webhooks/ingest/wh_none", &[], large)
         .await
         .refused(404, "NOT_FOUND");
-    // Only POST, and GET for hubs, is public.
-    for (method, status) in [("GET", 405), ("PUT", 401), ("DELETE", 401)] {
-        let reply = remote.send(method, &off.path(), None).await;
-        assert_eq!(reply.status.as_u16(), status, "{method}");
+    // Only POST is public, and a GET with the verify token of a hub.
+    let hub = format!("{}?hub.mode=subscribe&hub.verify_token=x", off.path());
+    for (method, path, status) in [
+        ("GET", off.path(), 401),
+        ("GET", hub, 405),
+        ("PUT", off.path(), 401),
+        ("DELETE", off.path(), 401),
+    ] {
+        let reply = remote.send(method, &path, None).await;
+        assert_eq!(reply.status.as_u16(), status, "{method} {path}");
     }
     owner
         .get(&off.path())
