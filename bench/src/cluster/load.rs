@@ -16,7 +16,7 @@ const CONNECTIONS: usize = 8;
 /// How long a sender waits for a node before it goes to the next one.
 const ATTEMPT: Duration = Duration::from_secs(1);
 /// A delivery that no node accepts for this long means that the cluster is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Deliveries of one session.
 const OF_A_SESSION: usize = 20;
 

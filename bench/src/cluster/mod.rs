@@ -75,7 +75,7 @@ pub async fn run(args: &Args) -> Result<()> {
         waits.extend(sent.waits);
     }
     let mut report = Report::default();
-    cluster.report_faults(&faults, &mut waits, &mut report);
+    report_faults(&faults, &mut waits, &mut report);
     revocation::measure(&cluster, &mut report).await?;
     cluster.check(&lanes, &accepted, &mut report).await?;
     report.print();
@@ -144,34 +144,6 @@ impl Cluster {
         Ok(undone.elapsed())
     }
 
-    fn report_faults(&self, faults: &Recoveries, waits: &mut [Duration], report: &mut Report) {
-        let count: usize = faults.values().map(Vec::len).sum();
-        report.fact("faults", "≥ 100", count >= 100, count);
-        for (name, times) in faults {
-            report.value(
-                format!(
-                    "{name} ({}): longest until all nodes accept again",
-                    times.len()
-                ),
-                Goal::Reported,
-                greatest(times).as_secs_f64(),
-                (2, "s"),
-            );
-        }
-        report.value(
-            "a sender's longest time until a delivery is accepted",
-            Goal::AtMost(5.0),
-            greatest(waits).as_secs_f64(),
-            (2, "s"),
-        );
-        report.value(
-            "a sender's median time until a delivery is accepted",
-            Goal::Reported,
-            median(waits).as_secs_f64() * 1000.0,
-            (1, "ms"),
-        );
-    }
-
     /// Waits until the queue is empty, and compares the rows with what the services outside received.
     async fn check(
         &self,
@@ -210,4 +182,32 @@ impl Cluster {
         );
         Ok(())
     }
+}
+
+fn report_faults(faults: &Recoveries, waits: &mut [Duration], report: &mut Report) {
+    let count: usize = faults.values().map(Vec::len).sum();
+    report.fact("faults", "≥ 100", count >= 100, count);
+    for (name, times) in faults {
+        report.value(
+            format!(
+                "{name} ({}): longest until all nodes accept again",
+                times.len()
+            ),
+            Goal::Reported,
+            greatest(times).as_secs_f64(),
+            (2, "s"),
+        );
+    }
+    report.value(
+        "a sender's longest time until a delivery is accepted",
+        Goal::AtMost(5.0),
+        greatest(waits).as_secs_f64(),
+        (2, "s"),
+    );
+    report.value(
+        "a sender's median time until a delivery is accepted",
+        Goal::Reported,
+        median(waits).as_secs_f64() * 1000.0,
+        (1, "ms"),
+    );
 }

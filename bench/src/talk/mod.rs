@@ -56,7 +56,10 @@ pub async fn run(args: &Args) -> Result<()> {
             }
         });
         let turns: Vec<Turn> = try_join_all(calls).await?.into_iter().flatten().collect();
-        let busy = (gateway.processor_time()? - before.0).as_secs_f64();
+        let busy = gateway
+            .processor_time()?
+            .saturating_sub(before.0)
+            .as_secs_f64();
         let passed = before.1.elapsed().as_secs_f64();
         let what = match conversations {
             1 => "one conversation".to_owned(),

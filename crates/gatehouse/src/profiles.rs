@@ -2,7 +2,9 @@
 //! effect at the next start.
 
 use gatehouse_sources::profile::{self, AddError};
-use gatehouse_sources::profile_file::{MAX_FILE_BYTES, MAX_FILES, ProfileFileError, parse};
+use gatehouse_sources::profile_file::{
+    MAX_FILE_BYTES, MAX_FILES, ProfileFile, ProfileFileError, parse,
+};
 use std::path::{Path, PathBuf};
 
 /// The folder in the data directory.
@@ -72,7 +74,7 @@ pub fn load(data_dir: &Path) -> Result<(), ProfilesError> {
     if files.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = files.iter().map(|file| file.id()).collect();
+    let ids: Vec<&str> = files.iter().map(ProfileFile::id).collect();
     profile::add(files).map_err(|source| ProfilesError::Added {
         file: match &source {
             AddError::Exists(id) => {

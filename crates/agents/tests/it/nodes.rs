@@ -3,7 +3,7 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::{AgentsSettings, Audience};
+use gatehouse_agents::{AgentsSettings, Audience, Stop};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::{StoreError, testing};
 use serde_json::json;
@@ -157,9 +157,9 @@ async fn a_node_that_was_frozen_does_not_write_into_a_turn_that_another_ended() 
     let stops = async || {
         let page = there.agents.history(&session, 50, None).await.unwrap();
         let messages = page.messages.iter().filter_map(|message| message.stop);
-        messages.map(|stop| stop.as_str()).collect::<Vec<_>>()
+        messages.map(Stop::as_str).collect::<Vec<_>>()
     };
-    there.clock.advance(Duration::from_secs(60));
+    there.clock.advance(Duration::from_mins(1));
     there.agents.background().await;
     assert_eq!(
         stops().await,
@@ -302,6 +302,6 @@ async fn the_next_turn_ends_one_of_a_node_that_is_gone() {
     until(&mut events, "chat.done").await;
     let page = here.agents.history(&session, 50, None).await.unwrap();
     let stops = page.messages.iter().filter_map(|message| message.stop);
-    let stops: Vec<_> = stops.map(|stop| stop.as_str()).collect();
+    let stops: Vec<_> = stops.map(Stop::as_str).collect();
     assert_eq!(stops, ["interrupted", "end"]);
 }

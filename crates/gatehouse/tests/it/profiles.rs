@@ -1,6 +1,7 @@
 //! Profiles of senders in files of the data directory, and the handshakes of senders, with a real server.
 
 use crate::process::{BINARY, Installation, Server};
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -36,7 +37,7 @@ fn hex(key: &str, text: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).unwrap();
     mac.update(text.as_bytes());
     let bytes = mac.finalize().into_bytes();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&bytes)
 }
 
 fn now() -> u64 {
@@ -79,6 +80,7 @@ fn acme_signature(secret: &str, time: u64, body: &str) -> (&'static str, String)
     ("x-acme-signature", format!("t={time},v1={signature}"))
 }
 
+#[expect(clippy::too_many_lines, reason = "one story from beginning to end")]
 #[tokio::test]
 async fn a_file_adds_a_sender_with_its_handshake() {
     let installation = Installation::new();
@@ -253,8 +255,7 @@ async fn a_discord_interaction_gets_a_pong_and_a_reply() {
     let installation = Installation::new();
     let server = installation.start();
     let key = SigningKey::from_bytes(&[7; 32]);
-    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
-    let public = hex(key.verifying_key().as_bytes());
+    let public = HEXLOWER.encode(key.verifying_key().as_bytes());
     let create = |secret: &str| json!({ "name": "n", "source_profile": "discord_interactions", "secret": secret, "deliver_only": true });
     let refused = server.rpc("", "webhooks.create", create("not a key")).await;
     assert!(
@@ -267,7 +268,7 @@ async fn a_discord_interaction_gets_a_pong_and_a_reply() {
     let webhook = server.rpc("", "webhooks.create", create(&public)).await["result"].clone();
     let send = async |body: &str, signed: &str| {
         let time = now().to_string();
-        let signature = hex(&key.sign(format!("{time}{signed}").as_bytes()).to_bytes());
+        let signature = HEXLOWER.encode(&key.sign(format!("{time}{signed}").as_bytes()).to_bytes());
         let public_id = webhook["public_id"].as_str().unwrap();
         let url = format!("{}/api/webhooks/ingest/{public_id}", server.url);
         let request = client().post(url).body(body.to_owned());

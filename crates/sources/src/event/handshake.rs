@@ -2,7 +2,7 @@
 
 use super::header_text;
 use crate::auth_mode::AuthMode;
-use crate::payload::Payload;
+use crate::payload::{Node, Payload};
 use crate::profile::{Echo, Handshake, Profile, When};
 use crate::verify::{VerifyError, hmac_hex, hmac_sha256_hex};
 use http::HeaderMap;
@@ -42,7 +42,7 @@ pub fn handshake(input: &HandshakeInput<'_>) -> Option<HandshakeReply> {
     };
     let is_meant = match when {
         When::Body(path, text) => {
-            let found = input.payload.get(path).and_then(|node| node.as_id());
+            let found = input.payload.get(path).and_then(Node::as_id);
             found.is_some_and(|found| found == *text)
         }
         When::Header(name, text) => {

@@ -103,9 +103,9 @@ fn its_sample_is_signed_verified_and_read() {
             )
         })
         .collect();
-    let mode = profile.default_auth_mode;
+    let auth_mode = profile.default_auth_mode;
     let signed = sign(&SignInput {
-        mode,
+        mode: auth_mode,
         header: None,
         secret: "a secret of ours",
         url: "",
@@ -117,7 +117,7 @@ fn its_sample_is_signed_verified_and_read() {
         headers.insert(name, value);
     }
     let input = |now_ms| VerifyInput {
-        mode,
+        mode: auth_mode,
         header: None,
         secrets: &["a secret of ours"],
         headers: &headers,
@@ -140,12 +140,12 @@ fn its_sample_is_signed_verified_and_read() {
     let read = event::read(profile, None, &headers, &payload, &made.body);
     assert_eq!(read.event_type.as_deref(), Some("order.paid"));
     assert_eq!(read.delivery_key.as_deref(), Some("one"));
-    let real =
+    let order =
         Payload::from_json(r#"{"meta":{"type":"order.paid"},"order":{"id":7,"total":"9.50"}}"#);
-    let real = real.unwrap();
-    let read = event::read(profile, None, &headers, &real, b"");
+    let order = order.unwrap();
+    let read = event::read(profile, None, &headers, &order, b"");
     assert_eq!(read.entity_key.as_deref(), Some("acme:order:7"));
-    let summary = summarise(profile, Some("order.paid"), &real);
+    let summary = summarise(profile, Some("order.paid"), &order);
     assert_eq!(summary, "Order 7 was paid.\nTotal: 9.50");
 }
 
@@ -185,6 +185,7 @@ fn a_short_file_is_enough() {
     assert!(file.mode.is_none());
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 #[test]
 fn mistakes_have_the_file_and_the_line() {
     for (from, to, expected) in [

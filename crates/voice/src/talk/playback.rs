@@ -163,8 +163,8 @@ mod tests {
         let all = heard(&playback, start + 2000 * MS);
         assert_eq!(all[1], said("b", "Seven.", false));
         playback.end();
-        assert_eq!(heard(&playback, start + 1999 * MS)[1].2, false);
-        assert_eq!(heard(&playback, start + 2000 * MS)[1].2, true);
+        assert!(!heard(&playback, start + 1999 * MS)[1].2);
+        assert!(heard(&playback, start + 2000 * MS)[1].2);
         assert!(playback.is_over(start + 2000 * MS));
         assert!(!playback.is_over(start + 1999 * MS));
     }

@@ -121,9 +121,10 @@ fn called(app: &App, requester: &Requester, parts: &Parts) -> String {
 
 fn answer(ingested: Ingested) -> Response {
     let (status, word, delivery_id) = match ingested {
-        Ingested::Handshake(HandshakeReply::Json(reply)) => return json(&reply),
+        Ingested::Handshake(HandshakeReply::Json(reply)) | Ingested::Answered(_, reply) => {
+            return json(&reply);
+        }
         Ingested::Handshake(HandshakeReply::Text(text)) => return plain(text),
-        Ingested::Answered(_, reply) => return json(&reply),
         Ingested::Accepted(id) => (StatusCode::ACCEPTED, "accepted", id),
         Ingested::Filtered(id) => (StatusCode::OK, "filtered", id),
         Ingested::Deduplicated(id) => (StatusCode::OK, "deduplicated", id),

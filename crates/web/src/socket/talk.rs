@@ -243,7 +243,7 @@ impl TalkSocket {
         let Some((_, allowance)) = &mut self.talk else {
             return Err(out_of_order());
         };
-        if audio.len() % 2 != 0 {
+        if !audio.len().is_multiple_of(2) {
             let message = "A binary message has whole samples of two bytes.";
             let problem = Problem::new(ErrorCode::InvalidRequest, message);
             return Err(End::Refused(problem, "half a sample"));

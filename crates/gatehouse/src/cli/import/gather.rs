@@ -31,9 +31,13 @@ impl Gathered {
     pub(super) fn gather(&mut self, source: &Source) -> Result<()> {
         match source {
             Source::Openclaw { folder } => {
-                self.openclaw(&folder_or(folder.as_deref(), ".openclaw")?)
+                self.openclaw(&folder_or(folder.as_deref(), ".openclaw")?);
+                Ok(())
             }
-            Source::Hermes { folder } => self.hermes(&folder_or(folder.as_deref(), ".hermes")?),
+            Source::Hermes { folder } => {
+                self.hermes(&folder_or(folder.as_deref(), ".hermes")?);
+                Ok(())
+            }
             Source::N8n { files } => {
                 for file in files {
                     self.file(file, Format::Json5, n8n::plan);
@@ -90,8 +94,8 @@ impl Gathered {
         }
     }
 
-    fn openclaw(&mut self, folder: &Path) -> Result<()> {
-        let env = self.env_of(folder);
+    fn openclaw(&mut self, folder: &Path) {
+        let env = env_of(folder);
         if env.is_some() {
             self.file(&folder.join(".env"), Format::Dotenv, |plan, document| {
                 variables(plan, document);
@@ -106,11 +110,10 @@ impl Gathered {
                 Ok(())
             },
         );
-        Ok(())
     }
 
-    fn hermes(&mut self, folder: &Path) -> Result<()> {
-        let env = self.env_of(folder);
+    fn hermes(&mut self, folder: &Path) {
+        let env = env_of(folder);
         if env.is_some() {
             self.file(&folder.join(".env"), Format::Dotenv, |plan, document| {
                 hermes::plan_env(plan, document);
@@ -134,19 +137,18 @@ impl Gathered {
                 Ok(())
             });
         }
-        Ok(())
     }
+}
 
-    /// Reads the variables of a folder's `.env`, to which other files refer. Errors are reported when it is planned.
-    fn env_of(&self, folder: &Path) -> Option<Node> {
-        let path = folder.join(".env");
-        path.exists().then(|| {
-            read(&path, Format::Dotenv).unwrap_or(Node {
-                line: 1,
-                value: Content::Null,
-            })
+/// Reads the variables of a folder's `.env`, to which other files refer. Errors are reported when it is planned.
+fn env_of(folder: &Path) -> Option<Node> {
+    let path = folder.join(".env");
+    path.exists().then(|| {
+        read(&path, Format::Dotenv).unwrap_or(Node {
+            line: 1,
+            value: Content::Null,
         })
-    }
+    })
 }
 
 fn lookup(env: Option<&Node>, name: &str) -> Option<String> {

@@ -155,12 +155,16 @@ fn agent(plan: &mut Plan, document: &Document<'_>, agent: &Node) {
             .and_then(|model| model.text_of("primary"))
     });
     let id = id_of(&format!("openclaw-{id}"));
-    let mut params = json!({ "id": id, "name": name });
-    if let Some(model) = model {
-        params["model"] = json!(model);
-    }
-    if let Some(theme) = agent.at(&["identity", "theme"]).and_then(Node::text) {
-        params["system_prompt"] = json!(theme);
-    }
+    let theme = agent.at(&["identity", "theme"]).and_then(Node::text);
+    let fields = [
+        ("id", Some(id.as_str())),
+        ("name", Some(name)),
+        ("model", model),
+        ("system_prompt", theme),
+    ];
+    let fields = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
+    let params = Value::Object(fields.collect());
     plan.agent(&id, params, Plan::place(document.path, agent.line));
 }

@@ -13,6 +13,7 @@ use crate::verify::scheme::{
     Algorithm, BODY, Encoding, Key, Method, Part, Scheme, Time, TimeFormat,
 };
 use crate::verify::shell::vendor_header;
+use std::fmt::Write as _;
 
 type Defined = (AuthMode, Option<&'static Mode>);
 
@@ -237,11 +238,11 @@ fn words(scheme: &Scheme, template: &str) -> (String, String) {
             TimeFormat::Rfc3339 => "RFC 3339",
         };
         let name = vendor_header(names, None);
-        proof.push_str(&format!("The header {name} carries the time in {unit}. "));
+        proof.extend(["The header ", &name, " carries the time in ", unit, ". "]);
     }
     if !scheme.id_headers.is_empty() {
         let name = vendor_header(scheme.id_headers, None);
-        proof.push_str(&format!("The header {name} carries the id. "));
+        proof.extend(["The header ", &name, " carries the id. "]);
     }
     let before = match (scheme.time, scheme.separator) {
         (Time::Item(item), Some(separator)) => {
@@ -250,9 +251,11 @@ fn words(scheme: &Scheme, template: &str) -> (String, String) {
         _ if scheme.sends.is_empty() => String::new(),
         _ => format!("{} and ", scheme.sends),
     };
-    proof.push_str(&format!(
+    // Writing to a string cannot fail.
+    let _ = write!(
+        proof,
         "The header {header} carries {before}the {algorithm} of {signed}, in {encoding}. "
-    ));
+    );
     proof.push_str(if scheme.algorithm == Algorithm::Ed25519 {
         "Only the sender has the private key; its public key is the webhook's secret."
     } else {

@@ -27,7 +27,7 @@ pub(super) struct Signed {
     pub(super) url: String,
     /// Empty for POST-as-GET.
     pub(super) payload: Vec<u8>,
-    signed: String,
+    text: String,
     signature: Vec<u8>,
 }
 
@@ -107,7 +107,7 @@ impl Signed {
             nonce: text(&header["nonce"])?,
             url: text(&header["url"])?,
             payload: decode(&outer["payload"])?,
-            signed: format!(
+            text: format!(
                 "{}.{}",
                 text(&outer["protected"])?,
                 text(&outer["payload"])?
@@ -118,7 +118,7 @@ impl Signed {
 
     pub(super) fn is_signed_by(&self, key: &AccountKey) -> bool {
         UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, &key.point)
-            .verify(self.signed.as_bytes(), &self.signature)
+            .verify(self.text.as_bytes(), &self.signature)
             .is_ok()
     }
 }

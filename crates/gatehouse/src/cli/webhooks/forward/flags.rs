@@ -13,7 +13,7 @@ const OVERLAP_MS: i64 = 120_000;
 pub struct Flags {
     /// The webhook's id or public id
     pub(super) id: String,
-    /// Where the program listens, such as http://localhost:3000/hook
+    /// Where the program listens, such as <http://localhost:3000/hook>
     #[arg(value_name = "TO")]
     pub(super) to: Url,
     /// Only this event type; with * at the end, all that start so. Can be repeated
