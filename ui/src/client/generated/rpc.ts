@@ -353,17 +353,21 @@ export type DeviceId = string;
  * via the `definition` "Records".
  */
 export type Records =
-  | 'agents'
-  | 'budgets'
-  | 'channels'
-  | 'config'
-  | 'deliveries'
-  | 'env'
-  | 'inbox'
-  | 'providers'
-  | 'sessions'
-  | 'ssh_keys'
-  | 'webhooks';
+  | (
+      | 'agents'
+      | 'budgets'
+      | 'channels'
+      | 'config'
+      | 'deliveries'
+      | 'env'
+      | 'inbox'
+      | 'providers'
+      | 'sessions'
+      | 'ssh_keys'
+      | 'webhooks'
+    )
+  | 'approvals'
+  | 'messages';
 /**
  * The state of a tool call.
  *
