@@ -1,4 +1,4 @@
-//! `gatehouse webhooks forward`, with a real server and a program that checks the vendor's signature by itself. Signature:
+//! `gatehouse webhooks forward`, with a real server and a program that checks the vendor's signature. Signature:
 //! <https://docs.stripe.com/webhooks?verify=verify-manually>
 
 use crate::process::{BINARY, Installation, Server};

@@ -248,9 +248,9 @@ mod tests {
     #[test]
     fn unknown_messages_and_fields_are_refused() {
         for bad in [
-            r#"{"type":"start","sesion":"x"}"#,
+            r#"{"type":"start","other":"x"}"#,
             r#"{"type":"start","input":{"rate":16000,"bits":8}}"#,
-            r#"{"type":"stopp"}"#,
+            r#"{"type":"begin"}"#,
             r#"{"session":"x"}"#,
             "[]",
         ] {

@@ -378,7 +378,7 @@ impl Intake {
             row,
             redeliver: webhook.config.redeliver_failed,
         };
-        // Before the commit, so that whoever sees the delivery also finds its request.
+        // Before the commit, so that a client that sees the delivery also finds its request.
         let originals = &self.inner.originals;
         let is_kept = arrived.original.is_some();
         if let Some(original) = arrived.original.take() {

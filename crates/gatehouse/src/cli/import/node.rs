@@ -13,6 +13,7 @@ pub struct Node {
     pub value: Content,
 }
 
+/// The value of a node.
 #[derive(Debug)]
 pub enum Content {
     Null,

@@ -78,7 +78,7 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
         pressed = interrupt => pressed.map_err(Into::into),
     };
     let stop = json!({ "id": forwarder.webhook, "stop": true });
-    // If the server is not there, it forgets the requests by itself.
+    // A server that does not respond forgets the requests after a while.
     drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
     if !out.is_json() {
         note(format!("Forwarded {} deliveries.", forwarder.count));

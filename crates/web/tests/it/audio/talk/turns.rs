@@ -97,7 +97,7 @@ async fn silence_and_what_nobody_understands_are_no_turn() {
     talking.socket.send(commit.to_string()).await;
     harness.vendor.will_hear("  ");
     talking.ask().await;
-    // The first that is told is about the sentence.
+    // The first event is about the sentence.
     talking.told("speech_started").await;
     talking.told("speech_ended").await;
     assert_eq!(talking.told("transcript").await["text"], "");
