@@ -418,7 +418,7 @@ async fn the_page_learns_what_it_needs() {
 }
 
 /// Methods that require more than the read scope but change nothing.
-const READS: [&str; 7] = [
+const READS: [&str; 8] = [
     "approval.find",
     "approval.list",
     "approval.remembered",
@@ -426,6 +426,7 @@ const READS: [&str; 7] = [
     "backup.list",
     "pairing.list",
     "pairing.people",
+    "webhooks.delivery.request",
 ];
 
 #[test]

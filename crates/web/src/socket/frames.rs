@@ -24,6 +24,10 @@ pub(super) enum Incoming {
     /// A binary message has started, and binary messages are not accepted.
     Binary,
     /// A complete binary message and the bytes charged for it.
+    #[cfg_attr(
+        not(feature = "voice"),
+        expect(dead_code, reason = "only `/ws/talk` accepts binary messages")
+    )]
     Bytes(Vec<u8>, Share),
     /// A ping with its payload. Answer with a pong.
     Ping(Vec<u8>),
@@ -229,7 +233,7 @@ impl Decoder {
                     return Ok(None);
                 };
                 if self.is_binary {
-                    return Ok(Some(Incoming::Bytes(bytes, share)));
+                    return Ok(self.takes_binary.then_some(Incoming::Bytes(bytes, share)));
                 }
                 let text = String::from_utf8(bytes).map_err(|_| Broken::NotText)?;
                 Ok(Some(Incoming::Text(text, share)))
