@@ -178,7 +178,10 @@ const WRONG: &[(&str, &str)] = &[
     (r#"{"name":"a\nb"}"#, "name"),
     (r#"{"name":"n","colour":1}"#, "colour"),
     (r#"{"name":"n","id":"x"}"#, "id"),
-    (r#"{"name":"n","source_profile":"gitea"}"#, "source_profile"),
+    (
+        r#"{"name":"n","source_profile":"unknown"}"#,
+        "source_profile",
+    ),
     (r#"{"name":"n","auth_mode":"magic"}"#, "auth_mode"),
     (r#"{"name":"n","secret":""}"#, "secret"),
     (r#"{"name":"n","secret":"%1025"}"#, "secret"),

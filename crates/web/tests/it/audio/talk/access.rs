@@ -59,7 +59,7 @@ async fn a_revoked_key_ends_the_conversation_and_its_turn() {
     let (mut talking, id) = with_key(&harness).await;
     harness
         .model
-        .will_say(&["This is a first sentence. ", HOLD]);
+        .will_say(&["This is a first sentence. ", "And", HOLD]);
     talking.ask().await;
     let turn = talking.until("turn").await;
     talking.until_audio().await;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const SOON: Duration = Duration::from_millis(200);
 
 fn long() -> String {
-    let sentence = |n| format!("This is the sentence with the number {n}. ");
+    let sentence = |n| format!("This is the sentence with the number {n} in it. ");
     (1..=20).map(sentence).collect()
 }
 
@@ -30,7 +30,7 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
     let text = long();
-    harness.model.will_say(&[&text, HOLD]);
+    harness.model.will_say(&[&text, "And", HOLD]);
     talking.ask().await;
     let turn = talking.until("turn").await;
     talking.until_audio().await;
@@ -132,7 +132,7 @@ async fn an_answer_whose_turn_has_ended_is_interrupted_too() {
 async fn hanging_up_stops_the_turn_and_notes_what_was_heard() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
-    harness.model.will_say(&[&long(), HOLD]);
+    harness.model.will_say(&[&long(), "And", HOLD]);
     talking.ask().await;
     let turn = talking.until("turn").await;
     let session = turn["session"].as_str().unwrap().to_owned();

@@ -15,7 +15,9 @@ async fn a_sentence_is_one_turn_and_its_answer_is_heard_from_the_first_sentence_
     let harness = Harness::new().await;
     let mut events = harness.server.socket(&harness.owner, "/ws/chat").await;
     let first = format!("{FIRST} ");
-    harness.model.will_say(&[&first, HOLD, SECOND]);
+    harness
+        .model
+        .will_say(&[&first, "And here", HOLD, " is the second one."]);
     let mut talking = Talking::start(&harness, json!({ "language": "en" })).await;
     talking.ask().await;
     talking.told("speech_started").await;
@@ -168,7 +170,7 @@ async fn the_first_audio_follows_the_first_sentence_at_once() {
     let harness = Harness::new().await;
     let mut talking = Talking::start(&harness, json!({})).await;
     let first = format!("{FIRST} ");
-    harness.model.will_say(&["", HOLD, &first, HOLD]);
+    harness.model.will_say(&["", HOLD, &first, "And", HOLD]);
     talking.ask().await;
     talking.until("turn").await;
     tokio::time::sleep(Duration::from_millis(200)).await;
