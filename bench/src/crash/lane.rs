@@ -55,7 +55,7 @@ pub async fn make_lanes(
     });
     let worked_on = json!({
         "name": "worked on", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
-        "session_mode": session_mode, "prompt_template": "{mark}",
+        "session_mode": session_mode,
     });
     let kept = json!({
         "name": "kept", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,

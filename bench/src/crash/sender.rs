@@ -125,7 +125,7 @@ impl Message {
     ) -> Result<Self> {
         let mark = format!("{MARK}{stream}-{number}");
         let body = format!(
-            r#"{{"action":"edited","issue":{{"number":{issue},"title":"Title"}},"repository":{{"full_name":"a/b"}},"mark":"{mark}"}}"#
+            r#"{{"action":"edited","issue":{{"number":{issue},"title":"{mark}"}},"repository":{{"full_name":"a/b"}},"mark":"{mark}"}}"#
         );
         let signature = sign(secret, &body)?;
         let headers = [

@@ -8,7 +8,7 @@
 use crate::files::Files;
 use crate::message::calls_of;
 use crate::origin::MessageOrigin;
-use crate::request::{self, Caps, shortened, tokens_in, tokens_of};
+use crate::request::{self, Caps, said, shortened, tokens_in, tokens_of};
 use gatehouse_models::ChatMessage;
 use gatehouse_store::ChatMessageRow;
 
@@ -251,7 +251,7 @@ impl Conversation {
             // The marks around it take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20
         } else {
-            tokens_of(&row.content) + calls + self.files.tokens(row, cap, is_current)
+            tokens_of(&said(row)) + calls + self.files.tokens(row, cap, is_current)
         }
     }
 

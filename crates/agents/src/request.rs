@@ -117,7 +117,7 @@ pub(crate) fn messages(
 }
 
 /// What an agent said. Of an interrupted message only what the person heard: the next text answers that.
-fn said(row: &ChatMessageRow) -> String {
+pub(crate) fn said(row: &ChatMessageRow) -> String {
     match row.heard.as_deref() {
         None => row.content.clone(),
         Some("") => "[interrupted before anything was heard]".to_owned(),
@@ -258,8 +258,9 @@ fn transcript_of(row: &ChatMessageRow, files: &Files, characters: usize) -> Stri
         part.push_str(" (a stranger's text)");
     }
     part.push(':');
-    if !row.content.is_empty() {
-        let _ = write!(part, " {}", shortened(&row.content, characters));
+    let said = said(row);
+    if !said.is_empty() {
+        let _ = write!(part, " {}", shortened(&said, characters));
     }
     part.push_str(&files.summarized(row, characters));
     for call in calls_of(row) {

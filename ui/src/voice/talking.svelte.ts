@@ -36,6 +36,8 @@ export class Talking {
   #attempt = 0;
   /** Whether a turn runs whose answer was not interrupted. */
   #answering = false;
+  /** Whether audio that arrives belongs to an answer that was interrupted. */
+  #muted = false;
 
   get open(): boolean {
     return this.state !== 'closed';
@@ -48,8 +50,9 @@ export class Talking {
     this.hindrance = hindranceOf();
     if (this.hindrance) return this.#fail();
     this.state = 'connecting';
+    let stream: MediaStream;
     try {
-      this.#stream = await navigator.mediaDevices.getUserMedia({
+      stream = await navigator.mediaDevices.getUserMedia({
         audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
       });
     } catch (error) {
@@ -57,10 +60,17 @@ export class Talking {
       this.hindrance = named((error as DOMException).name);
       return this.#fail();
     }
+    // The user ended the conversation before answering the browser's permission prompt.
+    if (attempt !== this.#attempt) {
+      for (const track of stream.getTracks()) track.stop();
+      return;
+    }
+    this.#stream = stream;
     try {
       const id = await session();
-      if (attempt !== this.#attempt) return this.#release();
-      await this.#connect(id, this.#stream);
+      // It was ended and released meanwhile.
+      if (attempt !== this.#attempt) return;
+      await this.#connect(id, stream);
     } catch (error) {
       if (attempt !== this.#attempt) return;
       this.error = error;
@@ -122,6 +132,7 @@ export class Talking {
         break;
       case 'turn':
         this.#answering = true;
+        this.#muted = false;
         break;
       case 'part':
         this.said = told.text;
@@ -129,6 +140,7 @@ export class Talking {
       case 'interrupted':
         this.#output?.stop();
         this.#answering = false;
+        this.#muted = true;
         if (this.state === 'speaking' || this.state === 'thinking') this.state = 'listening';
         break;
       case 'answer':
@@ -144,8 +156,7 @@ export class Talking {
   }
 
   #play(bytes: ArrayBuffer): void {
-    // What arrives after an interruption belongs to the interrupted answer.
-    if (!this.#answering) return;
+    if (this.#muted) return;
     this.error = null;
     this.state = 'speaking';
     this.#output?.add(bytes);
@@ -161,6 +172,7 @@ export class Talking {
   pause(): void {
     this.#output?.stop();
     this.#answering = false;
+    this.#muted = true;
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ type: 'stop' }));
     if (this.state === 'speaking' || this.state === 'thinking') this.state = 'listening';
   }
@@ -181,6 +193,7 @@ export class Talking {
     this.#output?.close();
     this.#output = null;
     this.#answering = false;
+    this.#muted = false;
   }
 
   /** Ends the conversation and releases the microphone. */

@@ -473,3 +473,49 @@ async fn private_keys_of_a_folder_are_imported_and_those_with_a_passphrase_named
     );
     assert_eq!(list(&made, "not_imported", "what"), ["SSH key id_locked"]);
 }
+
+#[tokio::test]
+async fn an_item_that_the_server_refuses_does_not_stop_the_others() {
+    let place = Place::new().await;
+    let env = "PATH=/bin\nFIRST=one\nSERVICE_BIND=x\nSECOND=two\n";
+    let file = place.installation.file("reserved.env", env).await;
+    let ran = place.import(&["env", text(&file)]);
+    let said = ran.failed(1);
+    assert!(said.contains("reserved.env:3"), "{said}");
+    let variables = place.names("env.list", "env_variables", "key").await;
+    assert_eq!(variables, ["FIRST", "SECOND"]);
+}
+
+#[tokio::test]
+async fn one_rule_of_a_hook_verifies_its_sender_and_the_others_are_named() {
+    let place = Place::new().await;
+    let hooks = r#"[{ "id": "two", "execute-command": "x", "trigger-rule": { "and": [
+        { "match": { "type": "payload-hmac-sha256", "secret": "hub-clear-secret",
+                     "parameter": { "source": "header", "name": "X-Hub-Signature-256" } } },
+        { "match": { "type": "value", "value": "fixed-clear-token",
+                     "parameter": { "source": "header", "name": "X-Api-Key" } } },
+        { "match": { "type": "value", "value": "repo:push",
+                     "parameter": { "source": "header", "name": "X-Event-Key" } } } ] } },
+      { "id": "networks", "execute-command": "x",
+        "trigger-rule": { "match": { "type": "ip-whitelist", "ip-range": "192.0.2.0/24" } } }]"#;
+    let file = place.installation.file("two.json", hooks).await;
+    let made = place.import(&["webhook", text(&file)]).json();
+    let left = list(&made, "not_imported", "what");
+    assert_eq!(
+        left.iter().filter(|what| **what == "rule of two").count(),
+        2,
+        "{left:?}"
+    );
+    assert!(left.contains(&"verification of networks"), "{left:?}");
+    let found = place
+        .server
+        .rpc(&place.key, "webhooks.list", json!({}))
+        .await;
+    let webhooks = found["result"]["webhooks"].as_array().unwrap();
+    let mode = |name: &str| {
+        let found = webhooks.iter().find(|it| it["name"] == name).unwrap();
+        found["auth_mode"].clone()
+    };
+    assert_eq!(mode("two"), "codehost_a_hmac_sha256");
+    assert_eq!(mode("networks"), "bearer");
+}

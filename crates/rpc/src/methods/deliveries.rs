@@ -91,11 +91,12 @@ pub const DELIVERIES_RELEASE: Method = method!(
     audit: Audit::row("deliveries.released", &[], &["released"])
 );
 
+// Admin: where the sender proves itself by a token, its header is the webhook's secret.
 pub const DELIVERY_REQUEST: Method = method!(
     "webhooks.delivery.request",
     "Returns the HTTP request of a delivery: as it arrived if `webhooks.forward` keeps it, otherwise made from \
      the payload and signed now.",
-    Some(Scope::Write),
+    Some(Scope::Admin),
     delivery_request(IdParams) -> DeliveryRequest,
     errors: [NotFound, VaultSealed]
 );
@@ -104,7 +105,7 @@ pub const FORWARD: Method = method!(
     "webhooks.forward",
     "Keeps the requests of a webhook in memory for ten minutes, with all headers, for a program that forwards \
      them.",
-    Some(Scope::Write),
+    Some(Scope::Admin),
     forward(ForwardParams) -> Forwarding,
     errors: [NotFound, Conflict],
     audit: Audit::row("webhook.forwarded", &["id", "stop"], &["webhook_id"]).outside()

@@ -243,10 +243,14 @@ fn near(then: i64, now: i64, tolerance: i64) -> Result<(), VerifyError> {
     }
 }
 
-/// Parses a number that consists only of ASCII digits.
+/// Parses a number that consists only of ASCII digits. It has no leading zero: where an ID is signed in front of the
+/// time without a separator, the last digit of the ID could be moved to the time.
 fn seconds(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().ok()).flatten()
+    let is_one_spelling = text == "0" || !text.starts_with('0');
+    (digits && is_one_spelling)
+        .then(|| text.parse().ok())
+        .flatten()
 }
 
 /// The milliseconds in the field; `None` if it is absent. A body that is not JSON is left for the parser to
@@ -262,5 +266,19 @@ fn body_time(field: &str, body: &[u8]) -> Result<Option<i64>, VerifyError> {
         None => Ok(None),
         Some(node) if node.is_null() => Ok(None),
         Some(node) => node.as_i64().map(Some).ok_or(VerifyError::Malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn a_time_has_one_spelling() {
+        assert_eq!(seconds("1700000000"), Some(1_700_000_000));
+        assert_eq!(seconds("0"), Some(0));
+        for other in ["", "01700000000", "00", "+1", "-1", "1.5", " 1"] {
+            assert_eq!(seconds(other), None, "{other}");
+        }
     }
 }

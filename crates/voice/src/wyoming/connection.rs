@@ -16,8 +16,8 @@ use tokio::net::TcpStream;
 
 /// How long a client may send nothing, and how long it may take to read an event.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// The largest recording in bytes: 13 minutes at 16 kHz.
-const MAX_AUDIO_BYTES: usize = 25 << 20;
+/// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
+const MAX_AUDIO_BYTES: usize = 4 << 20;
 const RATES: RangeInclusive<u32> = 8_000..=48_000;
 /// Bytes of an audio event: 200 ms of speech.
 const CHUNK: usize = 9_600;
@@ -146,8 +146,11 @@ impl Connection {
             return Ok(());
         };
         self.require_open()?;
+        let state = self.voice.state();
+        let encoding = state.resources.cpu.run(move || recording.into_wav());
+        let audio = encoding.await?;
         let request = TranscribeRequest {
-            audio: recording.into_wav()?,
+            audio,
             timestamps: false,
             ..self.wanted.clone()
         };

@@ -223,10 +223,9 @@ export class Conversation {
     // A message that was interrupted while it was spoken comes a second time.
     const known = this.messages.findIndex((one) => one.id === message.id);
     this.messages = known < 0 ? [...this.messages, message] : this.messages.with(known, message);
-    const turn = this.#turn(message.turn_id);
-    if (message.role === 'assistant') {
-      turn.clear();
-    }
+    // A message that is known does not begin a turn: its turn may have ended.
+    const turn = known < 0 ? this.#turn(message.turn_id) : this.live.get(message.turn_id);
+    if (message.role === 'assistant') turn?.clear();
     this.#settle();
   }
 

@@ -47,6 +47,21 @@ impl Existing {
         let (kind, name) = item.describe();
         self.known.contains(&(kind, name.to_owned()))
     }
+
+    /// Notes an item that was made, so that a second one of its name is not.
+    pub fn add(&mut self, item: &Item) {
+        let (kind, name) = item.describe();
+        self.known.insert((kind, name.to_owned()));
+    }
+}
+
+/// Whether the server refused one item for what it contains, such as a reserved name.
+pub fn concerns_item(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(ClientError::Refused(refusal))
+            if ["INVALID_PARAMS", "CONFLICT", "PAYLOAD_TOO_LARGE"].contains(&refusal.code.as_str())
+    )
 }
 
 /// Makes an item. Returns what must be said about it.

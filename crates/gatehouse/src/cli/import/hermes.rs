@@ -66,7 +66,14 @@ pub fn plan_config(
                 params.insert("source_profile".to_owned(), json!("codehost_a"));
                 params.insert("secret".to_owned(), json!(secret));
             }
-            None => continue,
+            None => {
+                if node.is_none() {
+                    let why = "neither the route nor the platform has a secret in this file";
+                    let from = Plan::place(document.path, route.line);
+                    plan.leave(format!("webhook {name}"), from, why);
+                }
+                continue;
+            }
         }
         let events: Vec<&str> = route
             .get("events")

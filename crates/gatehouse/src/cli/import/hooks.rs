@@ -37,7 +37,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
         }
         let why = "an agent answers in Gatehouse; it runs no command of the host";
         plan.leave(format!("command of {id}"), from.clone(), why);
-        if found.params.is_empty() {
+        if !found.params.contains_key("auth_mode") {
             let why = "no rule verifies its sender; the webhook gets a new secret";
             plan.leave(format!("verification of {id}"), from.clone(), why);
             found
@@ -113,8 +113,9 @@ impl Found {
                 self.verify("codehost_b", "codehost_b_token", rule, "value");
             }
             ("value", Some(header)) if looks_secret(header) => {
-                self.verify("generic", "static_header", rule, "value");
-                self.params.insert("header".to_owned(), json!(header));
+                if self.verify("generic", "static_header", rule, "value") {
+                    self.params.insert("header".to_owned(), json!(header));
+                }
             }
             ("ip-whitelist", _) => {
                 let range = rule.text_of("ip-range").unwrap_or_default();
@@ -134,9 +135,16 @@ impl Found {
         Ok(())
     }
 
-    fn verify(&mut self, profile: &str, mode: &str, rule: &Node, field: &str) {
+    /// Takes the rule as the one that verifies the sender. Returns `false` if it cannot be that.
+    fn verify(&mut self, profile: &str, mode: &str, rule: &Node, field: &str) -> bool {
+        if self.params.contains_key("auth_mode") {
+            let why = "another rule verifies the sender already, and a webhook has one";
+            self.left.push((rule.line, why));
+            return false;
+        }
         let Some(secret) = rule.get(field) else {
-            return;
+            self.left.push((rule.line, "it has no secret"));
+            return false;
         };
         self.secret_line = Some(secret.line);
         for (name, value) in [
@@ -146,13 +154,25 @@ impl Found {
         ] {
             self.params.insert(name.to_owned(), json!(value));
         }
+        true
     }
 }
 
 /// Whether a header with a fixed value is a credential rather than the name of an event.
 fn looks_secret(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
-    ["token", "secret", "key", "auth", "password"]
-        .iter()
-        .any(|word| header.contains(word))
+    // Bitbucket's event type.
+    header != "x-event-key"
+        && header.split(['-', '_']).any(|word| {
+            [
+                "token",
+                "secret",
+                "key",
+                "auth",
+                "authorization",
+                "password",
+                "apikey",
+            ]
+            .contains(&word)
+        })
 }

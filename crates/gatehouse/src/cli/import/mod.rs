@@ -87,13 +87,13 @@ pub struct Malformed {
 pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode> {
     let mut gathered = Gathered::default();
     gathered.gather(&args.source)?;
-    let Gathered { plan, failed } = gathered;
+    let Gathered { plan, mut failed } = gathered;
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
     if !(args.dry_run || plan.items.is_empty()) {
         apply::require_open_vault(&client).await?;
     }
-    let existing = Existing::read(&client).await?;
+    let mut existing = Existing::read(&client).await?;
     let mut rows = Vec::new();
     let mut outcome = Ok(());
     for planned in &plan.items {
@@ -106,7 +106,15 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
             "not made".to_owned()
         } else {
             match apply::make(&client, planned).await {
-                Ok(said) => said.unwrap_or_else(|| "made".to_owned()),
+                Ok(said) => {
+                    existing.add(&planned.item);
+                    said.unwrap_or_else(|| "made".to_owned())
+                }
+                // The others can still be made.
+                Err(error) if apply::concerns_item(&error) => {
+                    failed.push(error);
+                    "refused".to_owned()
+                }
                 Err(error) => {
                     outcome = Err(error);
                     "failed".to_owned()
@@ -121,10 +129,10 @@ pub async fn run(globals: &Globals, out: &Output, args: Args) -> Result<ExitCode
         ]);
     }
     report(out, &plan, rows)?;
-    outcome?;
     for error in &failed {
         output::error(error);
     }
+    outcome?;
     Ok(if failed.is_empty() {
         ExitCode::SUCCESS
     } else {

@@ -81,7 +81,9 @@ pub async fn run(client: &Client, out: &Output, flags: Flags) -> Result<()> {
     // A server that does not respond forgets the requests after a while.
     drop(tokio::time::timeout(FAREWELL, client.rpc("webhooks.forward", stop)).await);
     if !out.is_json() {
-        note(format!("Forwarded {} deliveries.", forwarder.count));
+        let count = forwarder.count;
+        let what = if count == 1 { "delivery" } else { "deliveries" };
+        note(format!("Forwarded {count} {what}."));
     }
     ended
 }
@@ -133,7 +135,9 @@ impl Forwarder<'_> {
             ClientError::Strange { .. } => return Err(error.into()),
         };
         if !self.is_away {
-            warn(format!("{why}; waiting for it. No delivery is lost"));
+            warn(format!(
+                "{why}; waiting for it. What arrives meanwhile is forwarded afterward"
+            ));
         }
         self.is_away = true;
         // A restarted server keeps nothing until it is asked again.

@@ -16,7 +16,7 @@ pub struct Flags {
     /// Where the program listens, such as <http://localhost:3000/hook>
     #[arg(value_name = "TO")]
     pub(super) to: Url,
-    /// Only this event type; with * at the end, all that start so. Can be repeated
+    /// Only this event type; a trailing * matches every type with that prefix. Can be repeated
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub(super) event: Vec<String>,
     /// Begin with deliveries since this time: 10m, 2h, 3d, or a time in RFC 3339
