@@ -60,21 +60,19 @@ pub fn plan_config(
         let mut params = Map::new();
         let node = route.get("secret").or(shared);
         let what = format!("secret of webhook {name}");
-        match node.and_then(|node| plan.secret(document, &what, node, variables)) {
-            Some(secret) => {
-                params.insert("auth_mode".to_owned(), json!("codehost_a_hmac_sha256"));
-                params.insert("source_profile".to_owned(), json!("codehost_a"));
-                params.insert("secret".to_owned(), json!(secret));
+        let secret = node.and_then(|node| plan.secret(document, &what, node, variables));
+        let Some(secret) = secret else {
+            // What `plan.secret` finds but cannot use, it lists itself.
+            if node.is_none() {
+                let why = "neither the route nor the platform has a secret in this file";
+                let from = Plan::place(document.path, route.line);
+                plan.leave(format!("webhook {name}"), from, why);
             }
-            None => {
-                if node.is_none() {
-                    let why = "neither the route nor the platform has a secret in this file";
-                    let from = Plan::place(document.path, route.line);
-                    plan.leave(format!("webhook {name}"), from, why);
-                }
-                continue;
-            }
-        }
+            continue;
+        };
+        params.insert("auth_mode".to_owned(), json!("codehost_a_hmac_sha256"));
+        params.insert("source_profile".to_owned(), json!("codehost_a"));
+        params.insert("secret".to_owned(), json!(secret));
         let events: Vec<&str> = route
             .get("events")
             .map(Node::items)
