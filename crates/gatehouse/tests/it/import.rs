@@ -4,89 +4,13 @@ use crate::process::{CommandOutput, Installation, PASSWORD, Server, make_key};
 use serde_json::{Value, json};
 use std::path::Path;
 
-const OPENCLAW: &str = r#"// OpenClaw
-{
-  env: { OPENROUTER_API_KEY: "sk-or-clear", vars: { GROCERY_LIST: "milk" } },
-  agents: {
-    defaults: { model: { primary: "anthropic/claude" } },
-    list: [{ id: "main", name: "Claw", model: "openai/gpt", identity: { theme: "Be brief." } }],
-  },
-  models: {
-    providers: {
-      openai: { apiKey: "${OPENAI_KEY}" },
-      anthropic: { apiKey: { source: "env", provider: "default", id: "X" } },
-    },
-  },
-  channels: {
-    telegram: { botToken: "123:clear-telegram", allowFrom: ["1"] },
-    discord: { accounts: { work: { token: "discord-clear" } } },
-    whatsapp: { allowFrom: ["+15551234567"] },
-  },
-  hooks: { enabled: true, token: "hook" },
-}
-"#;
+const OPENCLAW: &str = include_str!("import/openclaw.json5");
+const HERMES: &str = include_str!("import/hermes.yaml");
+const HOOKS: &str = include_str!("import/hooks.json");
+const CREDENTIALS: &str = include_str!("import/credentials.json");
+const WORKFLOW: &str = include_str!("import/workflow.json");
 
-const HERMES: &str = "\
-model:
-  default: anthropic/claude
-providers:
-  anthropic:
-    api_key: 'sk-ant-clear'
-platforms:
-  webhook:
-    enabled: true
-    extra:
-      secret: shared-clear-secret
-      routes:
-        github-pr:
-          events: [pull_request]
-          secret: route-clear-secret
-          prompt: |
-            Review {pull_request.title}
-        other:
-          prompt: Say hello
-mcp_servers:
-  files: { command: npx }
-";
-
-const HOOKS: &str = r#"[
-  {
-    "id": "redeploy",
-    "execute-command": "/bin/redeploy",
-    "trigger-rule": {
-      "and": [
-        { "match": { "type": "payload-hmac-sha256", "secret": "hub-clear",
-                     "parameter": { "source": "header", "name": "X-Hub-Signature-256" } } },
-        { "match": { "type": "value", "value": "refs/heads/main",
-                     "parameter": { "source": "payload", "name": "ref" } } },
-        { "match": { "type": "ip-whitelist", "ip-range": "192.0.2.0/24" } }
-      ]
-    }
-  },
-  { "id": "open", "execute-command": "/bin/true" }
-]
-"#;
-
-const CREDENTIALS: &str = r#"[
-  { "id": "1", "name": "Bot", "type": "telegramApi", "data": { "accessToken": "9:clear-n8n" } },
-  { "id": "2", "name": "Crm login", "type": "httpBasicAuth", "data": { "user": "u", "password": "clear-pw" } },
-  { "id": "3", "name": "Locked", "type": "slackApi", "data": "U2FsdGVkX1+abc" }
-]
-"#;
-
-const WORKFLOW: &str = r#"{
-  "name": "Orders",
-  "nodes": [
-    { "name": "Hook", "type": "n8n-nodes-base.webhook", "parameters": { "path": "orders", "authentication": "headerAuth" } },
-    { "name": "Nightly", "type": "n8n-nodes-base.scheduleTrigger",
-      "parameters": { "rule": { "interval": [{ "field": "cronExpression", "expression": "0 3 * * *" }, { "field": "days" }] } } },
-    { "name": "Code", "type": "n8n-nodes-base.code", "parameters": {} }
-  ],
-  "connections": {}
-}
-"#;
-
-/// A key that signs nothing: made for this test.
+/// Every secret in those files; none of them may be printed.
 const SECRETS: [&str; 12] = [
     "sk-or-clear",
     "123:clear-telegram",
@@ -512,10 +436,10 @@ async fn one_rule_of_a_hook_verifies_its_sender_and_the_others_are_named() {
         .rpc(&place.key, "webhooks.list", json!({}))
         .await;
     let webhooks = found["result"]["webhooks"].as_array().unwrap();
-    let mode = |name: &str| {
+    let verified_by = |name: &str| {
         let found = webhooks.iter().find(|it| it["name"] == name).unwrap();
         found["auth_mode"].clone()
     };
-    assert_eq!(mode("two"), "codehost_a_hmac_sha256");
-    assert_eq!(mode("networks"), "bearer");
+    assert_eq!(verified_by("two"), "codehost_a_hmac_sha256");
+    assert_eq!(verified_by("networks"), "bearer");
 }
