@@ -134,6 +134,29 @@ test('an answer is heard while it is written, and typing ends it', async ({ home
   expect(vendor.spoken).toHaveLength(2);
 });
 
+test('an answer that begins before its player has loaded is heard from the beginning', async ({ home, page, vendor, model }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await home.rpc('config.set', { key: 'voice.tts.auto', value: 'always' });
+  const sounds = await listen(page);
+  let load: () => void = () => {};
+  const loading = new Promise<void>((resolve) => (load = resolve));
+  await page.route(/\/assets\/parts-[^/]+\.js$/, async (route) => {
+    await loading;
+    await route.continue();
+  });
+  await page.goto(`${home.origin}/chat/${session}`);
+  model.next({ text: ['This is spoken at once, whoever may listen to it. And ', 'this follows.'], hold: true });
+  await page.getByRole('textbox', { name: 'Message' }).fill('Tell me something');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => vendor.sent.length).toBe(1);
+  await expect(page.getByText('This is spoken at once')).toBeVisible();
+  expect(await sounds()).toBe(0);
+  load();
+  await expect(page.getByRole('button', { name: 'Stop speaking' })).toBeVisible();
+  model.go();
+  await expect.poll(sounds).toBe(2);
+});
+
 test('what is said before a tool call is heard before the answer', async ({ home, page, vendor, model }) => {
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
   await home.rpc('config.set', { key: 'voice.tts.auto', value: 'always' });

@@ -1,10 +1,9 @@
 // Plays the parts of a spoken answer as they arrive, one after the other without gaps.
 import { send } from '../../../client/http';
 import type { EventParams } from '../../../client/rpc';
-import { socket } from '../../../client/socket';
 import { place } from '../../../state/place.svelte';
 import { plays } from '../../../voice/playing';
-import { onQuiet } from '../quiet';
+import { setSpeechPlayer } from '../speaking';
 
 type Part = EventParams<'chat.audio'>;
 
@@ -156,11 +155,6 @@ class Live {
   /** The messages that are being spoken in this window, in order. A turn with tool calls has several. */
   speeches = $state.raw<LiveSpeech[]>([]);
 
-  constructor() {
-    socket.on('chat.audio', (part) => this.#hear(part));
-    onQuiet(() => this.stop());
-  }
-
   /** The speech of a message that has not ended. */
   of(message: string): LiveSpeech | null {
     return this.speeches.find((one) => one.message === message && one.state !== 'ended') ?? null;
@@ -172,7 +166,7 @@ class Live {
     for (const one of this.speeches.toReversed()) one.stop();
   }
 
-  #hear(part: Part): void {
+  hear(part: Part): void {
     const known = this.speeches.find((one) => one.message === part.message_id);
     if (known) return known.add(part);
     // Only the beginning of a speech is joined, and only the focused window speaks.
@@ -186,3 +180,4 @@ class Live {
 }
 
 export const live = new Live();
+setSpeechPlayer(live);
