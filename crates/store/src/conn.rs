@@ -203,7 +203,7 @@ impl Conn {
     async fn list_until<T: FromRow>(
         &mut self,
         query: Query<'_>,
-        enough: impl FnMut(&T) -> bool,
+        enough: impl FnMut(&T) -> bool + Send,
     ) -> Result<Vec<T>, StoreError> {
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::list(db, &query, enough),
@@ -239,7 +239,7 @@ impl Conn {
         &mut self,
         query: Query<'_>,
         max_bytes: usize,
-        size: impl Fn(&T) -> usize,
+        size: impl Fn(&T) -> usize + Send + Sync,
     ) -> Result<Vec<T>, StoreError> {
         let mut bytes = 0_usize;
         self.list_until(query, |row| {

@@ -2,7 +2,7 @@
 
 use crate::conn::Raw;
 use crate::dialect::{Engine, Role};
-use crate::postgres::{NodeLink, PostgresServer};
+use crate::postgres::{Answer, NodeLink, PostgresServer};
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
@@ -89,11 +89,13 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) async fn connect(&self) -> Result<Conn, StoreError> {
-        match self {
-            Self::Sqlite(..) => self.connect_sqlite(),
-            Self::Postgres(pool) => Ok(Conn::new(Raw::Postgres(pool.get().await?))),
-        }
+    pub(crate) fn connect(&self) -> Answer<'_, Conn> {
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(..) => self.connect_sqlite(),
+                Self::Postgres(pool) => Ok(Conn::new(Raw::Postgres(pool.get().await?))),
+            }
+        })
     }
 
     fn connect_sqlite(&self) -> Result<Conn, StoreError> {

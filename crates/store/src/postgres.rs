@@ -9,7 +9,7 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
 };
 use futures_util::TryStreamExt;
-use futures_util::future::try_join_all;
+use futures_util::future::{BoxFuture, try_join_all};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -279,64 +279,76 @@ async fn prepare(
     Ok(client.prepare_typed_cached(sql, &types).await?)
 }
 
-pub(crate) async fn run(client: &Object, query: &Query<'_>) -> Result<u64, StoreError> {
-    let statement = prepare(client, &query.text, &query.values).await?;
-    Ok(client.execute_raw(&statement, query.values.iter()).await?)
+/// The server's response to a statement. On the heap, so that the compiler makes one small state machine of each
+/// operation that runs statements instead of one that contains those of the driver.
+pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+pub(crate) fn run<'a>(client: &'a Object, query: &'a Query<'_>) -> Answer<'a, u64> {
+    Box::pin(async move {
+        let statement = prepare(client, &query.text, &query.values).await?;
+        Ok(client.execute_raw(&statement, query.values.iter()).await?)
+    })
 }
 
 /// Sends a statement with each row of values before it awaits the first response.
-pub(crate) async fn run_each(
-    client: &Object,
-    sql: &str,
-    rows: &[Vec<Value<'_>>],
-) -> Result<Vec<u64>, StoreError> {
-    let Some(first) = rows.first() else {
-        return Ok(Vec::new());
-    };
-    let statement = prepare(client, sql, first).await?;
-    let runs = rows
-        .iter()
-        .map(|values| client.execute_raw(&statement, values.iter()));
-    Ok(try_join_all(runs).await?)
+pub(crate) fn run_each<'a>(
+    client: &'a Object,
+    sql: &'a str,
+    rows: &'a [Vec<Value<'_>>],
+) -> Answer<'a, Vec<u64>> {
+    Box::pin(async move {
+        let Some(first) = rows.first() else {
+            return Ok(Vec::new());
+        };
+        let statement = prepare(client, sql, first).await?;
+        let runs = rows
+            .iter()
+            .map(|values| client.execute_raw(&statement, values.iter()));
+        Ok(try_join_all(runs).await?)
+    })
 }
 
 /// Sends a statement with each row of values before it awaits the first response. Returns the first row of each.
-pub(crate) async fn find_each<T: FromRow>(
-    client: &Object,
-    sql: &str,
-    rows: &[Vec<Value<'_>>],
-) -> Result<Vec<Option<T>>, StoreError> {
-    let Some(first) = rows.first() else {
-        return Ok(Vec::new());
-    };
-    let statement = &prepare(client, sql, first).await?;
-    let finds = rows.iter().map(|values| async move {
-        let found = client.query_raw(statement, values.iter()).await?;
-        let row = pin!(found).try_next().await?;
-        row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
-    });
-    try_join_all(finds).await
+pub(crate) fn find_each<'a, T: FromRow>(
+    client: &'a Object,
+    sql: &'a str,
+    rows: &'a [Vec<Value<'_>>],
+) -> Answer<'a, Vec<Option<T>>> {
+    Box::pin(async move {
+        let Some(first) = rows.first() else {
+            return Ok(Vec::new());
+        };
+        let statement = &prepare(client, sql, first).await?;
+        let finds = rows.iter().map(|values| async move {
+            let found = client.query_raw(statement, values.iter()).await?;
+            let row = pin!(found).try_next().await?;
+            row.map(|row| T::from_row(&Row::Postgres(&row))).transpose()
+        });
+        try_join_all(finds).await
+    })
 }
 
 /// Reads rows up to and including the first for which `enough` returns true.
-pub(crate) async fn list<T: FromRow>(
-    client: &Object,
-    query: &Query<'_>,
-    mut enough: impl FnMut(&T) -> bool,
-) -> Result<Vec<T>, StoreError> {
-    let statement = prepare(client, &query.text, &query.values).await?;
-    let rows = client.query_raw(&statement, query.values.iter()).await?;
-    let mut rows = pin!(rows);
-    let mut all = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        let row = T::from_row(&Row::Postgres(&row))?;
-        let is_last = enough(&row);
-        all.push(row);
-        if is_last {
-            break;
+pub(crate) fn list<'a, T: FromRow>(
+    client: &'a Object,
+    query: &'a Query<'_>,
+    mut enough: impl FnMut(&T) -> bool + Send + 'a,
+) -> Answer<'a, Vec<T>> {
+    Box::pin(async move {
+        let statement = prepare(client, &query.text, &query.values).await?;
+        let rows = client.query_raw(&statement, query.values.iter()).await?;
+        let mut rows = pin!(rows);
+        let mut all = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            let row = T::from_row(&Row::Postgres(&row))?;
+            let is_last = enough(&row);
+            all.push(row);
+            if is_last {
+                break;
+            }
         }
-    }
-    Ok(all)
+        Ok(all)
+    })
 }
 
 /// Begins a transaction with `sql`, whose last result is the transaction's ID.

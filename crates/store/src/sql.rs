@@ -133,7 +133,7 @@ impl Row<'_> {
 }
 
 /// A type that can be read from a result row.
-pub(crate) trait FromRow: Sized {
+pub(crate) trait FromRow: Sized + Send {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError>;
 }
 
