@@ -65,11 +65,13 @@ impl Pool {
         }))
     }
 
-    /// The size of the next batch: twice the last one if that was used up soon, else what was used of it.
-    fn wanted(&self, limit: u32, now_ms: u64) -> u32 {
-        let used = self.batch.saturating_sub(self.left);
+    /// Discards what is left of a batch that is used up or has expired. Returns the size of the next one: twice the last
+    /// one if that was used up soon, else what was used of it.
+    fn begin_batch(&mut self, limit: u32, now_ms: u64) -> u32 {
+        let left = std::mem::take(&mut self.left);
+        let used = self.batch.saturating_sub(left);
         let is_soon = now_ms.saturating_sub(self.taken_at_ms) < SOON_MS;
-        let next = if self.left == 0 && is_soon {
+        let next = if left == 0 && is_soon {
             self.batch.saturating_mul(2)
         } else {
             used
@@ -77,15 +79,25 @@ impl Pool {
         next.clamp(1, (limit / PART).clamp(1, MOST))
     }
 
+    /// Adds a batch to the permits that were returned since [`Self::begin_batch`].
     fn add(&mut self, lease: RateLease, limit: u32, now_ms: u64, wait_ms: u64) {
-        self.left = lease.granted;
+        self.left = self.left.saturating_add(lease.granted);
         self.batch = lease.granted;
         self.taken_at_ms = now_ms;
-        self.refusal = (lease.granted == 0).then(|| Refusal {
+        self.refusal = (self.left == 0).then(|| Refusal {
             limit,
             free_at_ms: now_ms.saturating_add(wait_ms),
             until_ms: now_ms.saturating_add(wait_ms.min(REFUSED_MS)),
         });
+    }
+
+    /// A permit was used, or is returned.
+    fn settle(&mut self, is_used: bool) {
+        self.undecided = self.undecided.saturating_sub(1);
+        if !is_used {
+            self.left = self.left.saturating_add(1);
+            self.refusal = None;
+        }
     }
 }
 
@@ -111,11 +123,7 @@ struct Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(pool) = self.limits.pools().get_mut(&self.key) {
-            pool.undecided = pool.undecided.saturating_sub(1);
-            if !self.is_used {
-                pool.left = pool.left.saturating_add(1);
-                pool.refusal = None;
-            }
+            pool.settle(self.is_used);
         }
         self.limits.settled.notify_waiters();
     }
@@ -235,7 +243,10 @@ impl SharedLimits {
         let wanted = {
             let now_ms = self.clock.monotonic_ms();
             let mut pools = self.pools();
-            pools.entry(key.clone()).or_default().wanted(limit, now_ms)
+            pools
+                .entry(key.clone())
+                .or_default()
+                .begin_batch(limit, now_ms)
         };
         let name = format!("deliveries:{}", key.as_ref().map_or("", WebhookId::as_str));
         let now = self.clock.now();
@@ -279,7 +290,7 @@ mod tests {
         let mut pool = Pool::default();
         let mut sizes = Vec::new();
         for now_ms in [0, 100, 200, 300, 400, 500] {
-            let wanted = pool.wanted(1_000, now_ms);
+            let wanted = pool.begin_batch(1_000, now_ms);
             sizes.push(wanted);
             pool.add(granted(wanted), 1_000, now_ms, 1);
             assert_eq!(taken(&mut pool, now_ms), wanted as usize);
@@ -289,8 +300,21 @@ mod tests {
         pool.add(granted(25), 1_000, 1_000, 1);
         assert!(pool.take(1_000, 10_999).is_some());
         assert!(pool.take(1_000, 11_000).is_none(), "expired");
-        assert_eq!(pool.wanted(1_000, 11_000), 1);
-        assert_eq!(pool.wanted(20, 11_000), 1, "at least one");
+        assert_eq!(pool.begin_batch(1_000, 11_000), 1);
+        assert_eq!(pool.begin_batch(20, 11_000), 1, "at least one");
+    }
+
+    #[test]
+    fn a_permit_returned_while_a_batch_is_taken_is_kept() {
+        for granted_then in [0, 1] {
+            let mut pool = Pool::default();
+            pool.add(granted(1), 2, 0, 1);
+            assert!(pool.take(2, 0).unwrap().is_ok());
+            pool.begin_batch(2, 0);
+            pool.settle(false);
+            pool.add(granted(granted_then), 2, 0, 1);
+            assert_eq!(taken(&mut pool, 0), 1 + granted_then as usize);
+        }
     }
 
     #[test]

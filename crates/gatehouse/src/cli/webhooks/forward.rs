@@ -196,7 +196,7 @@ impl Forwarder<'_> {
         }
     }
 
-    /// Forwards one delivery. Waits as long as no program listens, because the delivery did not reach one.
+    /// Forwards one delivery. Waits as long as there is no connection, because the delivery did not reach a program.
     async fn one(&mut self, item: &Value, id: &str) -> Result<(), ClientError> {
         let request = match self
             .client
@@ -220,12 +220,9 @@ impl Forwarder<'_> {
         let sent = loop {
             match self.local.send(&request).await {
                 Outcome::Sent(sent) => break sent,
-                Outcome::NotListening => {
+                Outcome::NotReached(why) => {
                     if !has_warned {
-                        let to = self.local.shown();
-                        warn(format!(
-                            "no program listens at {to}; {id} waits until one does"
-                        ));
+                        warn(format!("{why}; {id} waits until this changes"));
                     }
                     has_warned = true;
                     tokio::time::sleep(AGAIN).await;

@@ -25,8 +25,8 @@ pub(super) struct Local {
 /// What became of a request.
 pub(super) enum Outcome {
     Sent(Sent),
-    /// The connection was refused, so no program has read the request.
-    NotListening,
+    /// There was no connection, so no program has read the request. Contains the reason.
+    NotReached(String),
 }
 
 /// A request that may have been read.
@@ -73,8 +73,21 @@ impl Local {
     }
 
     /// The address, for messages.
-    pub(super) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         plain(self.to.as_str())
+    }
+
+    fn why_not_reached(&self, error: &reqwest::Error) -> String {
+        let to = self.shown();
+        if error.is_timeout() {
+            return format!("{to} does not accept connections");
+        }
+        let root = root(error);
+        let io = root.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return format!("no program listens at {to}");
+        }
+        plain(&format!("{to} cannot be reached: {root}"))
     }
 
     /// Sends a `webhooks.delivery.request`.
@@ -96,7 +109,7 @@ impl Local {
                 duration_ms,
                 error: None,
             }),
-            Err(error) if is_refused(&error) => Outcome::NotListening,
+            Err(error) if error.is_connect() => Outcome::NotReached(self.why_not_reached(&error)),
             Err(error) => Outcome::Sent(Sent {
                 status: None,
                 duration_ms,
@@ -123,25 +136,18 @@ fn headers(request: &Value) -> HeaderMap {
     headers
 }
 
-/// Whether the connection was refused.
-fn is_refused(error: &reqwest::Error) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            return io.kind() == std::io::ErrorKind::ConnectionRefused;
-        }
-        cause = error.source();
+/// The innermost error.
+fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
     }
-    false
+    cause
 }
 
 fn why(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return format!("no answer within {} seconds", TIMEOUT.as_secs());
     }
-    let mut cause: &dyn Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    plain(&format!("no answer: {cause}"))
+    plain(&format!("no answer: {}", root(error)))
 }
