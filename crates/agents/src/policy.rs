@@ -109,6 +109,11 @@ impl Permit {
         }
     }
 
+    /// The tools that need more trust than this are out of reach, except for targets that the webhook names.
+    pub const fn ceiling(&self) -> Audience {
+        self.ceiling
+    }
+
     /// Whether this tool may be offered and called.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         let admitted = |policy: &ToolPolicy| policy.admits(tool);

@@ -31,6 +31,8 @@ pub struct ToolContext {
     pub turn: TurnId,
     /// Who started the turn.
     pub actor: Actor,
+    /// Which tools the turn may use.
+    pub ceiling: Audience,
     /// Cancelled when the call ends. The call's future is dropped then; work that it started elsewhere must
     /// watch this.
     pub cancel: CancellationToken,
@@ -81,9 +83,9 @@ pub trait Tool: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Whether the output may contain private data. If it does, later
-    /// calls of the session that send data out can reveal it.
-    fn returns_private(&self) -> bool {
+    /// Whether the output of a call with this input may contain private data. If it does, later calls of the session
+    /// that send data out can reveal it.
+    fn returns_private(&self, _input: &Value) -> bool {
         true
     }
 

@@ -341,6 +341,7 @@ mod tests {
             "models.providers.openai.base_url",
             "tools.require_approval",
             "tools.trust",
+            "tools.secrets",
         ] {
             assert!(key_needs_admin(key), "{key}");
         }
@@ -354,7 +355,7 @@ mod tests {
             assert!(!key_needs_admin(key), "{key}");
         }
         assert!(key_needs_step_up("auth.disabled_scope") && key_needs_step_up("vault.x"));
-        assert!(key_needs_step_up("tools.taint"));
+        assert!(key_needs_step_up("tools.taint") && key_needs_step_up("tools.secrets"));
         assert!(key_needs_step_up("server.bind") && key_needs_step_up("mcp.servers.x.command"));
         assert!(!key_needs_step_up("log.level") && !key_needs_step_up("tools.require_approval"));
         assert!(key_is_secret("models.providers.openai.api_key"));

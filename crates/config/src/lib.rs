@@ -52,7 +52,7 @@ pub use section::notify::Notify;
 pub use section::proxy::Proxy;
 pub use section::server::{AllowedOrigin, Server};
 pub use section::tls::{Acme, Tls};
-pub use section::tools::{SearchProvider, Tools, WebSearch};
+pub use section::tools::{SearchProvider, ToolSecret, Tools, WebSearch};
 pub use section::vault::Vault;
 pub use section::voice::stt::PROVIDERS as STT_PROVIDERS;
 pub use section::voice::tts::PROVIDERS as TTS_PROVIDERS;

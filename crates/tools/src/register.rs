@@ -1,7 +1,7 @@
 //! Registers the tools with the agents and applies settings changes.
 
 use crate::calc::Calc;
-use crate::fetch::WebFetch;
+use crate::fetch::{RequestSecrets, WebFetch};
 use crate::files::{FileError, FileReader};
 use crate::mcp::Mcp;
 use crate::pdf::PdfReader;
@@ -38,6 +38,8 @@ pub struct ToolsParts {
 pub struct ToolsSettings {
     /// `[tools.web_search]`
     pub web_search: config::WebSearch,
+    /// `tools.secrets`
+    pub secrets: Vec<config::ToolSecret>,
     /// `[mcp.servers.<name>]`
     pub mcp_servers: BTreeMap<String, config::McpServer>,
     /// The variables that programs inherit from this process: `PATH`, `HOME`, `LANG`, `TZ`.
@@ -48,6 +50,7 @@ pub struct ToolsSettings {
 #[derive(Clone)]
 pub struct ToolsHandle {
     search: Arc<ArcSwap<config::WebSearch>>,
+    request_secrets: RequestSecrets,
     mcp: Mcp,
     files: Arc<FileReader>,
 }
@@ -58,7 +61,12 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let registry = agents.tools();
     registry.register(Arc::new(Calc::new()));
     let pdf = Arc::new(PdfReader::new());
-    let web_fetch = WebFetch::new(parts.outbound.clone(), Arc::clone(&pdf));
+    let request_secrets = RequestSecrets::new(parts.secrets.clone(), settings.secrets);
+    let web_fetch = WebFetch::new(
+        parts.outbound.clone(),
+        Arc::clone(&pdf),
+        request_secrets.clone(),
+    );
     registry.register(Arc::new(web_fetch));
     registry.register(Arc::new(WebSearch::new(
         parts.outbound.clone(),
@@ -74,13 +82,19 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
         settings.child_variables,
     );
     let files = Arc::new(FileReader::new(pdf));
-    ToolsHandle { search, mcp, files }
+    ToolsHandle {
+        search,
+        request_secrets,
+        mcp,
+        files,
+    }
 }
 
 impl ToolsHandle {
     /// Applies new settings. MCP servers whose settings changed are restarted.
     pub fn update_settings(&self, settings: ToolsSettings) {
         self.search.store(Arc::new(settings.web_search));
+        self.request_secrets.allow(settings.secrets);
         self.mcp
             .update(settings.mcp_servers, settings.child_variables);
     }

@@ -55,7 +55,7 @@ impl Tool for Speak {
         false
     }
 
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         false
     }
 

@@ -122,7 +122,7 @@ impl Running<'_> {
                     break;
                 }
                 may_have_read.strangers |= tool.reads_strangers();
-                may_have_read.private |= tool.returns_private();
+                may_have_read.private |= tool.returns_private(&input);
             }
             together.extend(calls.next());
         }
@@ -267,7 +267,7 @@ impl Running<'_> {
             return Ok(answer);
         }
         self.publish_tool(call, ToolState::Running, None);
-        let answer = self.run_tool(call, &tool, input).await?;
+        let answer = self.run_tool(setup, call, &tool, input).await?;
         self.repeats().note(key, &answer.text);
         Ok(answer)
     }
@@ -288,6 +288,7 @@ impl Running<'_> {
 
     async fn run_tool(
         &self,
+        setup: &Setup,
         call: &ToolCallRecord,
         tool: &Arc<dyn Tool>,
         input: Value,
@@ -296,8 +297,10 @@ impl Running<'_> {
             session: self.turn.session.clone(),
             turn: self.turn.id.clone(),
             actor: self.turn.actor.clone(),
+            ceiling: setup.permit.ceiling(),
             cancel: self.turn.cancel.child_token(),
         };
+        let is_private = tool.returns_private(&input);
         // Work that the tool started elsewhere ends with its call.
         let _ends = context.cancel.clone().drop_guard();
         let limit = tool.time_limit().min(MAX_TIME);
@@ -317,7 +320,7 @@ impl Running<'_> {
             } else {
                 MessageOrigin::Configured
             },
-            is_private: tool.returns_private(),
+            is_private,
         };
         Ok(match called {
             Ok(Ok(Ok(text))) => answer(ActionStatus::Ok, text),

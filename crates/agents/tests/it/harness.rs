@@ -416,7 +416,7 @@ impl Tool for TestTool {
     fn reads_strangers(&self) -> bool {
         self.reads_strangers
     }
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         self.returns_private
     }
     fn effect(&self, _: &Value, has_private: bool) -> Effect {

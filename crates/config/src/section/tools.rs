@@ -44,6 +44,17 @@ pub(crate) const KEYS: &[KeySpec] = &[
         change: Change::Live,
     },
     KeySpec {
+        key: "tools.secrets",
+        kind: Kind::List(Rule::Line),
+        default: Initial::Empty,
+        doc: "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, \
+              where NAME is an environment variable in the vault. In a request of web_fetch to \
+              that host over HTTPS, {{secret:NAME}} stands for its value.",
+        example: "[\"GITHUB_TOKEN:api.github.com\"]",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "tools.web_search.provider",
         kind: Kind::Text(Rule::OneOf(PROVIDERS)),
         default: Initial::Unset,
@@ -85,7 +96,42 @@ pub struct Tools {
     pub taint: bool,
     /// The calls that need no such approval.
     pub trust: Vec<String>,
+    /// The secrets that requests of tools may contain.
+    pub secrets: Vec<ToolSecret>,
     pub web_search: WebSearch,
+}
+
+/// An entry of `tools.secrets`: a secret and a host that may receive it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSecret {
+    /// An environment variable in the vault.
+    pub name: String,
+    /// In lower case, as in a URL: with a port unless it is 443.
+    pub host: String,
+}
+
+impl FromStr for ToolSecret {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected NAME:host or NAME:host:port";
+        let (name, host) = text.split_once(':').ok_or(EXPECTED)?;
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let url = Url::parse(&format!("https://{host}")).map_err(|_| EXPECTED)?;
+        let is_host_only = url.path() == "/"
+            && !host.contains(['/', '\\', '?', '#', '@', '*'])
+            && url.query().is_none();
+        if !is_name(name) || !is_host_only {
+            return Err(EXPECTED);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            host: url.authority().to_owned(),
+        })
+    }
 }
 
 /// `[tools.web_search]`. Missing parts are reported when a search runs, not here: the parts may be
@@ -106,6 +152,7 @@ impl Tools {
             require_approval: reader.list("tools.require_approval")?,
             taint: reader.text("tools.taint") != Some("off"),
             trust: reader.list("tools.trust")?,
+            secrets: reader.list("tools.secrets")?,
             web_search: WebSearch {
                 provider: reader.optional("tools.web_search.provider")?,
                 api_key: api_key.map(SecretString::from),
@@ -144,6 +191,39 @@ impl FromStr for SearchProvider {
             "tavily" => Ok(Self::Tavily),
             "searxng" => Ok(Self::Searxng),
             _ => Err(InvalidValue::expected_one_of(PROVIDERS)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_names_a_variable_and_a_host() {
+        let read = |text: &str| text.parse::<ToolSecret>();
+        for (text, host) in [
+            ("TOKEN:api.github.com", "api.github.com"),
+            ("TOKEN:API.GitHub.com:443", "api.github.com"),
+            ("TOKEN:127.0.0.1:8080", "127.0.0.1:8080"),
+            ("TOKEN:[::1]:8080", "[::1]:8080"),
+        ] {
+            assert_eq!(read(text).unwrap().host, host);
+        }
+        for wrong in [
+            "",
+            "TOKEN",
+            "TOKEN:",
+            ":api.github.com",
+            "1TOKEN:api.github.com",
+            "TO-KEN:api.github.com",
+            "TOKEN:api.github.com/path",
+            "TOKEN:https://api.github.com",
+            "TOKEN:user@api.github.com",
+            "TOKEN:*.github.com",
+            "TOKEN:api.github.com?x",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -80,6 +80,7 @@ pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     web_search.api_key = keys.keep(web_search.api_key, search_service);
     ToolsSettings {
         web_search,
+        secrets: settings.tools.secrets.clone(),
         mcp_servers: settings.mcp.servers.clone(),
         child_variables: layers.process().child_variables.clone(),
     }

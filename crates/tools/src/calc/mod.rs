@@ -95,7 +95,7 @@ impl Tool for Calc {
         false
     }
 
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         false
     }
 

@@ -3,7 +3,7 @@
 use super::kind::{self, Kind};
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError, read_capped};
 use reqwest::Response;
-use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT};
+use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, LOCATION, USER_AGENT};
 use url::Url;
 
 /// Limit on the body after decompression.
@@ -49,12 +49,18 @@ pub(super) enum FetchError {
     PdfTooLarge,
 }
 
-/// Fetches a page, following redirects.
-pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, FetchError> {
+/// Fetches a page, following redirects. The headers are sent to the URL's origin only.
+pub(super) async fn get(
+    outbound: &Outbound,
+    mut url: Url,
+    headers: &HeaderMap,
+) -> Result<Page, FetchError> {
+    let origin = url.origin();
     for _ in 0..=MAX_REDIRECTS {
         // Fragments are not sent to servers.
         url.set_fragment(None);
-        let response = send(outbound, &url).await?;
+        let is_same = url.origin() == origin;
+        let response = send(outbound, &url, is_same.then_some(headers)).await?;
         match redirect(&response, &url)? {
             Some(next) => url = next,
             None => return page(response, url).await,
@@ -63,7 +69,11 @@ pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, Fetch
     Err(FetchError::TooManyRedirects)
 }
 
-async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
+async fn send(
+    outbound: &Outbound,
+    url: &Url,
+    headers: Option<&HeaderMap>,
+) -> Result<Response, FetchError> {
     // Check first: the request builder would turn a user name in the URL into a header, which the check would
     // miss.
     outbound.check_url(AddressSource::Public, url)?;
@@ -73,6 +83,7 @@ async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
         .header(USER_AGENT, AGENT)
         .header(ACCEPT, ACCEPTED)
         .header(ACCEPT_LANGUAGE, "en, *;q=0.5")
+        .headers(headers.cloned().unwrap_or_default())
         .build()
         .map_err(OutboundError::from)?;
     Ok(outbound.send(AddressSource::Public, request).await?)

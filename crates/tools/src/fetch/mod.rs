@@ -4,6 +4,7 @@ mod charset;
 mod get;
 mod kind;
 mod paging;
+mod secrets;
 
 use crate::html::{Article, Reader};
 use crate::input;
@@ -15,8 +16,11 @@ use gatehouse_agents::{Audience, Effect, MAX_OUTPUT_BYTES, Tool, ToolContext, To
 use gatehouse_outbound::Outbound;
 use get::{Page, get};
 use kind::Kind;
+pub(crate) use secrets::RequestSecrets;
+use secrets::{Redactor, names_secrets};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,63 +37,92 @@ const MAX_URL_CHARACTERS: usize = 4000;
 /// How long a fetch may take, including redirects.
 const TIME: Duration = Duration::from_secs(20);
 
+/// Limits on the headers that the model sets.
+const MAX_HEADERS: usize = 20;
+const MAX_HEADER_CHARACTERS: usize = 2000;
+
 /// The `web_fetch` tool.
 #[derive(Debug)]
 pub(crate) struct WebFetch {
     outbound: Outbound,
     reader: Reader,
     pdf_reader: Arc<PdfReader>,
+    secrets: RequestSecrets,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Input {
     url: String,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     max_chars: Option<u64>,
     offset: Option<u64>,
 }
 
 impl WebFetch {
-    pub(crate) fn new(outbound: Outbound, pdf_reader: Arc<PdfReader>) -> Self {
+    pub(crate) fn new(
+        outbound: Outbound,
+        pdf_reader: Arc<PdfReader>,
+        secrets: RequestSecrets,
+    ) -> Self {
         Self {
             outbound,
             reader: Reader::new(),
             pdf_reader,
+            secrets,
         }
     }
 
-    async fn fetch(&self, input: Value) -> Result<String, ToolError> {
+    async fn fetch(&self, ceiling: Audience, input: Value) -> Result<String, ToolError> {
         let Input {
             url,
+            headers,
             max_chars,
             offset,
         } = input::read(input)?;
         let max = input::within("max_chars", max_chars, CHARACTERS)?;
+        let is_long = |value: &String| value.chars().nth(MAX_HEADER_CHARACTERS).is_some();
+        if headers.len() > MAX_HEADERS || headers.values().any(is_long) {
+            return Err(ToolError::new(format!(
+                "headers must have at most {MAX_HEADERS} entries of at most \
+                 {MAX_HEADER_CHARACTERS} characters."
+            )));
+        }
         let url = input::line("url", &url, MAX_URL_CHARACTERS)?;
         let url = Url::parse(url).map_err(|_| {
             ToolError::new("The URL cannot be parsed; it must begin with https:// or http://.")
         })?;
-        let page = timeout(TIME, get(&self.outbound, url)).await.map_err(|_| {
+        let filled = self.secrets.fill(url, &headers, ceiling).await?;
+        let redactor = filled.redactor;
+        let failed =
+            |error: &dyn std::error::Error| ToolError::new(redactor.redact(error.to_string()));
+        let getting = get(&self.outbound, filled.url, &filled.headers);
+        let page = timeout(TIME, getting).await.map_err(|_| {
             ToolError::new(format!(
                 "There was no response within {} seconds.",
                 TIME.as_secs()
             ))
         })?;
-        let mut page = page.map_err(|error| ToolError::new(error.to_string()))?;
-        let article = self.read(&mut page).await;
-        let article = article.map_err(|error| ToolError::new(error.to_string()))?;
+        let mut page = page.map_err(|error| failed(&error))?;
+        let article = self.read(&mut page, &redactor).await;
+        let mut article = article.map_err(|error| failed(&error))?;
+        article.title = redactor.redact(article.title);
+        article.text = redactor.redact(article.text);
+        let url = redactor.redact(page.url.to_string());
         // A larger offset is past the end of every page.
         let offset = usize::try_from(offset.unwrap_or(0)).unwrap_or(usize::MAX);
-        present(&page, &article, offset, max)
+        present(&url, page.truncated, &article, offset, max)
     }
 
     /// The text of a page, whose body is taken.
-    async fn read(&self, page: &mut Page) -> Result<Article, PdfError> {
+    async fn read(&self, page: &mut Page, redactor: &Redactor) -> Result<Article, PdfError> {
         let body = std::mem::take(&mut page.body);
         if page.kind == Kind::Pdf {
             return self.pdf_reader.read(body).await;
         }
-        let decoded = decode(&body, page.charset.as_deref(), page.kind);
+        // Here as well as in the result: Markdown escapes characters.
+        let decoded = redactor.redact(decode(&body, page.charset.as_deref(), page.kind));
         Ok(match page.kind {
             Kind::Html => self.reader.read(decoded, page.url.clone()).await,
             Kind::Text | Kind::Data | Kind::Pdf => Article {
@@ -101,12 +134,18 @@ impl WebFetch {
 }
 
 /// The answer: the source, then at most `max` characters of the text from `offset`.
-fn present(page: &Page, article: &Article, offset: usize, max: usize) -> Result<String, ToolError> {
-    let mut answer = format!("URL: {}\n", text::one_line(page.url.as_str(), 2000));
+fn present(
+    url: &str,
+    is_truncated: bool,
+    article: &Article,
+    offset: usize,
+    max: usize,
+) -> Result<String, ToolError> {
+    let mut answer = format!("URL: {}\n", text::one_line(url, 2000));
     if !article.title.is_empty() {
         let _ = writeln!(answer, "Title: {}", article.title);
     }
-    if page.truncated {
+    if is_truncated {
         answer.push_str("Note: the page is larger than 2 MiB; this is its beginning.\n");
     }
     let room = MAX_OUTPUT_BYTES.saturating_sub(answer.len() + OFFSETS_BYTES);
@@ -134,6 +173,14 @@ fn present(page: &Page, article: &Article, offset: usize, max: usize) -> Result<
     Ok(answer)
 }
 
+/// Whether a request names secrets.
+fn uses_secrets(input: &Value) -> bool {
+    let headers = input.get("headers").and_then(Value::as_object);
+    let values = headers.into_iter().flat_map(serde_json::Map::values);
+    let mut texts = values.chain(input.get("url")).filter_map(Value::as_str);
+    texts.any(names_secrets)
+}
+
 impl Tool for WebFetch {
     fn name(&self) -> &'static str {
         "web_fetch"
@@ -149,7 +196,7 @@ impl Tool for WebFetch {
 
     fn parameters(&self) -> Value {
         let (min, default, max) = CHARACTERS;
-        json!({
+        let mut schema = json!({
             "type": "object",
             "properties": {
                 "url": {
@@ -174,19 +221,34 @@ impl Tool for WebFetch {
             },
             "required": ["url"],
             "additionalProperties": false,
-        })
+        });
+        if let Some(secrets) = self.secrets.listed() {
+            schema["properties"]["headers"] = json!({
+                "type": "object",
+                "description": format!(
+                    "Additional request headers. In their values, and in the path and query of the \
+                     URL, these stand for secrets that you cannot see: {secrets}."
+                ),
+                "maxProperties": MAX_HEADERS,
+                "additionalProperties": { "type": "string", "maxLength": MAX_HEADER_CHARACTERS },
+            });
+        }
+        schema
     }
 
     fn audience(&self) -> Audience {
         Audience::Public
     }
 
-    fn returns_private(&self) -> bool {
-        false
+    fn returns_private(&self, input: &Value) -> bool {
+        uses_secrets(input)
     }
 
-    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
-        if has_private {
+    /// A request with a secret has the rights of its owner, so it may change something.
+    fn effect(&self, input: &Value, has_private: bool) -> Effect {
+        if uses_secrets(input) {
+            Effect::Change
+        } else if has_private {
             Effect::Reveal
         } else {
             Effect::None
@@ -205,9 +267,9 @@ impl Tool for WebFetch {
 
     fn call<'a>(
         &'a self,
-        _: &'a ToolContext,
+        context: &'a ToolContext,
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.fetch(input))
+        Box::pin(self.fetch(context.ceiling, input))
     }
 }

@@ -290,7 +290,7 @@ impl Tool for WebSearch {
         Audience::Public
     }
 
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         false
     }
 

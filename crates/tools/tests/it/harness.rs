@@ -1,7 +1,7 @@
 //! Agents with tools, and servers for the tools to call.
 
 use axum::Router;
-use gatehouse_agents::{Agents, AgentsParts, AgentsSettings, ToolContext, ToolError};
+use gatehouse_agents::{Agents, AgentsParts, AgentsSettings, Audience, ToolContext, ToolError};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Actor, Clock, Random, SystemClock, SystemRandom};
 use gatehouse_models::{Models, ModelsParts, ModelsSettings};
@@ -83,13 +83,23 @@ impl Harness {
         }
     }
 
-    /// Calls a tool as a turn does.
+    /// Calls a tool as a trusted turn does.
     pub async fn call(&self, tool: &str, input: Value) -> Result<String, ToolError> {
+        self.call_as(Audience::Trusted, tool, input).await
+    }
+
+    pub async fn call_as(
+        &self,
+        ceiling: Audience,
+        tool: &str,
+        input: Value,
+    ) -> Result<String, ToolError> {
         let tool = self.agents.tools().find(tool).expect("no such tool");
         let context = ToolContext {
             session: SessionId::from_text("ses_1"),
             turn: TurnId::from_text("turn_1"),
             actor: Actor::system(),
+            ceiling,
             cancel: CancellationToken::new(),
         };
         tool.call(&context, input).await

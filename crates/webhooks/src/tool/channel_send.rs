@@ -60,7 +60,7 @@ impl Tool for ChannelSendTool {
         false
     }
 
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         false
     }
 

@@ -55,7 +55,7 @@ impl Tool for Counted {
         self.effect.is_none()
     }
 
-    fn returns_private(&self) -> bool {
+    fn returns_private(&self, _: &Value) -> bool {
         self.effect.is_none()
     }
 

@@ -15,6 +15,7 @@ pub async fn call(harness: &Harness, tool: &str, input: Value) -> Result<String,
         session: SessionId::from_text("ses_1"),
         turn: TurnId::from_text("turn_1"),
         actor: Actor::cli(),
+        ceiling: Audience::Trusted,
         cancel: CancellationToken::new(),
     };
     tool.call(&context, input)

@@ -1,0 +1,336 @@
+//! Stored secrets in a request. `{{secret:NAME}}` stands for an environment variable in the vault, where `tools.secrets`
+//! allows the host. The model does not see the value, also if the response repeats it.
+
+use arc_swap::ArcSwap;
+use gatehouse_agents::{Audience, ToolError};
+use gatehouse_config::ToolSecret;
+use gatehouse_secrets::{SecretKind, Secrets, Status};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use url::{Host, Url};
+
+const OPEN: &str = "{{secret:";
+const CLOSE: &str = "}}";
+/// The shortest value that is sent. A shorter one could not be removed from a response without damaging it.
+const MIN_BYTES: usize = 8;
+/// Headers of the connection (RFC 9110, section 7.6.1) and those that the client sets.
+const RESERVED: [&str; 11] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// The secrets that requests may contain.
+#[derive(Clone)]
+pub(crate) struct RequestSecrets {
+    secrets: Secrets,
+    allowed: Arc<ArcSwap<Vec<ToolSecret>>>,
+}
+
+/// A request with the values of its secrets.
+pub(super) struct Filled {
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) redactor: Redactor,
+}
+
+impl RequestSecrets {
+    pub(crate) fn new(secrets: Secrets, allowed: Vec<ToolSecret>) -> Self {
+        Self {
+            secrets,
+            allowed: Arc::new(ArcSwap::from_pointee(allowed)),
+        }
+    }
+
+    pub(crate) fn allow(&self, allowed: Vec<ToolSecret>) {
+        self.allowed.store(Arc::new(allowed));
+    }
+
+    /// The allowed secrets with their hosts, for the model. `None` if there are none.
+    pub(super) fn listed(&self) -> Option<String> {
+        let allowed = self.allowed.load();
+        let each = allowed.iter();
+        let listed = each.map(|secret| format!("{OPEN}{}{CLOSE} for {}", secret.name, secret.host));
+        (!allowed.is_empty()).then(|| listed.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Replaces the names of secrets in the headers and in the path and query of the URL.
+    pub(super) async fn fill(
+        &self,
+        mut url: Url,
+        headers: &BTreeMap<String, String>,
+        ceiling: Audience,
+    ) -> Result<Filled, ToolError> {
+        let path = braces(url.path()).into_owned();
+        let query = url.query().map(|query| braces(query).into_owned());
+        let mut names = BTreeSet::new();
+        for text in headers.values().chain([&path]).chain(&query) {
+            names_in(text, &mut names)?;
+        }
+        let values = self.values(names, &url, ceiling).await?;
+        if names_secrets(&path) {
+            url.set_path(&replace(&path, &values, percent_encoded));
+        }
+        if let Some(query) = query.filter(|query| names_secrets(query)) {
+            url.set_query(Some(&replace(&query, &values, percent_encoded)));
+        }
+        let headers = headers
+            .iter()
+            .map(|(name, text)| header(name, &replace(text, &values, str::to_owned)));
+        Ok(Filled {
+            url,
+            headers: headers.collect::<Result<_, _>>()?,
+            redactor: Redactor::new(&values),
+        })
+    }
+
+    async fn values(
+        &self,
+        names: BTreeSet<&str>,
+        url: &Url,
+        ceiling: Audience,
+    ) -> Result<Vec<(String, SecretString)>, ToolError> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        // A stranger who wrote the request could read with the owner's rights.
+        if ceiling < Audience::Trusted {
+            return Err(ToolError::new(
+                "Secrets cannot be used in a conversation with a stranger's text.",
+            ));
+        }
+        let host = url.authority();
+        if url.scheme() != "https" && !is_loopback(url) {
+            return Err(ToolError::new("Secrets are sent over https only."));
+        }
+        let allowed = self.allowed.load_full();
+        let is_allowed = |name: &str| allowed.iter().any(|it| it.name == name && it.host == host);
+        if let Some(name) = names.iter().find(|name| !is_allowed(name)) {
+            return Err(ToolError::new(format!(
+                "The secret {name} may not be sent to {host}. The owner names its hosts in tools.secrets."
+            )));
+        }
+        let unreadable = || match self.secrets.status() {
+            Status::Sealed => ToolError::new("The vault is sealed, so secrets cannot be used."),
+            _ => ToolError::new("The secret cannot be read."),
+        };
+        let environment = self.secrets.environment().await.map_err(|error| {
+            tracing::debug!(%error, "a secret for a tool cannot be read");
+            unreadable()
+        })?;
+        let mut values = Vec::with_capacity(names.len());
+        for name in names {
+            let stored = environment.variables.iter().find(|(key, _)| key == name);
+            let Some((_, value)) = stored else {
+                if environment.unreadable.iter().any(|key| key == name) {
+                    return Err(unreadable());
+                }
+                let message = format!("There is no secret {name} in the vault.");
+                return Err(ToolError::new(message));
+            };
+            if value.expose_secret().len() < MIN_BYTES {
+                return Err(ToolError::new(format!(
+                    "The secret {name} is shorter than {MIN_BYTES} bytes, so it is not sent."
+                )));
+            }
+            self.secrets.note_use(SecretKind::Env, name);
+            values.push((name.to_owned(), value.clone()));
+        }
+        Ok(values)
+    }
+}
+
+impl fmt::Debug for RequestSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestSecrets").finish_non_exhaustive()
+    }
+}
+
+/// Whether a text, or a part of a URL, names secrets.
+pub(super) fn names_secrets(text: &str) -> bool {
+    braces(text).contains(OPEN)
+}
+
+/// The text with the braces that a URL's path has in percent-encoding.
+fn braces(text: &str) -> Cow<'_, str> {
+    if text.contains("%7B%7B") {
+        Cow::Owned(text.replace("%7B%7B", "{{").replace("%7D%7D", "}}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn names_in<'t>(text: &'t str, names: &mut BTreeSet<&'t str>) -> Result<(), ToolError> {
+    for after in text.split(OPEN).skip(1) {
+        let name = after.split_once(CLOSE).map(|(name, _)| name);
+        let is_name = |name: &&str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let name = name.filter(is_name).ok_or_else(|| {
+            ToolError::new(
+                "A secret is named like this: {{secret:NAME}}, with letters, digits and _.",
+            )
+        })?;
+        names.insert(name);
+    }
+    Ok(())
+}
+
+fn replace(text: &str, values: &[(String, SecretString)], encode: fn(&str) -> String) -> String {
+    let mut parts = text.split(OPEN);
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let Some((name, rest)) = part.split_once(CLOSE) else {
+            continue;
+        };
+        if let Some((_, value)) = values.iter().find(|(key, _)| key == name) {
+            filled.push_str(&encode(value.expose_secret()));
+        }
+        filled.push_str(rest);
+    }
+    filled
+}
+
+fn percent_encoded(value: &str) -> String {
+    utf8_percent_encode(value, NON_ALPHANUMERIC).to_string()
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ToolError> {
+    let name = name.parse::<HeaderName>().ok().filter(|name| {
+        let name = name.as_str();
+        !RESERVED.contains(&name) && !name.starts_with("proxy-") && !name.starts_with("sec-")
+    });
+    // The value may contain a secret, so the error does not repeat it.
+    let name = name.ok_or_else(|| ToolError::new("One of these headers cannot be set."))?;
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| ToolError::new(format!("The value of the header {name} cannot be sent.")))?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
+pub(super) struct Redactor(Vec<(String, String)>);
+
+impl Redactor {
+    fn new(values: &[(String, SecretString)]) -> Self {
+        let mut forms: Vec<(String, String)> = Vec::new();
+        for (name, value) in values {
+            let place = format!("{OPEN}{name}{CLOSE}");
+            for form in forms_of(value.expose_secret()) {
+                forms.push((form, place.clone()));
+            }
+        }
+        // A value may contain another one.
+        forms.sort_by(|(one, _), (two, _)| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
+        forms.dedup();
+        Self(forms)
+    }
+
+    pub(super) fn redact(&self, mut text: String) -> String {
+        for (form, place) in &self.0 {
+            text = replace_escaped(text, form, place);
+        }
+        text
+    }
+}
+
+fn forms_of(value: &str) -> [String; 5] {
+    let tags = value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let json = value
+        .replace('&', "\\u0026")
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e");
+    let quotes = tags.replace('"', "&quot;").replace('\'', "&#39;");
+    [value.to_owned(), percent_encoded(value), tags, quotes, json]
+}
+
+/// Replaces a form in a text, ignoring backslashes in both: Markdown and JSON escape characters with them.
+fn replace_escaped(text: String, form: &str, place: &str) -> String {
+    let Some(first) = form.chars().find(|c| *c != '\\') else {
+        return text;
+    };
+    let mut replaced = String::new();
+    let mut rest = text.as_str();
+    let found = |rest: &str| {
+        let mut starts = rest.match_indices(first).map(|(start, _)| start);
+        starts.find_map(|start| Some((start, matched(rest.get(start..)?, form)?)))
+    };
+    while let Some((start, length)) = found(rest) {
+        let (before, from) = rest.split_at(start);
+        replaced.push_str(before);
+        replaced.push_str(place);
+        rest = from.split_at(length).1;
+    }
+    if replaced.is_empty() {
+        return text;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// How many bytes at the beginning of a text are this form.
+fn matched(text: &str, form: &str) -> Option<usize> {
+    let mut characters = text.char_indices().filter(|(_, c)| *c != '\\');
+    let mut end = 0;
+    for expected in form.chars().filter(|c| *c != '\\') {
+        let (at, found) = characters.next()?;
+        if found != expected {
+            return None;
+        }
+        end = at + found.len_utf8();
+    }
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_forms_of_a_value_are_removed() {
+        let value = "a_b/\"c\"&<d>\\e";
+        let redactor = Redactor::new(&[("K".to_owned(), SecretString::from(value))]);
+        for text in [
+            value,
+            "a\\_b/\"c\"&\\<d>\\\\e",
+            "a_b\\/\\\"c\\\"\\u0026\\u003cd\\u003e\\\\e",
+            "a_b/\"c\"&amp;&lt;d&gt;\\e",
+            "a_b/&quot;c&quot;&amp;&lt;d&gt;\\e",
+            "a%5Fb%2F%22c%22%26%3Cd%3E%5Ce",
+        ] {
+            let around = format!("aä {text}{text} a");
+            assert_eq!(
+                redactor.redact(around),
+                "aä {{secret:K}}{{secret:K}} a",
+                "{text}"
+            );
+        }
+        let other = "a_b/\"c\" and a \\ b";
+        assert_eq!(redactor.redact(other.to_owned()), other);
+    }
+}
