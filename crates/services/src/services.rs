@@ -1,6 +1,7 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
 use crate::certificates::CertificateState;
+use crate::reach::Reach;
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
@@ -72,6 +73,8 @@ pub struct Services {
     #[cfg(feature = "voice")]
     pub voice: Voice,
     pub certificates: CertificateState,
+    /// The test of the public URL.
+    pub reach: Reach,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -157,6 +160,7 @@ impl Services {
             #[cfg(feature = "voice")]
             voice,
             certificates: CertificateState::default(),
+            reach: Reach::default(),
             config: parts.config,
             clock: parts.clock,
             random: parts.random,
