@@ -50,23 +50,21 @@ impl OutboundError {
                 ErrorCode::Timeout,
                 format!("{provider} did not respond in time."),
             ),
-            Self::Connect
-            | Self::Tls
-            | Self::Interrupted
-            | Self::BadResponse
-            | Self::Other(_) => Problem::new(
-                ErrorCode::ProviderFailed,
-                format!("The request to {provider} failed: {self}."),
-            )
-            .with("provider", provider)
-            .with("retryable", self.is_retryable()),
+            Self::Connect | Self::Tls | Self::Interrupted | Self::BadResponse | Self::Other(_) => {
+                Problem::new(
+                    ErrorCode::ProviderFailed,
+                    format!("The request to {provider} failed: {self}."),
+                )
+                .with("provider", provider)
+                .with("retryable", self.is_retryable())
+            }
         }
     }
 }
 
 impl From<reqwest::Error> for OutboundError {
     fn from(error: reqwest::Error) -> Self {
-        if causes(&error).any(|cause| cause.is::<Refused>()) {
+        if causes(&error).any(<dyn Error>::is::<Refused>) {
             return Self::RefusedAddress;
         }
         if error.is_timeout() {
@@ -92,7 +90,10 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 
 /// The source of an I/O error is that of the error inside, not the error itself.
 fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
-    match cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+    match cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
         Some(inside) => Some(inside),
         None => cause.source(),
     }

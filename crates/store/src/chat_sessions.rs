@@ -150,9 +150,7 @@ impl Conn {
         let wanted = |flag: Option<bool>| flag.map_or(-1, i64::from);
         let query = query.bind(at).bind(id).bind(raw).bind(lower);
         let query = query.bind(page.limit).bind(wanted(page.of_webhooks));
-        let query = query
-            .bind(wanted(page.pinned))
-            .bind(wanted(page.archived));
+        let query = query.bind(wanted(page.pinned)).bind(wanted(page.archived));
         let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
         self.list(query.bind(from).bind(until)).await
@@ -293,9 +291,9 @@ mod tests {
         let database = crate::testing::sqlite();
         let store = database.open().await;
         // The highest number first, so that `$1` does not change `$10`.
-        let sql = (1..=10)
-            .rev()
-            .fold(LIST.to_owned(), |sql, at| sql.replace(&format!("${at}"), "1"));
+        let sql = (1..=10).rev().fold(LIST.to_owned(), |sql, at| {
+            sql.replace(&format!("${at}"), "1")
+        });
         let plan = crate::plan::plan_of(&store, &sql).await;
         let range = "chat_sessions_by_update (updated_at>? AND updated_at<?)";
         assert!(plan.contains(range), "{plan}");

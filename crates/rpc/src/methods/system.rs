@@ -2,8 +2,8 @@
 
 use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_services::{Reached, VaultStatus};
 use gatehouse_services::doctor::{self, Check};
+use gatehouse_services::{Reached, VaultStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 

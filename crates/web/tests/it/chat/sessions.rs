@@ -69,7 +69,11 @@ async fn a_text_is_answered_and_kept() {
     ] {
         let found = owner.get(&format!("/api/sessions?{query}")).await;
         let found = found.expect(200);
-        assert_eq!(found["sessions"].as_array().unwrap().len(), count, "{query}");
+        assert_eq!(
+            found["sessions"].as_array().unwrap().len(),
+            count,
+            "{query}"
+        );
     }
     let later = owner.rpc("sessions.list", json!({ "until": at })).await;
     assert_eq!(later, Ok(json!({ "sessions": [] })));
@@ -100,7 +104,10 @@ async fn a_query_that_is_wrong_is_refused() {
         ("before=x", "before"),
         ("from=yesterday", "from"),
         ("until=1", "until"),
-        ("from=2000-01-01T00:00:00Z&from=2000-01-01T00:00:00Z", "from"),
+        (
+            "from=2000-01-01T00:00:00Z&from=2000-01-01T00:00:00Z",
+            "from",
+        ),
         ("colour=1", "colour"),
     ] {
         let refused = owner.get(&format!("/api/sessions?{query}")).await;

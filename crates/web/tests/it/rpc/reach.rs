@@ -176,8 +176,7 @@ async fn each_failure_has_its_name() {
         let port = other.start().await.port();
         let url = format!("{scheme}://localhost:{port}");
         let reached = test(&owner, &url).await;
-        let mut expected =
-            json!({ "url": url, "ok": false, "problem": problem, "private": true });
+        let mut expected = json!({ "url": url, "ok": false, "problem": problem, "private": true });
         if let Some(detail) = detail {
             expected["detail"] = json!(detail);
         }
@@ -220,7 +219,11 @@ async fn one_test_runs_at_a_time_and_only_its_question_is_answered() {
         stranger.get(&path).await.expect(200)["answer"].clone()
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    set_url(&owner, &format!("http://{}", listener.local_addr().unwrap())).await;
+    set_url(
+        &owner,
+        &format!("http://{}", listener.local_addr().unwrap()),
+    )
+    .await;
     let tested = async { owner.rpc("system.reach", json!({})).await.unwrap() };
     let asked = async {
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -253,5 +256,8 @@ async fn questions_of_strangers_are_limited_and_the_probe_is_not() {
     }
     let refused = stranger.get("/health?question=x").await;
     refused.refused(429, "RATE_LIMITED");
-    assert_eq!(stranger.get("/health").await.expect(200), json!({ "status": "ok" }));
+    assert_eq!(
+        stranger.get("/health").await.expect(200),
+        json!({ "status": "ok" })
+    );
 }
