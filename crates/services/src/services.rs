@@ -1,14 +1,15 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
 use crate::certificates::CertificateState;
-use crate::reach::Reach;
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
+use crate::reach::Reach;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
+use gatehouse_config::Settings;
 use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_models::{Models, ModelsParts};
 use gatehouse_outbound::{Outbound, OutboundError};
@@ -92,14 +93,7 @@ impl Services {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
         let outbound = Outbound::new(settings::outbound_settings(now))?;
-        let channels = Channels::open(ChannelsParts {
-            store: parts.store.clone(),
-            secrets: parts.secrets.clone(),
-            outbound: outbound.clone(),
-            clock: Arc::clone(&parts.clock),
-            random: Arc::clone(&parts.random),
-        });
-        channels.set_host(settings::external_host(now));
+        let channels = open_channels(&parts, &outbound, now);
         let models_parts = ModelsParts {
             secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
@@ -193,4 +187,17 @@ impl Services {
         self.config.announce();
         Ok(())
     }
+}
+
+/// Opens the accounts, with the host that their messages name.
+fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings) -> Channels {
+    let channels = Channels::open(ChannelsParts {
+        store: parts.store.clone(),
+        secrets: parts.secrets.clone(),
+        outbound: outbound.clone(),
+        clock: Arc::clone(&parts.clock),
+        random: Arc::clone(&parts.random),
+    });
+    channels.set_host(settings::external_host(settings));
+    channels
 }
