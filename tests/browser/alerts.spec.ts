@@ -101,6 +101,8 @@ test.describe('with the permission', () => {
 
     // Another window takes over, until it is turned off.
     await page.close();
+    // Until then it waited for the lock of the closed window.
+    await expect.poll(() => other.evaluate(async () => (await navigator.locks.query()).pending?.length)).toBe(0);
     await locks(other, 'gatehouse.alerts', 1);
     await home.rpc('channels.test', { id: 'inbox', text: 'To the other' });
     await expect.poll(() => shownBy(other)).toHaveLength(1);
