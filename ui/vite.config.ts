@@ -29,7 +29,7 @@ const GATE = new RegExp(
 const SETUP = new RegExp(
   [
     '/src/pages/(channels/ChannelField|settings/(providers/names|security/(NewPassword|RuleList|Strength|password-rules)))\\.',
-    '/src/pages/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
+    '/src/pages/webhooks/(PublicAddress|Ways|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),
 );

@@ -158,3 +158,20 @@ test('keyboard-only use, accessibility in both themes, and no horizontal scroll 
     await page.setViewportSize({ width: 1280, height: 900 });
   }
 });
+
+test('the inbox shows the messages of a period', async ({ home, page }) => {
+  await home.rpc('channels.test', { id: 'inbox', text: 'Just now' });
+  await page.goto('/inbox');
+  const messages = page.getByRole('list', { name: 'Messages' });
+  await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+  await expect(page).toHaveURL(/\?time=hour$/);
+  await expect(messages.getByRole('listitem')).toHaveCount(1);
+  const [from, until] = [new Date(Date.now() - 7_200_000), new Date(Date.now() - 3_600_000)].map((at) => at.toISOString());
+  await page.goto(`/inbox?from=${from}&until=${until}`);
+  await expect(page.getByText('No message matches this search and period.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await page.getByRole('button', { name: 'Show all messages' }).click();
+  await expect(messages.getByRole('listitem')).toHaveCount(1);
+});

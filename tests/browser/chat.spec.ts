@@ -355,14 +355,34 @@ test('keyboard-only use, and the narrowest screen', async ({ home, page }) => {
 test('agent and model can be chosen', async ({ home, page }) => {
   await home.rpc('agents.create', { id: 'poet', name: 'Poet', system_prompt: 'Rhyme.' });
   await open(page, '/chat?agent=poet');
-  await expect(page.getByLabel('Agent', { exact: true })).toHaveValue('poet');
-  await page.getByLabel('Model', { exact: true }).selectOption('local/other-model');
+  const chip = page.getByRole('button', { name: /^Agent and model:/ });
+  await expect(chip).toHaveText(/Poet/);
+  // On a phone the chip takes one line, and its menu fits the screen.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await chip.click();
+  const menu = page.getByRole('menu', { name: 'Agent and model' });
+  await expect(menu.getByRole('menuitemradio', { name: 'Poet' })).toBeFocused();
+  await expect(menu.getByRole('menuitemradio', { name: 'Poet' })).toBeChecked();
+  const [shown, button] = [await menu.boundingBox(), await chip.boundingBox()];
+  expect(shown!.x).toBeGreaterThanOrEqual(0);
+  expect(shown!.x + shown!.width).toBeLessThanOrEqual(390);
+  expect(shown!.y).toBeGreaterThanOrEqual(0);
+  expect(shown!.y + shown!.height).toBeLessThanOrEqual(844);
+  expect(button!.height).toBeLessThan(48);
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('l');
+  await expect(menu.getByRole('menuitemradio', { name: /^local\// }).first()).toBeFocused();
+  await menu.getByRole('menuitemradio', { name: 'local/other-model' }).click();
+  await expect(menu).toBeHidden();
+  await expect(chip).toHaveText(/Poet · local\/other-model/);
+  await expect(chip).toBeFocused();
+  await page.setViewportSize({ width: 1280, height: 900 });
   await ask(page, 'Roses are red');
   await expect(messages(page).getByText('You said: Roses are red')).toBeVisible();
   expect(model.asked.at(-1)?.model).toBe('other-model');
   expect(JSON.stringify(model.asked.at(-1)?.messages)).toContain('Rhyme.');
   await page.reload();
-  await expect(page.getByLabel('Agent', { exact: true })).toHaveValue('poet');
+  await expect(chip).toHaveText(/Poet/);
 });
 
 test('a long conversation opens at its end and loads earlier messages on scroll', async ({ home, page }) => {

@@ -48,6 +48,24 @@ test('a pinned conversation is first, and an archived one is out of the way unti
   await expect(items).toHaveCount(3);
 });
 
+test('conversations of a period are those with a message in it', async ({ home, page }) => {
+  await say(home, 'Said just now');
+  await page.goto('/chat');
+  await isLive(page);
+  const time = page.getByLabel('Time', { exact: true });
+  await time.selectOption('Last hour');
+  await expect(list(page).getByRole('link', { name: /Said just now/ })).toBeVisible();
+  await time.selectOption('Choose a period');
+  const dialog = page.getByRole('dialog', { name: 'Choose a period' });
+  await dialog.getByLabel('From').fill('2020-01-01T00:00');
+  await dialog.getByLabel('Until').fill('2020-01-02T00:00');
+  await dialog.getByRole('button', { name: 'Show' }).click();
+  await expect(page.getByText('No conversations in this period.')).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await time.selectOption('Any time');
+  await expect(list(page).getByRole('link', { name: /Said just now/ })).toBeVisible();
+});
+
 test('several conversations are deleted at once, and one is exported', async ({ home, page }) => {
   for (const text of ['Keep me', 'Drop one', 'Drop two']) await say(home, text);
   await page.goto('/chat');

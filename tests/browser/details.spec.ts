@@ -59,7 +59,10 @@ test.describe('the chat', () => {
       await page.setViewportSize({ width, height: 844 });
       await page.goto(`/chat/${session}`);
       await live(page);
-      for (const name of ['Agent', 'Model']) expect((await box(page.getByLabel(name, { exact: true }))).width, `${name} at ${width}`).toBeGreaterThan(110);
+      const chip = page.getByRole('button', { name: /^Agent and model:/ });
+      await expect(chip).toContainText(' · ');
+      const [whole, seen] = await chip.locator('.label').evaluate((label) => [label.scrollWidth, label.clientWidth]);
+      expect(seen, `all of the chip is shown at ${width}`).toBe(whole);
       const button = await box(page.getByRole('button', { name: 'Copy code' }));
       const text = await box(page.locator('.markdown pre code'));
       expect(button.y + button.height).toBeLessThanOrEqual(text.y + 1);

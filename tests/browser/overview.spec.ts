@@ -61,6 +61,26 @@ test('what needs the owner is named: expiring keys, used-up budgets, missing sec
   await expect(page.getByRole('region', { name: 'API keys' }).getByRole('listitem').filter({ hasText: 'Laptop' })).toBeVisible();
 });
 
+test.describe('scheduled backups', () => {
+  // The directory is a file, so that every backup fails.
+  test.use({
+    environment: async ({ model }, use) =>
+      use({ ...model.environment, SERVICE_BACKUP__SCHEDULE: '* * * * * *', SERVICE_BACKUP__TO: '/dev/null' }),
+  });
+
+  test('a backup that failed is named, and leads to the reason', async ({ home, page }) => {
+    const failed = async () => {
+      const { checks } = await home.rpc<{ checks: { id: string; ok: boolean }[] }>('system.doctor');
+      return checks.some(({ id, ok }) => id === 'backup' && !ok);
+    };
+    await expect.poll(failed, { timeout: 40_000 }).toBe(true);
+    await page.goto('/overview');
+    await needs(page).getByRole('link', { name: 'The last scheduled backup failed or was not made' }).click();
+    const checks = page.getByRole('list', { name: 'Health checks' });
+    await expect(checks.getByRole('listitem').filter({ hasText: /The backup of .+ failed/ })).toBeVisible();
+  });
+});
+
 test('what could not be loaded is not reported as nothing', async ({ home: _, page, complaints }) => {
   complaints.allow(/status of 503/);
   await page.route('**/api/auth/api-keys', (route) => route.fulfill({ status: 503, json: { code: 'INTERNAL', error: 'Down.' } }));

@@ -1,5 +1,7 @@
 // Settings → Webhooks: editing, rotation, turning off and deletion; keyboard use and accessibility in both themes.
+import { createServer } from 'node:http';
 import { violations } from './fixtures/axe';
+import { freePort } from './fixtures/gateway';
 import { expect } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
 
@@ -216,6 +218,30 @@ test('the public URL can be set on the webhook page', async ({ home, page }) => 
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(shownUrl(page)).toHaveText(/^https:\/\/gatehouse\.example\.com\/api\/webhooks\/ingest\/wh_/);
   await expect(page.getByText('This URL works only on this computer and network')).toHaveCount(0);
+});
+
+test('the public URL is tested from the webhook page, and a failure says what to do', async ({ home, page }) => {
+  const { id } = await make(home, { name: 'Reach', source_profile: 'github' });
+  await page.goto(`/webhooks/${id}`);
+  const run = page.getByRole('button', { name: 'Test the public URL' });
+  await run.click();
+  await expect(page.getByText(/^This gateway answers at .+, but that address exists only on this computer/)).toBeVisible();
+  await expect(page.getByText(/^cloudflared tunnel/).last()).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  const port = await freePort();
+  await home.rpc('config.set', { key: 'server.external_url', value: `http://localhost:${port}` });
+  await run.click();
+  await expect(page.getByText(`Nothing accepts connections at http://localhost:${port}.`)).toBeVisible();
+  const other = createServer((_, response) => response.end('{"status":"ok"}'));
+  await new Promise<void>((resolve) => other.listen(port, 'localhost', resolve));
+  try {
+    await run.click();
+    await expect(page.getByText(`Another server answers at http://localhost:${port}.`)).toBeVisible();
+    await expect(page.getByText(/^tailscale funnel/).last()).toBeVisible();
+  } finally {
+    other.closeAllConnections();
+    other.close();
+  }
 });
 
 test('a webhook’s page in tabs: its deliveries and their latency, and settings that keep unsaved input', async ({ home, page }) => {

@@ -58,12 +58,13 @@ test('an agent is chosen with "@", in the middle of a text', async ({ home, page
   await home.rpc('agents.create', { name: 'Reviewer' });
   await page.goto('/chat');
   await isLive(page);
-  await expect(page.getByLabel('Agent', { exact: true })).toBeVisible();
+  const chip = page.getByRole('button', { name: /^Agent and model:/ });
+  await expect(chip).toBeVisible();
   await field(page).pressSequentially('Look at this, @rev');
   await expect(offered(page).getByRole('option')).toHaveText(['Reviewer']);
   await page.keyboard.press('Enter');
   await expect(field(page)).toHaveValue('Look at this, ');
-  await expect(page.getByLabel('Agent', { exact: true })).toHaveValue('reviewer');
+  await expect(chip).toHaveText(/Reviewer/);
   await page.keyboard.press('Enter');
   await expect(page.locator('.markdown').getByText('You said: Look at this,')).toBeVisible();
   const { sessions } = await home.rpc<{ sessions: { agent_id: string }[] }>('sessions.list');

@@ -1,5 +1,5 @@
 // Caches one offline page for when the gateway does not respond. No response of the gateway is ever stored.
-// All requests other than navigations go to the network unchanged.
+// All requests other than navigations go to the network unchanged. A click on a notification opens its page.
 const OFFLINE = ['/assets/offline.html', '/assets/offline.css', '/assets/offline.js'];
 const CACHE = 'gatehouse-offline-3';
 
@@ -26,4 +26,16 @@ self.addEventListener('fetch', (event) => {
       caches.match(isVisit ? OFFLINE[0] : event.request).then((kept) => kept ?? Response.error()),
     ),
   );
+});
+
+self.addEventListener('notificationclick', (event) => {
+  const { notification } = event;
+  notification.close();
+  const open = async () => {
+    const [shown] = await self.clients.matchAll({ type: 'window' });
+    if (!shown) return self.clients.openWindow(notification.data.url);
+    shown.postMessage({ open: notification.data.url });
+    return shown.focus();
+  };
+  event.waitUntil(open());
 });

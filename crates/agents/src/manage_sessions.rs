@@ -32,6 +32,10 @@ pub struct SessionQuery {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Only sessions whose last message was added at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only sessions whose last message was added before this time.
+    pub until: Option<Timestamp>,
     pub limit: usize,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
@@ -76,6 +80,8 @@ impl Agents {
             of_webhooks: query.of_webhooks,
             pinned: query.pinned,
             archived: query.archived,
+            from: query.from,
+            until: query.until,
             after,
             limit: i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
         };

@@ -56,6 +56,10 @@ pub struct InboxFilter {
     pub only_unread: bool,
     /// Only messages whose text or sender contains this text.
     pub q: Option<String>,
+    /// Only messages about events at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only messages about events before this time.
+    pub until: Option<Timestamp>,
 }
 
 /// A page of messages.
@@ -155,6 +159,8 @@ impl Channels {
             only_unread: filter.only_unread,
             // PostgreSQL rejects NUL in a parameter, and no stored text contains it.
             q: q.map(|q| q.replace('\0', "\u{fffd}")),
+            from: filter.from,
+            until: filter.until,
             limit: i64::try_from(limit).unwrap_or(KEPT).min(KEPT) + 1,
         };
         let read = self.0.store.read(move |conn| {

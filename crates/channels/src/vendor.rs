@@ -91,7 +91,7 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
             format!("The address of {vendor} is one that must not be called.")
         }
         OutboundError::Timeout => format!("{first} gave no answer in time."),
-        OutboundError::Connect => format!("{first} could not be reached."),
+        OutboundError::Connect | OutboundError::Tls => format!("{first} could not be reached."),
         other => format!("Calling {vendor} failed: {other}."),
     };
     if error.is_retryable() {

@@ -3,6 +3,7 @@
 use crate::resolver::Refused;
 use gatehouse_domain::{ErrorCode, Problem};
 use std::error::Error;
+use std::io;
 
 /// A request was not sent, or its response was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,9 +15,12 @@ pub enum OutboundError {
     BadUrl(&'static str),
     #[error("no response in time")]
     Timeout,
-    /// The name does not resolve, nothing listens, or the certificate is not trusted.
+    /// The name does not resolve, or nothing listens.
     #[error("the connection could not be established")]
     Connect,
+    /// The certificate is not trusted, or the port does not use TLS.
+    #[error("the connection could not be secured")]
+    Tls,
     #[error("the connection was interrupted")]
     Interrupted,
     /// The response cannot be decoded.
@@ -30,7 +34,10 @@ pub enum OutboundError {
 impl OutboundError {
     /// Whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
-        matches!(self, Self::Timeout | Self::Connect | Self::Interrupted)
+        matches!(
+            self,
+            Self::Timeout | Self::Connect | Self::Tls | Self::Interrupted
+        )
     }
 
     /// The error for the caller. `provider` names the service, `field` the input that contained the URL.
@@ -43,23 +50,27 @@ impl OutboundError {
                 ErrorCode::Timeout,
                 format!("{provider} did not respond in time."),
             ),
-            Self::Connect | Self::Interrupted | Self::BadResponse | Self::Other(_) => Problem::new(
-                ErrorCode::ProviderFailed,
-                format!("The request to {provider} failed: {self}."),
-            )
-            .with("provider", provider)
-            .with("retryable", self.is_retryable()),
+            Self::Connect | Self::Tls | Self::Interrupted | Self::BadResponse | Self::Other(_) => {
+                Problem::new(
+                    ErrorCode::ProviderFailed,
+                    format!("The request to {provider} failed: {self}."),
+                )
+                .with("provider", provider)
+                .with("retryable", self.is_retryable())
+            }
         }
     }
 }
 
 impl From<reqwest::Error> for OutboundError {
     fn from(error: reqwest::Error) -> Self {
-        if was_refused(&error) {
+        if causes(&error).any(<dyn Error>::is::<Refused>) {
             return Self::RefusedAddress;
         }
         if error.is_timeout() {
             Self::Timeout
+        } else if error.is_connect() && causes(&error).any(is_of_tls) {
+            Self::Tls
         } else if error.is_connect() {
             Self::Connect
         } else if error.is_builder() {
@@ -72,14 +83,27 @@ impl From<reqwest::Error> for OutboundError {
     }
 }
 
-/// The HTTP client wraps the resolver's refusal in several errors.
-fn was_refused(error: &reqwest::Error) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(cause) = next {
-        if cause.is::<Refused>() {
-            return true;
-        }
-        next = cause.source();
+/// The errors that the HTTP client wrapped, outermost first.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| inner(*cause))
+}
+
+/// The source of an I/O error is that of the error inside, not the error itself.
+fn inner<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
+        Some(inside) => Some(inside),
+        None => cause.source(),
     }
-    false
+}
+
+/// While connecting, only TLS reads data: it was not valid, or ended early.
+fn is_of_tls(cause: &(dyn Error + 'static)) -> bool {
+    let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    matches!(
+        kind,
+        Some(io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+    )
 }

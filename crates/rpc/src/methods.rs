@@ -43,6 +43,7 @@ pub static METHODS: &[Method] = &[
     rpc::DISCOVER,
     system::STATUS,
     system::DOCTOR,
+    system::REACH,
     config::GET,
     config::SET,
     config_describe::DESCRIBE,

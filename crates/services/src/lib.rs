@@ -12,11 +12,13 @@ pub mod live_config;
 mod notices;
 mod own_messages;
 mod problem;
+mod reach;
 mod services;
 mod vault_status;
 
 pub use approvals::APPROVAL_RESOLVED;
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
+pub use reach::{Reach, ReachProblem, Reached};
 pub use services::{Build, Services, ServicesError, ServicesParts};
 pub use vault_status::VaultStatus;

@@ -5,9 +5,11 @@ use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
+use crate::reach::Reach;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
+use gatehouse_config::Settings;
 use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_models::{Models, ModelsParts};
 use gatehouse_outbound::{Outbound, OutboundError};
@@ -72,6 +74,8 @@ pub struct Services {
     #[cfg(feature = "voice")]
     pub voice: Voice,
     pub certificates: CertificateState,
+    /// The test of the public URL.
+    pub reach: Reach,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -89,14 +93,7 @@ impl Services {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
         let outbound = Outbound::new(settings::outbound_settings(now))?;
-        let channels = Channels::open(ChannelsParts {
-            store: parts.store.clone(),
-            secrets: parts.secrets.clone(),
-            outbound: outbound.clone(),
-            clock: Arc::clone(&parts.clock),
-            random: Arc::clone(&parts.random),
-        });
-        channels.set_host(settings::external_host(now));
+        let channels = open_channels(&parts, &outbound, now);
         let models_parts = ModelsParts {
             secrets: parts.secrets.clone(),
             outbound: outbound.clone(),
@@ -157,6 +154,7 @@ impl Services {
             #[cfg(feature = "voice")]
             voice,
             certificates: CertificateState::default(),
+            reach: Reach::default(),
             config: parts.config,
             clock: parts.clock,
             random: parts.random,
@@ -189,4 +187,17 @@ impl Services {
         self.config.announce();
         Ok(())
     }
+}
+
+/// Opens the accounts, with the host that their messages name.
+fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings) -> Channels {
+    let channels = Channels::open(ChannelsParts {
+        store: parts.store.clone(),
+        secrets: parts.secrets.clone(),
+        outbound: outbound.clone(),
+        clock: Arc::clone(&parts.clock),
+        random: Arc::clone(&parts.random),
+    });
+    channels.set_host(settings::external_host(settings));
+    channels
 }

@@ -58,11 +58,27 @@ pub struct ChatSessionPage {
     pub of_webhooks: Option<bool>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Start of the period of the last message, inclusive.
+    pub from: Option<Timestamp>,
+    /// End of the period of the last message, exclusive.
+    pub until: Option<Timestamp>,
     /// Only sessions after this one in list order: its `updated_at` and ID.
     pub after: Option<(Timestamp, String)>,
     /// Maximum number of sessions.
     pub limit: i64,
 }
+
+/// A page of sessions, by the index on the time of the last message.
+const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
+     LEFT JOIN chat_shares h ON h.session_id = s.id
+     WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
+       AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
+            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\')
+       AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
+            OR $6 < 0)
+       AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
+       AND s.updated_at >= $9 AND s.updated_at < $10
+     ORDER BY s.updated_at DESC, s.id DESC LIMIT $5";
 
 /// Returns a LIKE pattern that finds the text anywhere. The escape character is `\`.
 pub(crate) fn contains(text: &str) -> String {
@@ -128,24 +144,16 @@ impl Conn {
             Some((at, id)) => (at.as_millis(), id.as_str()),
             None => (i64::MAX, ""),
         };
-        let query = query(
-            "SELECT s.*, h.id AS share_id FROM chat_sessions s
-             LEFT JOIN chat_shares h ON h.session_id = s.id
-             WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
-               AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
-                    OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\')
-               AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
-                    OR $6 < 0)
-               AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
-             ORDER BY s.updated_at DESC, s.id DESC LIMIT $5",
-        );
+        let query = query(LIST);
         let raw = page.q.as_deref().map(contains).unwrap_or_default();
         let lower = raw.to_lowercase();
         let wanted = |flag: Option<bool>| flag.map_or(-1, i64::from);
         let query = query.bind(at).bind(id).bind(raw).bind(lower);
         let query = query.bind(page.limit).bind(wanted(page.of_webhooks));
-        self.list(query.bind(wanted(page.pinned)).bind(wanted(page.archived)))
-            .await
+        let query = query.bind(wanted(page.pinned)).bind(wanted(page.archived));
+        let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
+        let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
+        self.list(query.bind(from).bind(until)).await
     }
 
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
@@ -276,7 +284,22 @@ impl FromRow for Number {
 
 #[cfg(test)]
 mod tests {
-    use super::contains;
+    use super::{LIST, contains};
+
+    #[tokio::test]
+    async fn a_period_of_sessions_is_a_range_of_the_index() {
+        let database = crate::testing::sqlite();
+        let store = database.open().await;
+        // The highest number first, so that `$1` does not change `$10`.
+        let sql = (1..=10).rev().fold(LIST.to_owned(), |sql, at| {
+            sql.replace(&format!("${at}"), "1")
+        });
+        let plan = crate::plan::plan_of(&store, &sql).await;
+        let range = "chat_sessions_by_update (updated_at>? AND updated_at<?)";
+        assert!(plan.contains(range), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        store.close().await;
+    }
 
     #[test]
     fn what_is_searched_for_is_taken_literally() {

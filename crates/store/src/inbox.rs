@@ -38,6 +38,10 @@ pub struct InboxMessagePage {
     pub only_unread: bool,
     /// Only messages whose text or sender contains this text.
     pub q: Option<String>,
+    /// Start of the period, inclusive.
+    pub from: Option<Timestamp>,
+    /// End of the period, exclusive.
+    pub until: Option<Timestamp>,
     /// Maximum number of messages.
     pub limit: i64,
 }
@@ -118,6 +122,7 @@ impl Conn {
              WHERE seq < $1 AND ($2 = 0 OR read = 0)
                AND ($3 = '' OR LOWER(text) LIKE $4 ESCAPE '\\' OR text LIKE $3 ESCAPE '\\'
                     OR LOWER(source) LIKE $4 ESCAPE '\\' OR source LIKE $3 ESCAPE '\\')
+               AND at >= $6 AND at < $7
              ORDER BY seq DESC LIMIT $5",
         );
         let raw = page.q.as_deref().map(contains).unwrap_or_default();
@@ -125,8 +130,10 @@ impl Conn {
         let query = query
             .bind(page.before_seq)
             .bind(i64::from(page.only_unread));
-        self.list(query.bind(raw).bind(lower).bind(page.limit))
-            .await
+        let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
+        let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
+        let query = query.bind(raw).bind(lower).bind(page.limit);
+        self.list(query.bind(from).bind(until)).await
     }
 
     /// Counts the unread messages.

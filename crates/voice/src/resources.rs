@@ -156,7 +156,7 @@ fn of(provider: &'static str, error: OutboundError) -> VoiceError {
         OutboundError::Timeout => return VoiceError::Timeout { provider },
         OutboundError::RefusedAddress => "has an address that is not allowed",
         OutboundError::BadUrl(_) => "has an invalid URL",
-        OutboundError::Connect => "could not be reached",
+        OutboundError::Connect | OutboundError::Tls => "could not be reached",
         OutboundError::Interrupted => "closed the connection early",
         OutboundError::BadResponse => "returned an invalid response",
         OutboundError::Other(_) => "could not be called",

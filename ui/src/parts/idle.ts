@@ -13,6 +13,9 @@ export function afterPaint(run: () => void): () => void {
   };
 }
 
+/** Resolves in a task of its own, so that the browser can paint and handle input before. */
+export const nextTask = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
 /** Runs `run` when the browser is idle, or after 1 second. */
 export function whenIdle(run: () => void): () => void {
   // Safari supports `requestIdleCallback` only since 2026.

@@ -1,4 +1,39 @@
-// The period of the list as a part of the address. Pure functions.
+// The period of a list: as a part of the address, and as parameters of the API. Pure functions.
+
+export interface Chosen {
+  /** A period up to now, in milliseconds; 0 for any time. */
+  within_ms: number;
+  /** Begin and end, in milliseconds since 1970; null for none. */
+  between: readonly [number, number] | null;
+}
+
+/** Any time. */
+export const ALWAYS: Chosen = { within_ms: 0, between: null };
+
+/** The parts of the address that hold a period, cleared. */
+export const ANY_TIME = { time: null, from: null, until: null };
+
+/** Reads the parts of an address. */
+export const chosenOf = ({ time, from, until }: Record<'time' | 'from' | 'until', string | null>): Chosen => ({
+  within_ms: withinOf(time ?? ''),
+  between: betweenOf(from ?? '', until ?? ''),
+});
+
+/** Reads the period from the query of an address. */
+export const chosenIn = (query: URLSearchParams): Chosen =>
+  chosenOf({ time: query.get('time'), from: query.get('from'), until: query.get('until') });
+
+export const isChosen = ({ within_ms, between }: Chosen): boolean => within_ms > 0 || between !== null;
+
+/** The period as parameters of the API. */
+export function periodOf(
+  { within_ms, between }: Chosen,
+  now_ms: number,
+): { from: string | null; until: string | null } {
+  const [from, until] = between ?? [within_ms ? now_ms - within_ms : null, null];
+  const text = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return { from: text(from), until: text(until) };
+}
 
 export const WITHIN: Record<string, number> = {
   hour: 3_600_000,

@@ -2,7 +2,7 @@
 
 use crate::harness::{Harness, harnesses, problem_of, webhook};
 use gatehouse_agents::SessionQuery;
-use gatehouse_domain::Clock;
+use gatehouse_domain::{Clock, Timestamp};
 use std::time::Duration;
 
 fn asked(q: Option<&str>, limit: usize, cursor: Option<&str>) -> SessionQuery {
@@ -250,6 +250,40 @@ async fn pinned_and_archived_sessions_are_listed_apart() {
         assert!(session.pinned && session.archived);
         let refused = harness.agents.place_session("ses_none", Some(true), None);
         assert_eq!(problem_of(refused.await.unwrap_err()).0, "NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn sessions_of_a_period_are_those_whose_last_message_is_in_it() {
+    for harness in harnesses().await {
+        let start = harness.clock.now();
+        let mut first = None;
+        for name in ["first", "second", "third"] {
+            let said = harness.say(None, name).await;
+            first.get_or_insert(said.session.as_str().to_owned());
+            harness.clock.advance(Duration::from_millis(10));
+        }
+        let at = |ms: i64| Some(Timestamp::from_millis(start.as_millis() + ms));
+        let listed = async |from, until| {
+            let query = SessionQuery {
+                from,
+                until,
+                ..asked(None, 50, None)
+            };
+            let page = harness.agents.list_sessions(&query).await.unwrap();
+            let labels = page.sessions.into_iter().map(|session| session.label);
+            labels.collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(listed(None, None).await, "third,second,first");
+        assert_eq!(listed(at(10), None).await, "third,second");
+        assert_eq!(listed(at(11), None).await, "third");
+        assert_eq!(listed(None, at(20)).await, "second,first");
+        assert_eq!(listed(at(10), at(20)).await, "second");
+        assert_eq!(listed(at(20), at(10)).await, "");
+        // A new message moves a session into a later period.
+        harness.say(first.as_deref(), "more").await;
+        assert_eq!(listed(at(30), None).await, "first");
+        assert_eq!(listed(None, at(10)).await, "");
     }
 }
 

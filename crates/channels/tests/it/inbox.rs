@@ -1,11 +1,12 @@
 //! Messages of the inbox.
 
 use crate::harness::{NOW_MS, blame, harness, harnesses};
-use gatehouse_channels::InboxFilter;
+use gatehouse_channels::{InboxFilter, Outgoing};
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{ErrorCode, Timestamp};
 use gatehouse_store::{InboxMessageRow, StoreError};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 #[tokio::test]
 async fn a_message_is_stored_published_listed_and_read() {
@@ -56,6 +57,7 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
             let filter = InboxFilter {
                 only_unread,
                 q: q.map(str::to_owned),
+                ..InboxFilter::default()
             };
             let page = harness.channels.list_inbox(&filter, 1, None).await.unwrap();
             let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
@@ -87,6 +89,48 @@ async fn unread_messages_are_counted_searched_marked_at_once_and_deleted() {
         // The position of the deleted message is used again.
         harness.send("inbox", "newer").await.unwrap();
         assert_eq!(list(None, false).await, ("newer".to_owned(), 1, true));
+    }
+}
+
+#[tokio::test]
+async fn messages_of_a_period_are_listed_from_its_begin_to_before_its_end() {
+    for harness in harnesses().await {
+        let at = |ms: i64| Some(Timestamp::from_millis(NOW_MS + ms));
+        for (ms, text) in [(0, "first"), (1, "second"), (2, "third")] {
+            let message = Outgoing {
+                target: "inbox",
+                text,
+                extra: &BTreeMap::new(),
+                source: "deploys",
+                at: at(ms).unwrap(),
+                delivery: None,
+            };
+            harness.channels.send(message).await.unwrap();
+        }
+        for (from, until, expected) in [
+            (None, None, "third,second,first"),
+            (at(1), None, "third,second"),
+            (None, at(2), "second,first"),
+            (at(1), at(2), "second"),
+            (at(1), at(1), ""),
+            (at(2), at(1), ""),
+            (at(3), None, ""),
+            (None, at(0), ""),
+            (None, Some(Timestamp::from_millis(i64::MIN)), ""),
+            (Some(Timestamp::from_millis(i64::MAX)), None, ""),
+        ] {
+            let filter = InboxFilter {
+                from,
+                until,
+                ..InboxFilter::default()
+            };
+            let page = harness.channels.list_inbox(&filter, 50, None).await;
+            let page = page.unwrap();
+            let texts: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
+            assert_eq!(texts.join(","), expected, "{from:?} {until:?}");
+            // The count is that of the whole inbox.
+            assert_eq!(page.unread, 3);
+        }
     }
 }
 

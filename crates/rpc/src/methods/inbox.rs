@@ -4,7 +4,7 @@ use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, NoParams, method};
 use gatehouse_channels::{InboxFilter, InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,10 @@ pub struct ListParams {
     /// Only unread messages.
     #[serde(default)]
     unread: bool,
+    /// Only messages about events at this time or later.
+    from: Option<Timestamp>,
+    /// Only messages about events before this time.
+    until: Option<Timestamp>,
     /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
@@ -91,6 +95,8 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let filter = InboxFilter {
         only_unread: params.unread,
         q: params.q,
+        from: params.from,
+        until: params.until,
     };
     let InboxPage {
         messages,

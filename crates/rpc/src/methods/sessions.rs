@@ -3,7 +3,7 @@
 use super::page::rows;
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 use gatehouse_agents::{Session, SessionPage, SessionQuery};
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, Timestamp};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,10 @@ pub struct ListParams {
     pub pinned: Option<bool>,
     /// Return only archived sessions, or only the others.
     pub archived: Option<bool>,
+    /// Return only sessions whose last message was added at this time or later.
+    pub from: Option<Timestamp>,
+    /// Return only sessions whose last message was added before this time.
+    pub until: Option<Timestamp>,
     /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<i64>,
@@ -223,6 +227,8 @@ pub async fn page(
         of_webhooks: params.of.map(|of| of == StartedBy::Webhooks),
         pinned: params.pinned,
         archived: params.archived,
+        from: params.from,
+        until: params.until,
         limit: rows(params.limit)?,
         cursor: params.cursor.clone(),
     };

@@ -1,9 +1,9 @@
 //! `system.*`: the state of the server.
 
-use crate::method_entry::{Call, Method, NoParams, method};
+use crate::method_entry::{Audit, Call, Method, NoParams, method};
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_services::VaultStatus;
 use gatehouse_services::doctor::{self, Check};
+use gatehouse_services::{Reached, VaultStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,6 +19,15 @@ pub const DOCTOR: Method = method!(
     "Checks for common problems and suggests a fix for each.",
     Some(Scope::Read),
     run_checks(NoParams) -> DoctorReport
+);
+
+pub const REACH: Method = method!(
+    "system.reach",
+    "Requests the server's public URL and checks that this server answers. Takes up to ten seconds.",
+    Some(Scope::Admin),
+    reach(NoParams) -> Reached,
+    errors: [Conflict],
+    audit: Audit::Unrecorded("asks its own public URL")
 );
 
 /// Result of `system.status`.
@@ -86,4 +95,8 @@ async fn run_checks(call: Call, _: NoParams) -> Result<DoctorReport, Problem> {
     Ok(DoctorReport {
         checks: doctor::checks(&call.services, Some(&call.context)).await,
     })
+}
+
+async fn reach(call: Call, _: NoParams) -> Result<Reached, Problem> {
+    call.services.test_reach().await
 }

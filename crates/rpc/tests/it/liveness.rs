@@ -71,6 +71,7 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ),
         ("providers.remove_key", json!({ "id": "openai" })),
         ("providers.test", json!({ "id": "openai" })),
+        ("system.reach", json!({})),
         ("pairing.create", json!({ "label": "second" })),
         ("backup.create", json!({})),
         ("pairing.revoke", json!({ "id": device })),
@@ -348,12 +349,13 @@ async fn every_change_leaves_its_audit_row_even_if_the_process_ends_before_it_is
 }
 
 /// Methods that store nothing, or had nothing to change here.
-const STORES_NOTHING: [&str; 7] = [
+const STORES_NOTHING: [&str; 8] = [
     "chat.abort",
     "inbox.mark_all_read",
     "tts.convert",
     "stt.transcribe",
     "sessions.unshare",
+    "system.reach",
     // Both only use memory.
     "webhooks.delivery.request",
     "webhooks.forward",

@@ -7,7 +7,7 @@ use crate::respond::{Refusal, json, large_json};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_domain::{ErrorCode, Problem, Timestamp};
 use gatehouse_rpc::methods::{chat, sessions};
 use gatehouse_services::to_problem;
 
@@ -20,14 +20,23 @@ struct Asked {
     /// `cursor` for sessions, `before` for messages.
     place: Option<String>,
     q: Option<String>,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
 }
 
 fn unreadable() -> Problem {
     Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
 }
 
-/// Reads the query: `limit`, the start position under the name `place`, and `q` if permitted.
-fn read(pairs: Pairs, place: &str, takes_q: bool) -> Result<Asked, Problem> {
+fn time(name: &str, value: &str) -> Result<Timestamp, Problem> {
+    value
+        .parse()
+        .map_err(|_| Problem::invalid_params(name, "expected a time such as 2026-11-21T17:00:00Z"))
+}
+
+/// Reads the query: `limit`, the start position under the name `place`, and `q`, `from` and `until` if the list can be
+/// filtered.
+fn read(pairs: Pairs, place: &str, has_filters: bool) -> Result<Asked, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable())?;
     let mut asked = Asked::default();
     for (name, value) in pairs {
@@ -38,7 +47,9 @@ fn read(pairs: Pairs, place: &str, takes_q: bool) -> Result<Asked, Problem> {
                 })?;
                 asked.limit.replace(limit).is_some()
             }
-            "q" if takes_q => asked.q.replace(value).is_some(),
+            "q" if has_filters => asked.q.replace(value).is_some(),
+            "from" if has_filters => asked.from.replace(time(&name, &value)?).is_some(),
+            "until" if has_filters => asked.until.replace(time(&name, &value)?).is_some(),
             _ if name == place => asked.place.replace(value).is_some(),
             _ => return Err(Problem::invalid_params(&name, "unknown field")),
         };
@@ -62,6 +73,8 @@ pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Respons
         of: None,
         pinned: None,
         archived: None,
+        from: asked.from,
+        until: asked.until,
         limit: asked.limit,
         cursor: asked.place,
     };

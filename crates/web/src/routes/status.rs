@@ -3,29 +3,50 @@
 use crate::app::App;
 use crate::body::Requester;
 use crate::respond::{Refusal, json};
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Decision;
+use gatehouse_auth::throttle::ThrottleClass;
 use gatehouse_domain::Problem;
 use gatehouse_services::bootstrap;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Health {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
+    /// The proof that this process answers, if it asks the question of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct HealthQuery {
+    question: Option<String>,
 }
 
 /// Only local or authenticated callers get the version.
-pub(super) async fn health(State(app): State<App>, requester: Requester) -> Response {
+pub(super) async fn health(
+    State(app): State<App>,
+    requester: Requester,
+    query: Result<Query<HealthQuery>, QueryRejection>,
+) -> Result<Response, Refusal> {
+    let question = query.ok().and_then(|Query(query)| query.question);
+    if question.is_some() {
+        let throttle = app.auth().throttle();
+        throttle.admit(ThrottleClass::LookUp, &requester.context.client)?;
+    }
     let is_known = requester.context.locality.is_local()
         || matches!(requester.context.decision, Decision::Allowed(_));
-    json(&Health {
+    let services = app.services();
+    Ok(json(&Health {
         status: "ok",
-        version: is_known.then_some(app.services().build.version),
-    })
+        version: is_known.then_some(services.build.version),
+        answer: question.and_then(|question| services.reach.answer(&question)),
+    }))
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> Response {

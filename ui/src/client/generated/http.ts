@@ -1187,6 +1187,8 @@ export interface components {
         Health: {
             status: string;
             version?: string | null;
+            /** @description The proof that this process answers, if it asks the question of the query. */
+            answer?: string | null;
         };
         /** @description The response to a probe. */
         Probe: {

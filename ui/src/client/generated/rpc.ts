@@ -27,6 +27,13 @@ export type ScopeSet = Scope[];
  */
 export type VaultStatus = 'uninitialized' | 'sealed' | 'unsealed' | 'disabled';
 /**
+ * Why the server was not reached.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ReachProblem".
+ */
+export type ReachProblem = 'dns' | 'refused' | 'timeout' | 'tls' | 'interrupted' | 'other_server' | 'status' | 'other';
+/**
  * The type of a setting's value.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -414,6 +421,13 @@ export interface Interface {
     'system.doctor': {
       params: {};
       result: DoctorReport;
+    };
+    /**
+     * Requests the server's public URL and checks that this server answers. Takes up to ten seconds.
+     */
+    'system.reach': {
+      params: {};
+      result: Reached;
     };
     /**
      * Returns the settings in effect and the source of each. Secrets are masked.
@@ -965,6 +979,14 @@ export interface Interface {
          * Return only archived sessions, or only the others.
          */
         archived?: boolean | null;
+        /**
+         * Return only sessions whose last message was added at this time or later.
+         */
+        from?: Timestamp | null;
+        /**
+         * Return only sessions whose last message was added before this time.
+         */
+        until?: Timestamp | null;
         /**
          * The maximum number of entries; 50 by default.
          */
@@ -1611,6 +1633,14 @@ export interface Interface {
          * Only unread messages.
          */
         unread?: boolean;
+        /**
+         * Only messages about events at this time or later.
+         */
+        from?: Timestamp | null;
+        /**
+         * Only messages about events before this time.
+         */
+        until?: Timestamp | null;
         /**
          * The maximum number of entries; 50 by default.
          */
@@ -2837,6 +2867,31 @@ export interface Check {
    * The suggested fix, if any.
    */
   hint?: string | null;
+}
+/**
+ * The result of a test.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Reached".
+ */
+export interface Reached {
+  /**
+   * The URL that senders use: `server.external_url`, or the address that the server listens on.
+   */
+  url: string;
+  /**
+   * Whether this process answered.
+   */
+  ok: boolean;
+  problem?: ReachProblem | null;
+  /**
+   * What was found instead, such as `HTTP 404`.
+   */
+  detail?: string | null;
+  /**
+   * Whether the host has only addresses that do not exist on the internet.
+   */
+  private: boolean;
 }
 /**
  * Result of `config.get`.

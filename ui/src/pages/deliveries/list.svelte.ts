@@ -5,7 +5,8 @@ import { rpc } from '../../client/rpc';
 import { socket } from '../../client/socket';
 import { ASKED_AGAIN_MS } from '../../state/live.svelte';
 import { throttle } from '../../state/throttle';
-import { join, merge, NO_FILTERS, periodOf, rowOf, type Change, type Filters, type Row } from './rows';
+import { periodOf } from '../../parts/period';
+import { join, merge, NO_FILTERS, rowOf, type Change, type Filters, type Row } from './rows';
 
 const FIRST = 100;
 const FURTHER = 500;

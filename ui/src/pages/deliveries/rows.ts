@@ -1,4 +1,5 @@
 // The rows of the list as data: their fields, the filters, and merging live changes. Pure functions.
+import { ALWAYS, isChosen, type Chosen } from '../../parts/period';
 import type { Delivery, Status } from './status';
 
 /** A delivery as sent by events, without the fields that may be large. */
@@ -21,19 +22,15 @@ export interface Row {
   edited: boolean;
 }
 
-export interface Filters {
+export interface Filters extends Chosen {
   webhook: string;
   /** Any status if empty. */
   statuses: readonly Status[];
   event: string;
   q: string;
-  /** A period up to now, in milliseconds; 0 for any time. */
-  within_ms: number;
-  /** A period with a begin and an end, in milliseconds since 1970; null for none. */
-  between: readonly [number, number] | null;
 }
 
-export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', within_ms: 0, between: null };
+export const NO_FILTERS: Filters = { webhook: '', statuses: [], event: '', q: '', ...ALWAYS };
 
 /** Changes of the filters, as parts of the address. */
 export type FilterChange = Partial<
@@ -42,18 +39,8 @@ export type FilterChange = Partial<
 
 export const CLEARED: FilterChange = { webhook: '', status: '', event: '', q: '', time: '', from: '', until: '' };
 
-export const isFiltered = ({ webhook, statuses, event, q, within_ms, between }: Filters): boolean =>
-  Boolean(webhook || statuses.length > 0 || event || q || within_ms || between);
-
-/** The period of the filters as parameters of the API. */
-export function periodOf(
-  { within_ms, between }: Filters,
-  now_ms: number,
-): { from: string | null; until: string | null } {
-  const [from, until] = between ?? [within_ms ? now_ms - within_ms : null, null];
-  const text = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return { from: text(from), until: text(until) };
-}
+export const isFiltered = ({ webhook, statuses, event, q, ...period }: Filters): boolean =>
+  Boolean(webhook || statuses.length > 0 || event || q || isChosen(period));
 
 export const rowOf = (delivery: Change): Row => ({
   id: delivery.id,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { barsOf, piecesOf, scaleTop, ticksOf } from './timeline';
+import { barsOf, pathsOf, piecesOf, scaleTop, ticksOf } from './timeline';
 
 const HOUR = 3_600_000;
 const bucket = (hour: number, counts: Record<string, number> = {}) => ({
@@ -30,6 +30,15 @@ it('shows failures beside thousands, without a bar that is higher than the chart
   expect(pieces.map(({ id }) => id)).toEqual(['done', 'failed']);
   expect(pieces[1]?.height).toBeGreaterThanOrEqual(4);
   expect(pieces[1]?.y).toBeCloseTo(0);
+});
+
+it('draws all bars of an outcome as one path', () => {
+  const bars = barsOf([bucket(0, { completed: 2 }), bucket(1, {}), bucket(2, { completed: 1, failed: 1 })], 1);
+  expect(pathsOf(bars, 2)).toEqual([
+    { id: 'done', d: 'M1 0h8v100h-8zM21 50h8v50h-8z' },
+    { id: 'failed', d: 'M21 0h8v50h-8z' },
+  ]);
+  expect(pathsOf([], 1)).toEqual([]);
 });
 
 it('labels the hours of a day and the days of a week', () => {

@@ -74,6 +74,18 @@ export function piecesOf(bar: Bar, top: number): Piece[] {
   });
 }
 
+/** The left edge of a bar in the chart, where each bar has a width of 10 with its gap. */
+export const leftOf = (at: number): number => at * 10 + 1;
+
+/** The segments of all bars as one path for each outcome, in a box of height 100 whose top is `top`. */
+export function pathsOf(bars: readonly Bar[], top: number): { id: Piece['id']; d: string }[] {
+  const paths = new Map<Piece['id'], string>();
+  for (const [at, bar] of bars.entries())
+    for (const { id, y, height } of piecesOf(bar, top))
+      paths.set(id, `${paths.get(id) ?? ''}M${leftOf(at)} ${y}h8v${height}h-8z`);
+  return [...paths].map(([id, d]) => ({ id, d }));
+}
+
 export interface Tick {
   at_ms: number;
   /** From the left, in percent. */

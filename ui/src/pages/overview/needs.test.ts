@@ -3,7 +3,19 @@ import { needsOf, type Facts } from './needs';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 const in_days = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
-const QUIET: Facts = { approvals: [], failed: 0, api_keys: [], devices: [], webhooks: [], budgets: [], servers: [] };
+const QUIET: Facts = {
+  approvals: [],
+  failed: 0,
+  checks: [
+    { id: 'backup', ok: true },
+    { id: 'tls', ok: false },
+  ],
+  api_keys: [],
+  devices: [],
+  webhooks: [],
+  budgets: [],
+  servers: [],
+};
 const budget = (used: number) => ({
   scope: 'all',
   period: 'day' as const,
@@ -39,6 +51,15 @@ test('a budget is named from 80 % on', () => {
     { kind: 'budget', scope: 'all', share: 0.8, over: false },
     { kind: 'budget', scope: 'all', share: 1, over: true },
   ]);
+});
+
+test('a failed or late backup is named, other health checks are not', () => {
+  const checks = [
+    { id: 'tls', ok: false },
+    { id: 'backup', ok: false },
+  ];
+  expect(needsOf({ ...QUIET, checks, failed: 1 }, NOW).map(({ kind }) => kind)).toEqual(['failed', 'backup']);
+  expect(needsOf({ ...QUIET, checks: [] }, NOW)).toEqual([]);
 });
 
 test('approvals come first; a disabled webhook needs no secret', () => {

@@ -1,4 +1,4 @@
-// What needs the owner: approvals, failures, credentials that expire, budgets near their end. Pure functions.
+// What needs the owner: approvals, failures, backups, credentials that expire, budgets near their end. Pure functions.
 import type { Result } from '../../client/rpc';
 
 const DAY_MS = 86_400_000;
@@ -17,6 +17,8 @@ export interface Facts {
   approvals: readonly unknown[];
   /** Deliveries that failed in the shown period. */
   failed: number;
+  /** The health checks. */
+  checks: readonly Pick<Result<'system.doctor'>['checks'][number], 'id' | 'ok'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
@@ -32,7 +34,8 @@ export type Need =
   | { kind: 'api_key' | 'device'; id: string; label: string; at: string; over: boolean }
   | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
   | { kind: 'budget'; scope: string; share: number; over: boolean }
-  | { kind: 'server'; label: string };
+  | { kind: 'server'; label: string }
+  | { kind: 'backup' };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -45,6 +48,7 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
   return [
     ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
+    ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];

@@ -60,6 +60,24 @@ async fn a_text_is_answered_and_kept() {
     let found = owner.get("/api/sessions?q=PING").await.expect(200);
     assert_eq!(found["sessions"].as_array().unwrap().len(), 1);
 
+    let at = record["updated_at"].as_str().unwrap();
+    for (query, count) in [
+        (format!("from={at}"), 1),
+        (format!("until={at}"), 0),
+        ("until=2000-01-01T00:00:00Z".to_owned(), 0),
+        (format!("from=2000-01-01T00:00:00Z&until={at}"), 0),
+    ] {
+        let found = owner.get(&format!("/api/sessions?{query}")).await;
+        let found = found.expect(200);
+        assert_eq!(
+            found["sessions"].as_array().unwrap().len(),
+            count,
+            "{query}"
+        );
+    }
+    let later = owner.rpc("sessions.list", json!({ "until": at })).await;
+    assert_eq!(later, Ok(json!({ "sessions": [] })));
+
     let renamed = owner
         .rpc("sessions.rename", json!({ "id": id, "label": "Ping" }))
         .await
@@ -84,6 +102,12 @@ async fn a_query_that_is_wrong_is_refused() {
         ("cursor=x", "cursor"),
         ("limit=1&limit=2", "limit"),
         ("before=x", "before"),
+        ("from=yesterday", "from"),
+        ("until=1", "until"),
+        (
+            "from=2000-01-01T00:00:00Z&from=2000-01-01T00:00:00Z",
+            "from",
+        ),
         ("colour=1", "colour"),
     ] {
         let refused = owner.get(&format!("/api/sessions?{query}")).await;

@@ -298,6 +298,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("rpc.discover", Needs::Identity),
     ("system.status", Needs::Identity),
     ("system.doctor", READ),
+    ("system.reach", ADMIN),
     ("config.get", READ),
     ("config.set", WRITE),
     ("config.describe", READ),

@@ -9,6 +9,7 @@ mod mcp;
 mod mcp_tools;
 mod pairing;
 mod providers;
+mod reach;
 mod ssh_keys;
 mod system;
 mod tools;

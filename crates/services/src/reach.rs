@@ -1,0 +1,229 @@
+//! Whether the server is reached at its public URL: it requests the URL and recognizes its own answer.
+
+use crate::Services;
+use crate::live_config::settings::base_url;
+use arc_swap::ArcSwapOption;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_outbound::{AddressSource, OutboundError, policy, read_capped};
+use http::header::LOCATION;
+use reqwest::Response;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use url::{Host, Url};
+
+/// How long a test may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How much of the answer is read, in bytes.
+const MAX_BYTES: usize = 4096;
+/// The most characters of a redirect's target in [`Reached::detail`].
+const MAX_LOCATION: usize = 200;
+
+/// The test that runs, if any.
+#[derive(Debug, Default)]
+pub struct Reach {
+    /// Held during a test.
+    turn: Mutex<()>,
+    asked: ArcSwapOption<Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    question: String,
+    answer: String,
+}
+
+impl Reach {
+    /// The answer of this process to a question that it asks now. `None` for any other question, which nobody can
+    /// guess: it is 128 random bits, and known for at most ten seconds.
+    pub fn answer(&self, question: &str) -> Option<String> {
+        let asked = self.asked.load();
+        let asked = asked.as_ref().filter(|asked| asked.question == question);
+        asked.map(|asked| asked.answer.clone())
+    }
+}
+
+/// Forgets the question when the test ends or is given up.
+struct Asking<'a>(&'a Reach);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.asked.store(None);
+    }
+}
+
+/// Why the server was not reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReachProblem {
+    /// The name has no address.
+    Dns,
+    /// Nothing accepts connections there.
+    Refused,
+    /// No answer within ten seconds.
+    Timeout,
+    /// The certificate is not trusted, or the port does not use TLS.
+    Tls,
+    /// The connection ended before the answer did.
+    Interrupted,
+    /// The answer is not of this process.
+    OtherServer,
+    /// The answer is a redirect or an error.
+    Status,
+    /// The URL cannot be called.
+    Other,
+}
+
+/// The result of a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Reached {
+    /// The URL that senders use: `server.external_url`, or the address that the server listens on.
+    pub url: String,
+    /// Whether this process answered.
+    pub ok: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ReachProblem>,
+    /// What was found instead, such as `HTTP 404`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Whether the host has only addresses that do not exist on the internet.
+    pub private: bool,
+}
+
+struct Failure {
+    problem: ReachProblem,
+    detail: Option<String>,
+}
+
+impl From<ReachProblem> for Failure {
+    fn from(problem: ReachProblem) -> Self {
+        let detail = None;
+        Self { problem, detail }
+    }
+}
+
+impl From<OutboundError> for Failure {
+    fn from(error: OutboundError) -> Self {
+        match error {
+            OutboundError::Timeout => ReachProblem::Timeout.into(),
+            OutboundError::Connect => ReachProblem::Refused.into(),
+            OutboundError::Tls => ReachProblem::Tls.into(),
+            // The HTTP client also reports a body that was cut as one that cannot be decoded.
+            OutboundError::Interrupted | OutboundError::BadResponse => {
+                ReachProblem::Interrupted.into()
+            }
+            OutboundError::RefusedAddress | OutboundError::BadUrl(_) | OutboundError::Other(_) => {
+                Self {
+                    problem: ReachProblem::Other,
+                    detail: Some(error.to_string()),
+                }
+            }
+        }
+    }
+}
+
+impl Services {
+    /// Requests `/health` at the public URL and checks that this process answers. Follows no redirects. Fails with
+    /// `CONFLICT` while another test runs.
+    pub async fn test_reach(&self) -> Result<Reached, Problem> {
+        let Ok(_turn) = self.reach.turn.try_lock() else {
+            let message = "The public URL is being tested already.";
+            return Err(Problem::new(ErrorCode::Conflict, message));
+        };
+        let url = base_url(&self.config.resolved().settings);
+        let mut is_private = false;
+        let test = self.ask(&url, &mut is_private);
+        let tried = match tokio::time::timeout(LIMIT, test).await {
+            Ok(tried) => tried,
+            Err(_) => Err(ReachProblem::Timeout.into()),
+        };
+        let failure = tried.err();
+        Ok(Reached {
+            url,
+            ok: failure.is_none(),
+            problem: failure.as_ref().map(|failure| failure.problem),
+            detail: failure.and_then(|failure| failure.detail),
+            private: is_private,
+        })
+    }
+
+    async fn ask(&self, url: &str, is_private: &mut bool) -> Result<(), Failure> {
+        let mut url = Url::parse(&format!("{url}/health")).map_err(|_| ReachProblem::Other)?;
+        *is_private = is_only_private(&self.addresses(&url).await?);
+        let random = || format!("{:032x}", u128::from_be_bytes(self.random.bytes()));
+        let asked = Arc::new(Asked {
+            question: random(),
+            answer: random(),
+        });
+        self.reach.asked.store(Some(Arc::clone(&asked)));
+        let _asking = Asking(&self.reach);
+        url.query_pairs_mut()
+            .append_pair("question", &asked.question);
+        let client = self.outbound.client(AddressSource::Owner);
+        let request = client.get(url).build().map_err(OutboundError::from)?;
+        let response = self.outbound.send(AddressSource::Owner, request).await?;
+        if response.status() != http::StatusCode::OK {
+            return Err(Failure {
+                problem: ReachProblem::Status,
+                detail: Some(status_of(&response)),
+            });
+        }
+        let (body, _) = read_capped(response, MAX_BYTES).await?;
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if body.get("answer").and_then(Value::as_str) == Some(&asked.answer) {
+            Ok(())
+        } else {
+            Err(ReachProblem::OtherServer.into())
+        }
+    }
+
+    /// The addresses of the URL's host.
+    async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, Failure> {
+        let name = match url.host() {
+            Some(Host::Ipv4(v4)) => return Ok(vec![v4.into()]),
+            Some(Host::Ipv6(v6)) => return Ok(vec![v6.into()]),
+            Some(Host::Domain(name)) => name,
+            None => return Err(ReachProblem::Other.into()),
+        };
+        let found = self.outbound.resolve(AddressSource::Owner, name).await;
+        found.map_err(|error| match error {
+            OutboundError::Connect => ReachProblem::Dns.into(),
+            error => error.into(),
+        })
+    }
+}
+
+fn is_only_private(addresses: &[IpAddr]) -> bool {
+    !addresses.iter().copied().any(policy::is_public)
+}
+
+fn status_of(response: &Response) -> String {
+    let status = response.status().as_u16();
+    let location = response.headers().get(LOCATION);
+    match location.and_then(|value| value.to_str().ok()) {
+        Some(to) if response.status().is_redirection() => {
+            let to: String = to.chars().take(MAX_LOCATION).collect();
+            format!("HTTP {status} to {to}")
+        }
+        _ => format!("HTTP {status}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_private_if_none_of_its_addresses_is_public() {
+        let of = |texts: &[&str]| {
+            let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            is_only_private(&addresses)
+        };
+        assert!(of(&["127.0.0.1"]) && of(&["192.168.1.2", "fd00::1"]) && of(&["100.64.0.1"]));
+        assert!(!of(&["8.8.8.8"]) && !of(&["10.0.0.1", "2606:4700::1111"]));
+    }
+}

@@ -1,0 +1,86 @@
+// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them.
+import { socket } from '../client/socket';
+import { m } from '../paraglide/messages.js';
+import { go } from './place.svelte';
+
+/** The window that holds this lock shows the notifications. */
+const LEADS = 'gatehouse.alerts';
+/** Held by each window that the user looks at. */
+const IN_VIEW = 'gatehouse.in-view';
+/** The longest text of a notification. */
+const MAX_TEXT = 200;
+
+/** Returns a function that stops it. */
+export function startAlerting(): () => void {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  let leads = false;
+  // When this window ends, the next one takes over.
+  navigator.locks
+    .request(LEADS, { signal }, () => {
+      leads = true;
+      return ended;
+    })
+    .catch(() => undefined);
+
+  let leave: (() => void) | null = null;
+  const look = () => {
+    const inView = !signal.aborted && !document.hidden && document.hasFocus();
+    if (inView === (leave !== null)) return;
+    leave?.();
+    leave = null;
+    if (!inView) return;
+    const left = new Promise<void>((resolve) => (leave = resolve));
+    void navigator.locks.request(IN_VIEW, { mode: 'shared' }, () => left);
+  };
+  look();
+  document.addEventListener('visibilitychange', look, { signal });
+  for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
+
+  async function show(tag: string, title: string, body: string, url: string) {
+    if (!leads) return;
+    const { held = [] } = await navigator.locks.query();
+    if (held.some(({ name }) => name === IN_VIEW)) return;
+    const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
+    const worker = await navigator.serviceWorker.getRegistration();
+    if (worker?.active) return worker.showNotification(title, options);
+    const shown = new Notification(title, options);
+    shown.onclick = () => {
+      shown.close();
+      focus();
+      go(url);
+    };
+  }
+
+  async function hide(tag: string) {
+    const worker = await navigator.serviceWorker.getRegistration();
+    for (const shown of (await worker?.getNotifications({ tag })) ?? []) shown.close();
+  }
+
+  const ends = [
+    socket.on('approval.requested', ({ id, shown, session }) => {
+      void show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`);
+    }),
+    socket.on('approval.resolved', ({ id }) => void hide(`approval ${id}`)),
+    socket.on('webhooks.delivery', ({ id, status, summary, event_type, error }) => {
+      if (status !== 'failed') return;
+      const text = [summary ?? event_type, error].filter((part) => part != null).join('\n');
+      void show('delivery', m.alerts_failed(), text, `/deliveries/${id}`);
+    }),
+    socket.on('channel.message', ({ source, text }) => void show('inbox', m.alerts_inbox({ source }), text, '/inbox')),
+  ];
+  // The service worker passes the click on a notification to a window.
+  navigator.serviceWorker.addEventListener(
+    'message',
+    ({ data }: MessageEvent<{ open?: unknown }>) => {
+      if (typeof data.open === 'string' && data.open.startsWith('/')) go(data.open);
+    },
+    { signal },
+  );
+  return () => {
+    for (const end of ends) end();
+    ending.abort();
+    look();
+  };
+}

@@ -1,0 +1,47 @@
+// Whether this browser notifies the user while no window of the app is in view.
+
+/** `blocked`: the user refused the permission. */
+export type AlertState = 'unsupported' | 'blocked' | 'off' | 'on';
+
+const KEY = 'gatehouse.alerts';
+
+export const alerts = $state<{ state: AlertState }>({ state: current() });
+
+// Another window changed it.
+addEventListener('storage', ({ key }) => {
+  if (key === KEY) alerts.state = current();
+});
+
+/** Asks for the permission if necessary. Call it from a click: browsers ignore other requests. */
+export async function turnAlertsOn(): Promise<void> {
+  if ((await Notification.requestPermission()) === 'granted') store('on');
+  alerts.state = current();
+}
+
+export function turnAlertsOff(): void {
+  store(null);
+  alerts.state = current();
+}
+
+function current(): AlertState {
+  if (!isSecureContext || !('Notification' in window) || !('locks' in navigator)) return 'unsupported';
+  if (Notification.permission === 'denied') return 'blocked';
+  return Notification.permission === 'granted' && stored() === 'on' ? 'on' : 'off';
+}
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function store(value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, value);
+  } catch {
+    // Storage is disabled, so notifications stay off.
+  }
+}
