@@ -3,8 +3,10 @@
 use crate::compose::App;
 use crate::limits::open_files;
 use gatehouse_auth::MetricsToken;
+use gatehouse_services::RenderMetrics;
 use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +16,8 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long sending the last traces and metrics may take.
+const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 /// How long the last events may take to reach other nodes.
 const LAST_EVENTS: Duration = Duration::from_millis(100);
 
@@ -44,6 +48,12 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
+        let render = metrics.clone().map(|recorder| {
+            let render: RenderMetrics = Arc::new(move || recorder.render());
+            render
+        });
+        let (telemetry_end, telemetry) = (CancellationToken::new(), TaskTracker::new());
+        services.export_telemetry(render, telemetry_end.clone(), &telemetry);
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
@@ -105,6 +115,15 @@ impl App {
                 left = tasks.len(),
                 "some background tasks did not end in time"
             );
+        }
+        // Contains what ended during the shutdown.
+        telemetry_end.cancel();
+        telemetry.close();
+        if tokio::time::timeout(LAST_TELEMETRY, telemetry.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the last traces and metrics were not sent in time");
         }
         self.0.gateway.close().await;
         tracing::info!("stopped");

@@ -72,6 +72,7 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
     ];
     all.extend(crate::certificates::check(services, settings).await);
     all.extend(network::metrics_token(settings));
+    all.extend(crate::telemetry::check(services));
     all.extend(crate::backup::check(services).await);
     all.extend(provider_keys::provider_keys(services).await);
     all.extend(integrations::open_webhooks(services).await);

@@ -12,11 +12,14 @@ pub mod live_config;
 mod notices;
 mod own_messages;
 mod problem;
+mod retry_after;
 mod services;
+mod telemetry;
 mod vault_status;
 
 pub use approvals::APPROVAL_RESOLVED;
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use services::{Build, Services, ServicesError, ServicesParts};
+pub use telemetry::{RenderMetrics, Telemetry};
 pub use vault_status::VaultStatus;

@@ -5,6 +5,7 @@ use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
+use crate::telemetry::Telemetry;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
@@ -72,6 +73,7 @@ pub struct Services {
     #[cfg(feature = "voice")]
     pub voice: Voice,
     pub certificates: CertificateState,
+    pub telemetry: Telemetry,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -88,6 +90,8 @@ impl Services {
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
+        let endpoint = now.telemetry.otlp_endpoint.clone();
+        let telemetry = Telemetry::new(endpoint, &parts.clock, &parts.random);
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = Channels::open(ChannelsParts {
             store: parts.store.clone(),
@@ -109,6 +113,7 @@ impl Services {
             models: models.clone(),
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
+            tracer: telemetry.tracer(),
         };
         let agents = Agents::open(agents_parts, settings::agents_settings(now)).await?;
         let tools_parts = ToolsParts {
@@ -127,6 +132,7 @@ impl Services {
             channels: channels.clone(),
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
+            tracer: telemetry.tracer(),
         };
         let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
@@ -157,6 +163,7 @@ impl Services {
             #[cfg(feature = "voice")]
             voice,
             certificates: CertificateState::default(),
+            telemetry,
             config: parts.config,
             clock: parts.clock,
             random: parts.random,
