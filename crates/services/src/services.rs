@@ -137,17 +137,7 @@ impl Services {
         let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
         #[cfg(feature = "voice")]
-        let voice = Voice::open(
-            VoiceParts {
-                store: parts.store.clone(),
-                secrets: parts.secrets.clone(),
-                outbound: outbound.clone(),
-                clock: Arc::clone(&parts.clock),
-                random: Arc::clone(&parts.random),
-                data_dir: layers.data_dir().to_owned(),
-            },
-            voice_settings(&resolved, layers),
-        );
+        let voice = open_voice(&parts, outbound.clone());
         #[cfg(feature = "voice")]
         voice.register(&agents);
         Ok(Self {
@@ -196,4 +186,18 @@ impl Services {
         self.config.announce();
         Ok(())
     }
+}
+
+#[cfg(feature = "voice")]
+fn open_voice(parts: &ServicesParts, outbound: Outbound) -> Voice {
+    let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
+    let voice = VoiceParts {
+        store: parts.store.clone(),
+        secrets: parts.secrets.clone(),
+        outbound,
+        clock: Arc::clone(&parts.clock),
+        random: Arc::clone(&parts.random),
+        data_dir: layers.data_dir().to_owned(),
+    };
+    Voice::open(voice, voice_settings(&resolved, layers))
 }

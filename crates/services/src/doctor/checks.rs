@@ -111,7 +111,10 @@ pub(super) fn shared_unseal(is_shared: bool, status: Status, settings: &Vault) -
                 must be unlocked separately, and a rotation seals the others.";
     Some(Check {
         hint: Some(hint.to_owned()),
-        ..Check::fine(id, "This node does not share the vault's key with other nodes.")
+        ..Check::fine(
+            id,
+            "This node does not share the vault's key with other nodes.",
+        )
     })
 }
 

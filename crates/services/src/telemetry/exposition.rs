@@ -90,15 +90,12 @@ impl Sample {
         if line.is_empty() || line.starts_with('#') {
             return None;
         }
-        let (name, labels, value) = match line.find('{') {
-            Some(open) => {
-                let (labels, rest) = labels(line.get(open + 1..)?)?;
-                (line.get(..open)?, labels, rest)
-            }
-            None => {
-                let (name, value) = line.split_once(' ')?;
-                (name, Vec::new(), value)
-            }
+        let (name, labels, value) = if let Some((name, rest)) = line.split_once('{') {
+            let (labels, value) = labels(rest)?;
+            (name, labels, value)
+        } else {
+            let (name, value) = line.split_once(' ')?;
+            (name, Vec::new(), value)
         };
         let value = value.split_whitespace().next()?.parse().ok()?;
         Some(Self {
@@ -153,22 +150,16 @@ impl Family {
         let part = part.to_owned();
         let bound = sample.labels.iter().position(|(name, _)| name == "le");
         let bound = bound.map(|at| sample.labels.remove(at).1);
-        let point = match self
-            .points
-            .iter_mut()
-            .find(|point| point.labels == sample.labels)
-        {
-            Some(point) => point,
-            None => {
-                self.points.push(Point {
-                    labels: sample.labels,
-                    ..Point::default()
-                });
-                let Some(point) = self.points.last_mut() else {
-                    return;
-                };
-                point
-            }
+        let known = self.points.iter().position(|it| it.labels == sample.labels);
+        let at = known.unwrap_or_else(|| {
+            self.points.push(Point {
+                labels: sample.labels,
+                ..Point::default()
+            });
+            self.points.len() - 1
+        });
+        let Some(point) = self.points.get_mut(at) else {
+            return;
         };
         #[expect(
             clippy::cast_possible_truncation,

@@ -95,11 +95,17 @@ async fn traces(State(it): State<Collector>, headers: HeaderMap, body: Bytes) ->
 }
 
 async fn metrics(State(it): State<Collector>, headers: HeaderMap, body: Bytes) -> Response {
-    it.take(&headers, &body, "resourceMetrics", "scopeMetrics", |scope| {
-        let metrics = read_list(scope, "metrics", read_metric)?;
-        it.seen().metrics.extend(metrics);
-        Ok(())
-    })
+    it.take(
+        &headers,
+        &body,
+        "resourceMetrics",
+        "scopeMetrics",
+        |scope| {
+            let metrics = read_list(scope, "metrics", read_metric)?;
+            it.seen().metrics.extend(metrics);
+            Ok(())
+        },
+    )
 }
 
 impl Collector {
@@ -145,12 +151,21 @@ impl Collector {
 }
 
 fn text_of(headers: &HeaderMap, body: &[u8]) -> Result<String, String> {
-    if headers.get("content-type").map(axum::http::HeaderValue::as_bytes) != Some(b"application/json") {
+    if headers
+        .get("content-type")
+        .map(axum::http::HeaderValue::as_bytes)
+        != Some(b"application/json")
+    {
         return Err("the content type is not application/json".to_owned());
     }
     let mut text = String::new();
-    let read = match headers.get("content-encoding").map(|it| it.to_str().unwrap()) {
-        None => String::from_utf8(body.to_vec()).map(|read| text = read).is_ok(),
+    let read = match headers
+        .get("content-encoding")
+        .map(|it| it.to_str().unwrap())
+    {
+        None => String::from_utf8(body.to_vec())
+            .map(|read| text = read)
+            .is_ok(),
         Some("gzip") => GzDecoder::new(body).read_to_string(&mut text).is_ok(),
         Some(_) => false,
     };
@@ -168,10 +183,18 @@ fn read_request(
     fields(&body, &[resources], &[])?;
     for one in list(&body[resources])? {
         fields(one, &["resource", scopes], &["schemaUrl"])?;
-        fields(&one["resource"], &["attributes"], &["droppedAttributesCount"])?;
+        fields(
+            &one["resource"],
+            &["attributes"],
+            &["droppedAttributesCount"],
+        )?;
         let keys = attributes(&one["resource"]["attributes"])?;
         for key in ["service.name", "service.version", "service.instance.id"] {
-            check(keys.contains(key), "the resource is not named", &one["resource"])?;
+            check(
+                keys.contains(key),
+                "the resource is not named",
+                &one["resource"],
+            )?;
         }
         for scope in list(&one[scopes])? {
             fields(&scope["scope"], &["name", "version"], &[])?;
@@ -212,7 +235,11 @@ fn fields(value: &Value, required: &[&str], optional: &[&str]) -> Result<(), Str
         check(is_known, &format!("unknown field {name}"), value)?;
     }
     for name in required {
-        check(object.contains_key(*name), &format!("no field {name}"), value)?;
+        check(
+            object.contains_key(*name),
+            &format!("no field {name}"),
+            value,
+        )?;
     }
     Ok(())
 }
@@ -244,14 +271,22 @@ fn attributes(value: &Value) -> Result<HashSet<String>, String> {
         let value = &attribute["value"];
         let is_value = match value.as_object().and_then(|it| it.iter().next()) {
             Some((kind, value)) if kind == "stringValue" => value.is_string(),
-            Some((kind, value)) if kind == "intValue" => {
-                value.as_str().is_some_and(|text| text.parse::<i64>().is_ok())
-            }
+            Some((kind, value)) if kind == "intValue" => value
+                .as_str()
+                .is_some_and(|text| text.parse::<i64>().is_ok()),
             _ => false,
         };
-        check(is_value && value.as_object().unwrap().len() == 1, "no value", attribute)?;
+        check(
+            is_value && value.as_object().unwrap().len() == 1,
+            "no value",
+            attribute,
+        )?;
         let key = attribute["key"].as_str().unwrap_or_default().to_owned();
-        check(!key.is_empty() && keys.insert(key), "empty or twice", attribute)?;
+        check(
+            !key.is_empty() && keys.insert(key),
+            "empty or twice",
+            attribute,
+        )?;
     }
     Ok(keys)
 }
@@ -285,12 +320,23 @@ fn read_span(span: &Value) -> Result<(), String> {
     }
     let is_named = span["name"].as_str().is_some_and(|name| !name.is_empty());
     check(is_named, "no name", span)?;
-    let is_kind = span["kind"].as_u64().is_some_and(|kind| (1..=5).contains(&kind));
+    let is_kind = span["kind"]
+        .as_u64()
+        .is_some_and(|kind| (1..=5).contains(&kind));
     check(is_kind, "no kind", span)?;
     times(span, "startTimeUnixNano", "endTimeUnixNano")?;
     attributes(&span["attributes"])?;
-    for link in span.get("links").and_then(Value::as_array).into_iter().flatten() {
-        fields(link, &["traceId", "spanId"], &["traceState", "attributes", "flags"])?;
+    for link in span
+        .get("links")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        fields(
+            link,
+            &["traceId", "spanId"],
+            &["traceState", "attributes", "flags"],
+        )?;
         id(&link["traceId"], 32)?;
         id(&link["spanId"], 16)?;
     }
@@ -304,17 +350,31 @@ fn read_span(span: &Value) -> Result<(), String> {
 
 fn read_metric(metric: &Value) -> Result<(), String> {
     let kinds = ["sum", "gauge", "histogram"];
-    fields(metric, &["name"], &[&["description", "unit"][..], &kinds].concat())?;
+    fields(
+        metric,
+        &["name"],
+        &[&["description", "unit"][..], &kinds].concat(),
+    )?;
     let mut found = kinds.iter().filter(|kind| metric.get(**kind).is_some());
     let (kind, more) = (found.next(), found.next());
-    let kind = *kind.filter(|_| more.is_none()).ok_or("not one kind of data")?;
+    let kind = *kind
+        .filter(|_| more.is_none())
+        .ok_or("not one kind of data")?;
     let data = &metric[kind];
     match kind {
-        "sum" => fields(data, &["dataPoints", "aggregationTemporality", "isMonotonic"], &[])?,
+        "sum" => fields(
+            data,
+            &["dataPoints", "aggregationTemporality", "isMonotonic"],
+            &[],
+        )?,
         "gauge" => fields(data, &["dataPoints"], &[])?,
         _ => fields(data, &["dataPoints", "aggregationTemporality"], &[])?,
     }
-    check(kind == "gauge" || data["aggregationTemporality"] == 2, "not cumulative", metric)?;
+    check(
+        kind == "gauge" || data["aggregationTemporality"] == 2,
+        "not cumulative",
+        metric,
+    )?;
     for point in list(&data["dataPoints"])? {
         let shared = ["attributes", "startTimeUnixNano", "timeUnixNano"];
         attributes(&point["attributes"])?;

@@ -7,7 +7,7 @@ use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
 use collector::{Collector, Seen};
-use gatehouse_testkit::{Actor, Options, TestServer};
+use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -278,9 +278,14 @@ async fn work_after_a_restart_belongs_to_the_trace_of_the_request() {
     // A replay of a disabled webhook waits until it is enabled.
     owner.rpc("webhooks.update", pause).await.unwrap();
     let replay = json!({ "id": original["id"] });
-    owner.rpc("webhooks.replay", replay).await.unwrap();
+    owner.rpc("webhooks.delivery.replay", replay).await.unwrap();
     let mut server = server.restart().await;
     let owner = owner.at(server.address());
+    let unlock = json!({ "password": PASSWORD });
+    owner
+        .post("/api/auth/vault/unlock", unlock)
+        .await
+        .expect(200);
     let resume = json!({ "id": hook.id(), "enabled": true });
     owner.rpc("webhooks.update", resume).await.unwrap();
     let replayed = completed(&owner, &hook, 2).await;
@@ -330,7 +335,9 @@ async fn what_a_collector_finally_refuses_is_not_sent_again() {
     let doctor = || async {
         let report = owner.rpc("system.doctor", json!({})).await.unwrap();
         let checks = report["checks"].as_array().unwrap().clone();
-        let mut found = checks.into_iter().filter(|check| check["id"] == "telemetry");
+        let mut found = checks
+            .into_iter()
+            .filter(|check| check["id"] == "telemetry");
         found.next().unwrap()
     };
     let refused = loop {
@@ -339,7 +346,10 @@ async fn what_a_collector_finally_refuses_is_not_sent_again() {
             break check;
         }
     };
-    assert!(refused["message"].as_str().unwrap().contains("400"), "{refused}");
+    assert!(
+        refused["message"].as_str().unwrap().contains("400"),
+        "{refused}"
+    );
     assert!(refused["hint"].as_str().unwrap().contains("4318"));
     deliver(&server, &hook, &[], "{\"a\":2}").await;
     let second = completed(&owner, &hook, 2).await;
@@ -375,4 +385,23 @@ async fn nothing_is_sent_without_an_endpoint_and_a_dead_collector_stops_nothing(
     deliver(&server, &hook, &[], "{}").await;
     completed(&owner, &hook, 1).await;
     drop(server.stop().await);
+}
+
+#[tokio::test]
+async fn a_programs_call_of_a_model_is_a_trace() {
+    let collector = Collector::start().await;
+    let (mut server, owner) = started(&collector).await;
+    let program = server.api_key(&owner, &["operator.write"]).await;
+    let messages = json!([{ "role": "user", "content": "how many okapis?" }]);
+    let call = json!({ "model": "fake/m1", "messages": messages });
+    let answer = program.post("/v1/chat/completions", call).await;
+    answer.expect(200);
+    drop(server.stop().await);
+
+    let seen = collector.seen();
+    assert_eq!(seen.faults, [""; 0]);
+    let request = only(&seen, "api.model_call");
+    is_one_trace(&seen, &request["traceId"], None);
+    assert_eq!(only(&seen, "model.call")["parentSpanId"], request["spanId"]);
+    assert!(!seen.texts.contains("okapi"));
 }
