@@ -15,6 +15,7 @@ use crate::turn::LeftOut;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::id::{MessageId, SessionId};
+use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, Random, Zone};
 use gatehouse_models::Models;
 use gatehouse_store::{Store, SweepClock};
@@ -34,6 +35,7 @@ pub struct AgentsParts {
     pub models: Models,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
+    pub tracer: Tracer,
 }
 
 /// The settings of the agents crate.
@@ -94,6 +96,7 @@ pub(crate) struct Inner {
     pub(crate) node: String,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) tracer: Tracer,
     pub(crate) settings: ArcSwap<AgentsSettings>,
     pub(crate) tools: ToolRegistry,
     pub(crate) left_out: LeftOut,
@@ -146,6 +149,7 @@ impl Agents {
             models: parts.models,
             clock: parts.clock,
             random: parts.random,
+            tracer: parts.tracer,
             settings: ArcSwap::from_pointee(settings),
             tools: ToolRegistry::default(),
             left_out: LeftOut::default(),

@@ -10,6 +10,7 @@ use crate::request::{tokens_beside, tokens_in, tokens_of};
 use crate::start::MAX_MODEL_CHARACTERS;
 use crate::usage::{Cause, count};
 use futures_util::stream::{self, BoxStream, StreamExt};
+use gatehouse_domain::trace::{self, ActiveSpan, SpanKind};
 use gatehouse_domain::{Actor, Problem, UtcDay};
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ProviderKind, Reason, Usage};
 use gatehouse_store::StoreError;
@@ -138,9 +139,15 @@ impl Agents {
             said: String::new(),
             cause,
             model,
+            span: inner.tracer.begin(
+                "api.model_call",
+                SpanKind::Server,
+                trace::current().map(|it| it.context()),
+            ),
             _permit: permit,
         };
-        let chunks = inner.models.chat(&running.model, call.request).await?;
+        let chunks = inner.models.chat(&running.model, call.request);
+        let chunks = running.span.run(chunks).await?;
         let (pieces, answer) = mpsc::channel(PIECES);
         inner.tasks.spawn(running.pass_on(chunks, pieces));
         let answer = stream::unfold(answer, |mut answer| async move {
@@ -172,6 +179,8 @@ struct RunningCall {
     sent_tokens: u64,
     /// The reasoning, text and arguments received so far.
     said: String,
+    /// The request of the caller.
+    span: ActiveSpan,
     _permit: OwnedSemaphorePermit,
 }
 

@@ -64,6 +64,16 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// The kind of origin, in a word.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Api => "api",
+            Self::Webhook { .. } => "webhook",
+            Self::Channel { .. } => "channel",
+        }
+    }
+
     pub(crate) const fn written_by(&self) -> MessageOrigin {
         match self {
             Self::Chat | Self::Api => MessageOrigin::Owner,

@@ -15,6 +15,7 @@ use crate::speaker::SpeechOutput;
 use crate::{attachments, manage_sessions, presets, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::trace::{self, SpanContext};
 use gatehouse_models::ModelError;
 use gatehouse_store::{ChatSessionRow, Conn, inherit};
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub(crate) struct Turn {
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
     pub(crate) speech: Option<SpeechOutput>,
+    /// The span of the request, if its trace is recorded.
+    pub(crate) caller: Option<SpanContext>,
     /// Receives the result, if a caller waits for it.
     pub(crate) report: Option<oneshot::Sender<TurnReport>>,
 }
@@ -103,8 +106,9 @@ impl Agents {
             return Err(AgentsError::ShuttingDown);
         }
         check(&request)?;
-        let inner = Arc::clone(&self.0);
-        let accepted = self.0.tasks.spawn(inherit(begin(inner, request, report)));
+        let begin = begin(Arc::clone(&self.0), request, report);
+        let accepted = trace::within(trace::current(), inherit(begin));
+        let accepted = self.0.tasks.spawn(accepted);
         accepted.await.unwrap_or(Err(AgentsError::ShuttingDown))
     }
 }
@@ -160,6 +164,7 @@ async fn begin(
         actor: request.actor,
         cancel: request.cancel.child_token(),
         speech: request.speech,
+        caller: trace::current().map(|span| span.context()),
         report,
     };
     let message = Message::from(stored.message);

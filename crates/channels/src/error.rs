@@ -154,6 +154,18 @@ impl Failure {
         Self::Unreachable(why.into())
     }
 
+    /// The kind of failure, in a word.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Later { .. } => "later",
+            Self::Unreachable(_) => "unreachable",
+            Self::Disabled(_) => "disabled",
+            Self::Refused(_) => "refused",
+            Self::Incomplete { .. } => "incomplete",
+            Self::Ours(_) => "secrets",
+        }
+    }
+
     /// Returns whether the same message may be sent again.
     pub(crate) const fn may_be_repeated(&self) -> bool {
         matches!(

@@ -5,6 +5,7 @@ use crate::handle::{Channels, Inner};
 use crate::outgoing::Outgoing;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
+use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::{Conn, InboxMessagePage, InboxMessageRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,6 +126,8 @@ impl Channels {
         if message.target.split(':').next() != Some(KIND) {
             return Ok(None);
         }
+        let mut span = trace::child("channel.send", SpanKind::Internal);
+        span.set("gatehouse.channel.type", KIND);
         let account = self.find_target_account(message.target).await?;
         Ok(account
             .filter(|account| account.is_enabled)

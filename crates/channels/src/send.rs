@@ -7,6 +7,7 @@ use crate::senders::Part;
 use crate::split::split;
 use crate::target::{Found, OpenAccount, TargetError};
 use data_encoding::HEXLOWER;
+use gatehouse_domain::trace::{self, SpanKind};
 use std::collections::BTreeMap;
 
 /// Text of a test message if the caller gives none.
@@ -108,8 +109,23 @@ impl Inner {
         self.deliver(&account, message, &id).await
     }
 
-    /// Sends the parts that the vendor has not accepted yet.
     async fn deliver(
+        &self,
+        account: &OpenAccount,
+        message: &Outgoing<'_>,
+        id: &str,
+    ) -> Result<(), Failure> {
+        let mut span = trace::child("channel.send", SpanKind::Client);
+        span.set("gatehouse.channel.type", account.sender.about().kind);
+        let sent = span.run(self.send_parts(account, message, id)).await;
+        if let Err(failure) = &sent {
+            span.fail(failure.kind());
+        }
+        sent
+    }
+
+    /// Sends the parts that the vendor has not accepted yet.
+    async fn send_parts(
         &self,
         account: &OpenAccount,
         message: &Outgoing<'_>,

@@ -11,8 +11,16 @@ use std::sync::LazyLock;
 pub(crate) const ID: &str = "<id>";
 /// Sections in which unknown keys, such as those of a later version, require a confirmation to
 /// change.
-const GUARDED_SECTIONS: [&str; 8] = [
-    "audit", "auth", "vault", "server", "proxy", "network", "database", "mcp",
+const GUARDED_SECTIONS: [&str; 9] = [
+    "audit",
+    "auth",
+    "vault",
+    "server",
+    "proxy",
+    "network",
+    "database",
+    "mcp",
+    "telemetry",
 ];
 
 /// One setting.

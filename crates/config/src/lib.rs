@@ -51,6 +51,7 @@ pub use section::network::Network;
 pub use section::notify::Notify;
 pub use section::proxy::Proxy;
 pub use section::server::{AllowedOrigin, Server};
+pub use section::telemetry::Telemetry;
 pub use section::tls::{Acme, Tls};
 pub use section::tools::{SearchProvider, ToolSecret, Tools, WebSearch};
 pub use section::vault::Vault;

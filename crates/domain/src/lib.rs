@@ -17,6 +17,7 @@ pub mod random;
 pub mod scope;
 pub mod sliding_window;
 pub mod sweep_time;
+pub mod trace;
 pub mod utc_day;
 pub mod visible;
 pub mod zone;

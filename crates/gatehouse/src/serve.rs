@@ -3,8 +3,10 @@
 use crate::compose::App;
 use crate::limits::open_files;
 use gatehouse_auth::MetricsToken;
+use gatehouse_services::{RenderMetrics, Services};
 use gatehouse_web::{ConnectionLimits, Scrape, ServeOptions, install_metrics};
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +16,8 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long sending the last traces and metrics may take.
+const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 /// How long the last events may take to reach other nodes.
 const LAST_EVENTS: Duration = Duration::from_millis(100);
 
@@ -44,6 +48,9 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
+        let render = metrics.clone();
+        let render = render.map(|recorder| Arc::new(move || recorder.render()) as RenderMetrics);
+        let telemetry = TelemetryExport::start(services, render);
         let token = settings.token.clone().map(MetricsToken::new);
         let metrics = metrics.map(|recorder| Scrape::new(recorder, token));
         if let (Some(address), Some(scrape)) = (settings.bind, metrics.clone()) {
@@ -106,6 +113,7 @@ impl App {
                 "some background tasks did not end in time"
             );
         }
+        telemetry.end().await;
         self.0.gateway.close().await;
         tracing::info!("stopped");
     }
@@ -174,6 +182,32 @@ impl App {
                 said = now;
             }
         }));
+    }
+}
+
+/// The task that sends traces and metrics. It ends after all others, so that it sends what ended during the shutdown.
+struct TelemetryExport {
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl TelemetryExport {
+    fn start(services: &Services, render: Option<RenderMetrics>) -> Self {
+        let export = Self {
+            shutdown: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
+        services.export_telemetry(render, export.shutdown.clone(), &export.tasks);
+        export
+    }
+
+    async fn end(self) {
+        self.shutdown.cancel();
+        self.tasks.close();
+        let sent = tokio::time::timeout(LAST_TELEMETRY, self.tasks.wait()).await;
+        if sent.is_err() {
+            tracing::warn!("the last traces and metrics were not sent in time");
+        }
     }
 }
 

@@ -2,16 +2,16 @@
 
 use crate::candidates::Endpoint;
 use crate::catalogue::unknown_provider;
-use crate::chat::{ChatRequest, Chunk};
+use crate::chat::ChatRequest;
 use crate::family::{ChatCall, family};
 use crate::handle::{Inner, ModelRef, Models};
 use crate::keys::Key;
 use crate::refusal::{self, Reason, Refusal};
 use crate::reply::{Failure, Reply};
 use crate::retry::{RETRIES, asked_wait, own_wait};
+use crate::traced::{self, ChunkStream};
 use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
 use gatehouse_outbound::{OutboundError, read_capped};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Request, Response};
@@ -43,7 +43,11 @@ impl Models {
         &self,
         model: &ModelRef,
         request: ChatRequest,
-    ) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
+    ) -> Result<ChunkStream, ModelError> {
+        traced::call(model, self.ask(model, request)).await
+    }
+
+    async fn ask(&self, model: &ModelRef, request: ChatRequest) -> Result<ChunkStream, ModelError> {
         let inner = &self.inner;
         let settings = inner.settings.load_full();
         let endpoint = inner

@@ -72,6 +72,23 @@ impl ModelError {
         }
     }
 
+    /// The kind of failure, in a word.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::NotConfigured { .. } => "not_configured",
+            Self::Failed {
+                reason: Some(reason),
+                ..
+            } => reason.as_str(),
+            Self::Failed { .. } => "provider_failed",
+            Self::ContextTooLong { .. } => "context_too_long",
+            Self::Timeout { .. } => "timeout",
+            Self::RefusedAddress { .. } => "refused_address",
+            Self::Sealed => "vault_sealed",
+            Self::Secrets(_) => "secrets",
+        }
+    }
+
     /// Whether the same request may succeed later.
     pub const fn is_retryable(&self) -> bool {
         match self {

@@ -33,6 +33,7 @@ mod retry;
 mod schema;
 mod settings;
 mod think;
+mod traced;
 mod wire;
 
 pub use catalogue::{ModelInfo, ProviderTest};
@@ -46,3 +47,4 @@ pub use handle::{ModelRef, Models, ModelsParts};
 pub use providers::ProviderInfo;
 pub use refusal::Reason;
 pub use settings::{Limits, ModelsSettings, ProviderKind, ProviderSettings, Timeouts, Tuning};
+pub use traced::ChunkStream;

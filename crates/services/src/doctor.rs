@@ -70,8 +70,11 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         network::proxy(settings, process, context),
         checks::clock(services).await,
     ];
+    let is_shared = services.store.engine().is_shared();
+    all.extend(checks::shared_unseal(is_shared, status, &settings.vault));
     all.extend(crate::certificates::check(services, settings).await);
     all.extend(network::metrics_token(settings));
+    all.extend(crate::telemetry::check(services));
     all.extend(crate::backup::check(services).await);
     all.extend(provider_keys::provider_keys(services).await);
     all.extend(integrations::open_webhooks(services).await);

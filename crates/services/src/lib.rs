@@ -13,7 +13,9 @@ mod notices;
 mod own_messages;
 mod problem;
 mod reach;
+mod retry_after;
 mod services;
+mod telemetry;
 mod vault_status;
 
 pub use approvals::APPROVAL_RESOLVED;
@@ -21,4 +23,5 @@ pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use reach::{Reach, ReachProblem, Reached};
 pub use services::{Build, Services, ServicesError, ServicesParts};
+pub use telemetry::{RenderMetrics, Telemetry};
 pub use vault_status::VaultStatus;

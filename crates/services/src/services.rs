@@ -6,6 +6,7 @@ use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
 use crate::reach::Reach;
+use crate::telemetry::Telemetry;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_auth::Auth;
 use gatehouse_channels::{Channels, ChannelsParts};
@@ -76,6 +77,7 @@ pub struct Services {
     pub certificates: CertificateState,
     /// The test of the public URL.
     pub reach: Reach,
+    pub telemetry: Telemetry,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -92,6 +94,8 @@ impl Services {
     pub async fn open(parts: ServicesParts) -> Result<Self, ServicesError> {
         let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
         let now = &resolved.settings;
+        let endpoint = now.telemetry.otlp_endpoint.clone();
+        let telemetry = Telemetry::new(endpoint, &parts.clock, &parts.random);
         let outbound = Outbound::new(settings::outbound_settings(now))?;
         let channels = open_channels(&parts, &outbound, now);
         let models_parts = ModelsParts {
@@ -106,6 +110,7 @@ impl Services {
             models: models.clone(),
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
+            tracer: telemetry.tracer(),
         };
         let agents = Agents::open(agents_parts, settings::agents_settings(now)).await?;
         let tools_parts = ToolsParts {
@@ -124,21 +129,12 @@ impl Services {
             channels: channels.clone(),
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
+            tracer: telemetry.tracer(),
         };
         let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
         #[cfg(feature = "voice")]
-        let voice = Voice::open(
-            VoiceParts {
-                store: parts.store.clone(),
-                secrets: parts.secrets.clone(),
-                outbound: outbound.clone(),
-                clock: Arc::clone(&parts.clock),
-                random: Arc::clone(&parts.random),
-                data_dir: layers.data_dir().to_owned(),
-            },
-            voice_settings(&resolved, layers),
-        );
+        let voice = open_voice(&parts, outbound.clone());
         #[cfg(feature = "voice")]
         voice.register(&agents);
         Ok(Self {
@@ -155,6 +151,7 @@ impl Services {
             voice,
             certificates: CertificateState::default(),
             reach: Reach::default(),
+            telemetry,
             config: parts.config,
             clock: parts.clock,
             random: parts.random,
@@ -200,4 +197,18 @@ fn open_channels(parts: &ServicesParts, outbound: &Outbound, settings: &Settings
     });
     channels.set_host(settings::external_host(settings));
     channels
+}
+
+#[cfg(feature = "voice")]
+fn open_voice(parts: &ServicesParts, outbound: Outbound) -> Voice {
+    let (resolved, layers) = (parts.config.resolved(), parts.config.layers());
+    let voice = VoiceParts {
+        store: parts.store.clone(),
+        secrets: parts.secrets.clone(),
+        outbound,
+        clock: Arc::clone(&parts.clock),
+        random: Arc::clone(&parts.random),
+        data_dir: layers.data_dir().to_owned(),
+    };
+    Voice::open(voice, voice_settings(&resolved, layers))
 }

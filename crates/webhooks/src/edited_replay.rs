@@ -11,6 +11,7 @@ use crate::ingest::preview;
 use crate::live::LiveWebhook;
 use crate::metrics;
 use crate::replay::{Original, has_edited_payload, repeat};
+use crate::trace;
 use crate::webhook::{Snapshot, WebhookConfig, own_session};
 use gatehouse_domain::{DeliveryStatus, ErrorCode, Problem};
 use gatehouse_sources::event::{self, Event};
@@ -108,6 +109,7 @@ impl Webhooks {
             DeliveryStatus::Queued,
             stored.event_type.as_deref(),
         );
+        trace::made(inner, &stored);
         inner.publish(stored.clone());
         inner.wake.notify_one();
         Ok(Delivery::from(stored))

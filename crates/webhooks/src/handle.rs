@@ -15,6 +15,7 @@ use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Agents;
 use gatehouse_channels::Channels;
+use gatehouse_domain::trace::Tracer;
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::{DeliveryRow, Store, StoreError, SweepClock};
@@ -37,6 +38,7 @@ pub struct WebhooksParts {
     pub channels: Channels,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
+    pub tracer: Tracer,
 }
 
 /// The settings of this crate.
@@ -114,6 +116,7 @@ pub(crate) struct Inner {
     pub(crate) channels: Channels,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) tracer: Tracer,
     pub(crate) settings: ArcSwap<WebhooksSettings>,
     /// The in-memory copy of all webhooks.
     pub(crate) live: LiveWebhooks,
@@ -260,6 +263,7 @@ impl Webhooks {
             channels: parts.channels,
             clock: parts.clock,
             random: parts.random,
+            tracer: parts.tracer,
             settings: ArcSwap::from_pointee(settings),
             live: LiveWebhooks::default(),
             events,

@@ -23,6 +23,7 @@ pub use test_delivery::TestResult;
 use crate::forward::Original;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
+use crate::trace::{self, VerifiedAt};
 use bytes::Bytes;
 use gatehouse_domain::{Actor, DeliveryId, Timestamp};
 use gatehouse_secrets::Status;
@@ -159,7 +160,25 @@ impl Intake {
         if matches!(self.phase, Phase::Hold) {
             return self.hold(headers, url, body).await;
         }
+        let mut verified_at = None;
+        let outcome = self.take(headers, url, body, &mut verified_at).await;
+        if self.inner.tracer.is_on() {
+            let (headers, times) = (self.without_proof(headers), (self.received_at, verified_at));
+            trace::received(&self.inner, &self.webhook, &headers, times, &outcome);
+        }
+        outcome
+    }
+
+    async fn take(
+        &self,
+        headers: &HeaderMap,
+        url: &str,
+        body: &Bytes,
+        verified_at: &mut VerifiedAt,
+    ) -> Result<Ingested, IngestError> {
+        let began = self.inner.now();
         let (signed_id, bytes_key) = self.verify(headers, url, body)?;
+        *verified_at = Some((began, self.inner.now()));
         let payload = self.parse(headers, body)?;
         let secrets = self.webhook.secrets(self.received_at);
         let handshake = gatehouse_sources::event::handshake(&HandshakeInput {

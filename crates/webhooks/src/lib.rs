@@ -34,6 +34,7 @@ mod shared_limits;
 mod snapshots;
 mod stats;
 mod tool;
+mod trace;
 mod webhook;
 mod worker;
 

@@ -9,6 +9,7 @@ use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::live::LiveWebhook;
 use crate::metrics;
+use crate::trace;
 use crate::webhook::own_session;
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use gatehouse_store::{DeliveryRow, NewDelivery, ReplayFilter, ReplayableDelivery, StoreError};
@@ -241,6 +242,7 @@ impl Webhooks {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         for row in rows {
             metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
+            trace::made(inner, &row);
             inner.publish(row);
         }
         inner.wake.notify_one();

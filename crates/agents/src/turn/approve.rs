@@ -8,6 +8,7 @@ use crate::message::ToolCallRecord;
 use crate::policy::restrains;
 use crate::taint::{OwnerDecisions, Requested, reason_to_ask};
 use crate::tool::Tool;
+use gatehouse_domain::trace::{self, SpanKind};
 use serde_json::Value;
 
 impl Running<'_> {
@@ -54,10 +55,15 @@ impl Running<'_> {
             return Ok(true);
         }
         self.publish_tool(call, ToolState::Waiting, None);
+        let mut span = trace::child("approval.wait", SpanKind::Internal);
+        span.set("gen_ai.tool.name", tool.name());
         let asking = self.inner.ask_approval(question);
         // A shutdown closes the sockets, so nobody can answer.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        Ok(asked.flatten().ok_or(TurnFailure::Stopped)??)
+        let is_approved = asked.flatten().ok_or(TurnFailure::Stopped)??;
+        let answer = if is_approved { "allowed" } else { "denied" };
+        span.set("gatehouse.approval.answer", answer);
+        Ok(is_approved)
     }
 }

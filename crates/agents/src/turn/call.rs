@@ -12,6 +12,7 @@ use crate::send::{Action, ActionStatus};
 use crate::taint::Effect;
 use crate::tool::{MAX_OUTPUT_BYTES, Tool, ToolContext};
 use futures_util::{FutureExt, StreamExt, stream};
+use gatehouse_domain::trace::{self, SpanKind};
 use gatehouse_store::ChatMessageRow;
 use serde_json::Value;
 use std::iter::{Enumerate, Peekable};
@@ -267,7 +268,20 @@ impl Running<'_> {
             return Ok(answer);
         }
         self.publish_tool(call, ToolState::Running, None);
-        let answer = self.run_tool(setup, call, &tool, input).await?;
+        let mut span = trace::child("tool.call", SpanKind::Internal);
+        span.set("gen_ai.operation.name", "execute_tool");
+        span.set("gen_ai.tool.name", tool.name());
+        let answer = span.run(self.run_tool(setup, call, &tool, input)).await;
+        match &answer {
+            Ok(Answer {
+                status: ActionStatus::Ok,
+                ..
+            }) => {}
+            Ok(answer) => span.fail(answer.status.as_str()),
+            Err(_) => span.fail("stopped"),
+        }
+        drop(span);
+        let answer = answer?;
         self.repeats().note(key, &answer.text);
         Ok(answer)
     }

@@ -33,6 +33,7 @@ pub(crate) use offer::LeftOut;
 use failure::TurnFailure;
 use futures_util::FutureExt;
 use gatehouse_domain::id::SessionId;
+use gatehouse_domain::trace::{ActiveSpan, SpanKind};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::{ModelRef, Usage};
 use gatehouse_store::{ChatMessageRow, ChatSessionRow};
@@ -133,7 +134,8 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     // A panic ends one turn, not the lane.
     let limit = inner.settings.load().turn_timeout;
     let cancel = running.turn.cancel.clone();
-    let answer = AssertUnwindSafe(Box::pin(running.answer())).catch_unwind();
+    let mut span = running.begin_span();
+    let answer = AssertUnwindSafe(Box::pin(span.run(running.answer()))).catch_unwind();
     let (ended, is_late) = within(limit, &cancel, answer).await;
     let failure = match ended {
         Some(Ok(Ok(()))) => None,
@@ -145,6 +147,11 @@ async fn run(inner: &Arc<Inner>, mut turn: Turn) {
     let duration_ms = inner.clock.monotonic_ms().saturating_sub(began);
     let outcome = failure.as_ref().map_or("ok", TurnFailure::outcome);
     count(outcome, duration_ms);
+    span.set("gatehouse.turn.outcome", outcome);
+    if failure.is_some() {
+        span.fail(outcome);
+    }
+    running.end_span(span);
     let cancelled = matches!(failure, Some(TurnFailure::Stopped));
     if let Some(failure) = failure {
         running.fail(failure).await;
@@ -178,6 +185,23 @@ fn count(outcome: &'static str, duration_ms: u64) {
 }
 
 impl Running<'_> {
+    fn begin_span(&self) -> ActiveSpan {
+        let turn = &self.turn;
+        let tracer = &self.inner.tracer;
+        let mut span = tracer.begin("agent.turn", SpanKind::Internal, turn.caller);
+        span.set("gen_ai.operation.name", "invoke_agent");
+        span.set("gatehouse.turn.id", turn.id.as_str());
+        span.set("gatehouse.session.id", turn.session.as_str());
+        span.set("gatehouse.turn.origin", turn.origin.as_str());
+        span
+    }
+
+    fn end_span(&self, mut span: ActiveSpan) {
+        span.set("gen_ai.usage.input_tokens", self.usage.input_tokens);
+        span.set("gen_ai.usage.output_tokens", self.usage.output_tokens);
+        span.set("gatehouse.turn.tool_calls", self.actions.len());
+    }
+
     /// Notes why the turn ended early. The reason is stored unless the answer already is.
     async fn fail(&mut self, failure: TurnFailure) {
         self.stop = failure.stop(self.inner.stopping.is_cancelled());

@@ -88,6 +88,7 @@ impl Harness {
             store: store.clone(),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
+            tracer: gatehouse_domain::trace::Tracer::default(),
         };
         Self {
             agents: Agents::open(parts, settings).await.unwrap(),
@@ -116,6 +117,7 @@ impl Harness {
             store: self.store.clone(),
             clock: self.clock.clone(),
             random: Arc::new(SystemRandom),
+            tracer: gatehouse_domain::trace::Tracer::default(),
         };
         let agents = Agents::open(parts, AgentsSettings::default());
         let agents = agents.await.unwrap();

@@ -40,6 +40,7 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
         store: harness.store.clone(),
         clock: harness.clock.clone(),
         random: Arc::new(SystemRandom),
+        tracer: gatehouse_domain::trace::Tracer::default(),
     };
     let agents = Agents::open(parts, AgentsSettings::default())
         .await

@@ -16,6 +16,7 @@ pub(crate) mod network;
 pub(crate) mod notify;
 pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod telemetry;
 pub(crate) mod tls;
 pub(crate) mod tools;
 pub(crate) mod vault;
@@ -49,6 +50,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     voice::wyoming::KEYS,
     log::KEYS,
     metrics::KEYS,
+    telemetry::KEYS,
 ];
 
 /// Every setting, validated.
@@ -71,6 +73,7 @@ pub struct Settings {
     pub voice: voice::Voice,
     pub log: log::Log,
     pub metrics: metrics::Metrics,
+    pub telemetry: telemetry::Telemetry,
 }
 
 impl Settings {
@@ -94,6 +97,7 @@ impl Settings {
             voice: voice::Voice::read(reader)?,
             log: log::Log::read(reader)?,
             metrics: metrics::Metrics::read(reader)?,
+            telemetry: telemetry::Telemetry::read(reader)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::Services;
 use gatehouse_auth::STRANGER;
-use gatehouse_config::DisabledScope;
+use gatehouse_config::{DisabledScope, Vault};
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
@@ -94,6 +94,28 @@ pub(super) fn vault(status: Status) -> Check {
             "Enable it in the settings, under Security.",
         ),
     }
+}
+
+/// Reports whether other nodes on the same database would be unlocked with this one; `None` without a vault, and on
+/// SQLite, which has one node.
+pub(super) fn shared_unseal(is_shared: bool, status: Status, settings: &Vault) -> Option<Check> {
+    let id = "shared_unseal";
+    if !is_shared || matches!(status, Status::Uninitialized | Status::Disabled) {
+        return None;
+    }
+    if settings.cluster_secret.is_some() && settings.share_unseal {
+        let message = "Nodes with the same vault.cluster_secret share the vault's key.";
+        return Some(Check::fine(id, message));
+    }
+    let hint = "If several nodes use this database, give all of them the same vault.cluster_secret. Otherwise each one \
+                must be unlocked separately, and a rotation seals the others.";
+    Some(Check {
+        hint: Some(hint.to_owned()),
+        ..Check::fine(
+            id,
+            "This node does not share the vault's key with other nodes.",
+        )
+    })
 }
 
 pub(super) async fn plaintext(services: &Services, status: Status) -> Check {

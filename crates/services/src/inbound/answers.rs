@@ -5,6 +5,7 @@ use gatehouse_agents::{
     AgentsError, MessageOrigin, NewAttachment, Origin, SendRequest, Target, TurnReport,
 };
 use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError};
+use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{InboundMessageRow, StoreError};
 use gatehouse_tools::FileError;
@@ -103,11 +104,31 @@ impl Inbound {
         let Some(message) = messages.iter().find(|it| session_key(it) == key) else {
             return Ok(Outcome::Ended);
         };
-        let outcome = self.answer(account, message).await?;
+        let mut span = self.begin_span(account, message);
+        let outcome = span.run(self.answer(account, message)).await?;
+        let word = match &outcome {
+            Outcome::Ended => "ended",
+            Outcome::Later => "later",
+        };
+        span.set("gatehouse.message.outcome", word);
+        drop(span);
         if matches!(outcome, Outcome::Ended) {
             channels.end_message(message).await?;
         }
         Ok(outcome)
+    }
+
+    /// The span of an attempt to answer. All attempts for one message belong to one trace.
+    fn begin_span(&self, account: &InboundAccount, message: &InboundMessageRow) -> ActiveSpan {
+        let tracer = self.services.telemetry.tracer();
+        if !tracer.is_on() {
+            return ActiveSpan::default();
+        }
+        let mut own = SpanContext::derived_from(message_id(message).as_str());
+        own.span_id = SpanId(self.services.random.bytes());
+        let mut span = tracer.begin_as("channel.message", SpanKind::Consumer, own, None);
+        span.set("gatehouse.channel.type", &*account.kind);
+        span
     }
 
     /// Waits, but not while shutting down.
@@ -165,10 +186,7 @@ impl Inbound {
             },
             agent: account.agent.clone(),
             origin: Origin::Channel {
-                message: DeliveryId::from_text(format!(
-                    "inbound:{}:{}",
-                    message.account_id, message.update_id
-                )),
+                message: message_id(message),
                 written_by: if is_owner {
                     MessageOrigin::Owner
                 } else {
@@ -328,6 +346,14 @@ enum Turn {
     /// Nothing is to be sent.
     Ended,
     Later,
+}
+
+/// Identifies the message. One that is tried again continues its turn.
+fn message_id(message: &InboundMessageRow) -> DeliveryId {
+    DeliveryId::from_text(format!(
+        "inbound:{}:{}",
+        message.account_id, message.update_id
+    ))
 }
 
 /// The key of the session of a message: one per person and channel. A group has its own, because others read the

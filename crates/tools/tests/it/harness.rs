@@ -61,6 +61,7 @@ impl Harness {
             models: Models::new(models, ModelsSettings::default()),
             clock: clock.clone(),
             random: random.clone(),
+            tracer: gatehouse_domain::trace::Tracer::default(),
         };
         let agents = Agents::open(parts, AgentsSettings::default())
             .await

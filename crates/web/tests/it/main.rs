@@ -26,6 +26,7 @@ mod python;
 mod rpc;
 mod slow;
 mod steps;
+mod telemetry;
 mod tls;
 mod vault;
 mod voice;

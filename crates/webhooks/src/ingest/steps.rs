@@ -10,6 +10,7 @@ use crate::limits::{PerMinute, Refused, Reservation};
 use crate::metrics;
 use crate::rules::OnLimit;
 use crate::secret::SHORT_BYTES;
+use crate::trace;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_sources::ReplayGuard;
 use gatehouse_sources::event::{self, Event};
@@ -82,11 +83,12 @@ impl Intake {
         size: u64,
     ) -> NewDelivery {
         let webhook = &self.webhook;
-        let safe = event::safe_headers(
-            webhook.profile,
-            webhook.config.event_header.as_deref(),
-            &self.without_proof(headers),
-        );
+        let headers = self.without_proof(headers);
+        let event_header = webhook.config.event_header.as_deref();
+        let mut safe = event::safe_headers(webhook.profile, event_header, &headers);
+        if status != DeliveryStatus::Rejected {
+            safe.extend(trace::recorded(webhook, &headers));
+        }
         NewDelivery {
             id: match &self.phase {
                 Phase::Release(id) => id.clone(),

@@ -5,6 +5,7 @@ use super::{CaughtUp, NoRuns, Schedule};
 use crate::handle::{Inner, Webhooks};
 use crate::ingest::preview;
 use crate::metrics;
+use crate::trace;
 use crate::webhook::{Snapshot, StoredConfig};
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use gatehouse_sources::payload::Payload;
@@ -172,6 +173,7 @@ impl Inner {
         });
         if write.await? {
             metrics::delivery(&row.webhook_id, row.status, row.event_type.as_deref());
+            trace::made(self, &row);
             self.publish(row);
             self.wake.notify_one();
         }

@@ -5,6 +5,7 @@ use super::{AFTER_ERROR, complain};
 use crate::handle::Inner;
 use crate::metrics;
 use crate::run::{self, Outcome, Stops, Trace};
+use crate::trace;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_store::{DeliveryRow, DeliveryWork};
 use std::sync::Arc;
@@ -39,7 +40,9 @@ pub(super) async fn run_claimed(
     house: &CancellationToken,
 ) -> Ended {
     let begun_ms = inner.clock.monotonic_ms();
-    let outcome = run(inner, &start, house).await;
+    let span = trace::attempt(inner, &start.work.row);
+    let outcome = span.run(run(inner, &start, house)).await;
+    trace::ended(span, &outcome);
     let row = start.work.row;
     Ended {
         attempt: (row.id.clone(), row.attempts),

@@ -149,6 +149,7 @@ async fn open(database: &TestDatabase, clock: Arc<dyn Clock>) -> Parts {
         models,
         clock: clock.clone(),
         random: random.clone(),
+        tracer: gatehouse_domain::trace::Tracer::default(),
     };
     let agents = Agents::open(agents, AgentsSettings::default());
     let parts = WebhooksParts {
@@ -158,6 +159,7 @@ async fn open(database: &TestDatabase, clock: Arc<dyn Clock>) -> Parts {
         channels: channels.clone(),
         clock,
         random,
+        tracer: gatehouse_domain::trace::Tracer::default(),
     };
     let settings = WebhooksSettings {
         section: gatehouse_config::Webhooks {

@@ -5171,7 +5171,7 @@ export interface Delivery {
    */
   output_tokens?: number | null;
   /**
-   * The recorded headers: event type, delivery id and content type only.
+   * The recorded headers: event type, delivery id, content type and, if the sender is verified, `traceparent`.
    */
   headers: {
     [k: string]: string;

@@ -37,3 +37,21 @@ async fn an_open_data_directory_is_reported() {
     std::fs::remove_dir(&base).unwrap();
     assert!(!data_directory(&base).await.ok);
 }
+
+#[test]
+fn a_node_on_postgresql_without_a_cluster_secret_gets_a_hint() {
+    let mut settings = Vault {
+        plaintext_while_sealed: false,
+        hold_while_sealed: false,
+        keep_plaintext_provider_keys: false,
+        share_unseal: true,
+        cluster_secret: None,
+    };
+    let alone = shared_unseal(true, Status::Unsealed, &settings).unwrap();
+    assert!(alone.ok && alone.hint.unwrap().contains("vault.cluster_secret"));
+    assert_eq!(shared_unseal(false, Status::Unsealed, &settings), None);
+    assert_eq!(shared_unseal(true, Status::Uninitialized, &settings), None);
+    settings.cluster_secret = Some("a secret of all nodes".into());
+    let shared = shared_unseal(true, Status::Unsealed, &settings).unwrap();
+    assert!(shared.ok && shared.hint.is_none());
+}

@@ -149,6 +149,7 @@ impl Harness {
                 models,
                 clock: as_clock.clone(),
                 random: random.clone(),
+                tracer: gatehouse_domain::trace::Tracer::default(),
             },
             AgentsSettings::default(),
         )
@@ -161,6 +162,7 @@ impl Harness {
             channels: channels.clone(),
             clock: as_clock,
             random,
+            tracer: gatehouse_domain::trace::Tracer::default(),
         };
         let webhooks = Webhooks::open(parts, settings).await.unwrap();
         Self {
