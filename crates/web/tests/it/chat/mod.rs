@@ -4,11 +4,18 @@ mod agents;
 mod approval_links;
 mod attachments;
 mod budgets;
+mod discord_server;
 mod events;
 mod inbound;
+mod inbound_discord;
+mod inbound_matrix;
+mod inbound_slack;
+mod matrix_server;
 mod order;
 mod sessions;
 mod share;
+mod slack_server;
+mod sockets;
 mod telegram;
 
 use axum::response::IntoResponse;
