@@ -51,6 +51,7 @@ pub(super) struct User {
 }
 
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub(super) struct Message {
     id: String,
     channel_id: String,

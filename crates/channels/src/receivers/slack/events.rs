@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 const ONLY_TEXT: &str = "Only text can be received here.";
 
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub(super) struct Envelope {
     #[serde(rename = "type")]
     pub(super) kind: String,

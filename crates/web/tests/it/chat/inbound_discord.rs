@@ -83,7 +83,11 @@ async fn what_discord_refuses_for_good_is_shown_on_the_account() {
     discord.set_intent_off();
     let (_server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
     inbound_error(&owner, "discord", "Message Content Intent").await;
-    let change = json!({ "id": "discord", "fields": { "bot_token": "old" } });
-    owner.rpc("channels.update", change).await.unwrap();
+    owner
+        .rpc("channels.delete", json!({ "id": "discord" }))
+        .await
+        .unwrap();
+    let account = json!({ "type": "discord", "label": "Bot", "fields": discord.fields("old") });
+    owner.rpc("channels.create", account).await.unwrap();
     inbound_error(&owner, "discord", "bot token").await;
 }
