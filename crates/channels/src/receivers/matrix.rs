@@ -59,17 +59,22 @@ impl Receiving for Syncing {
         accepted: &'a [String],
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
+            let mut joined = Ok(());
             for room in accepted {
-                let path = ["rooms", room, "join"];
-                let answer = send(
-                    source,
-                    request(source, Method::POST, &path)?.json(&json!({})),
-                );
-                answer.await?.check(NOUN, None)?;
+                if let Err(error) = join_room(source, room).await {
+                    joined = Err(error);
+                }
             }
-            Ok(())
+            joined
         })
     }
+}
+
+async fn join_room(source: Source<'_>, room: &str) -> Result<(), Failure> {
+    let request = request(source, Method::POST, &["rooms", room, "join"])?;
+    let answer = send(source, request.json(&json!({}))).await?;
+    let after = answer.response_json().milliseconds("/retry_after_ms");
+    answer.check(NOUN, after)
 }
 
 impl Syncing {

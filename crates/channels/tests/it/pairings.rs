@@ -202,6 +202,7 @@ async fn a_position_is_stored_with_messages_or_when_it_is_old_or_new() {
         harness.clock.advance(Duration::from_mins(5));
         assert_eq!(stored("c", false).await.as_deref(), Some("c"));
         assert_eq!(stored("d", false).await.as_deref(), Some("c"));
+        assert_eq!(stored("e", true).await.as_deref(), Some("e"));
     }
 }
 

@@ -299,9 +299,12 @@ impl Inbound {
         let extra = channels
             .address(id, chat, message.thread.as_deref())
             .await?;
+        let target = format!("{}:{}", account.kind, account.id);
+        // The agent's answer notifies nobody and hides no link.
+        let markup = channels.markup(&target, &extra).await;
         let outgoing = Outgoing {
-            target: &format!("{}:{}", account.kind, account.id),
-            text,
+            target: &target,
+            text: &markup.escape_answer(text),
             extra: &extra,
             source: SOURCE,
             at: message.received_at,

@@ -52,16 +52,23 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     slack.confirmed(&stranger).await;
     assert_eq!(slack.sent().len(), 4, "no code in a channel");
 
+    slack.write("U1", "say: &lt;!channel&gt; hello");
+    let answer = slack.wait_for(5).await;
+    assert_eq!(
+        answer["text"], "&lt;!channel&gt; hello",
+        "nobody is notified"
+    );
+
     // What was answered before the restart is not answered again, and nothing is lost.
     settled(&server, "slack").await;
     let server = server.restart().await;
     slack.write("U1", "meanwhile");
     unlocked(&owner, &server).await;
-    slack.wait_for(5).await;
+    slack.wait_for(6).await;
     let last = slack.write("U2", "again");
     slack.confirmed(&last).await;
     settled(&server, "slack").await;
-    assert_eq!(slack.sent().len(), 5);
+    assert_eq!(slack.sent().len(), 6);
 }
 
 #[tokio::test]
