@@ -64,7 +64,7 @@ async fn a_stranger_gets_one_room_and_a_paired_person_gets_answers() {
 #[tokio::test]
 async fn a_group_must_name_the_bot_and_a_stranger_does_not_bring_it_into_one() {
     let matrix = Matrix::start().await;
-    let (_server, owner) = receiving(&matrix).await;
+    let (server, owner) = receiving(&matrix).await;
     let stranger = matrix.invite("!strange:a", OTHER, false);
     matrix.confirmed(stranger).await;
     assert!(!matrix.has_joined("!strange:a"));
@@ -76,6 +76,7 @@ async fn a_group_must_name_the_bot_and_a_stranger_does_not_bring_it_into_one() {
     let silent = matrix.say("!group:a", PERSON, "hello all");
     let stranger = matrix.say("!group:a", OTHER, &format!("hello {BOT}"));
     matrix.confirmed(silent.max(stranger)).await;
+    settled(&server, "matrix").await;
     assert_eq!(matrix.sent().len(), 1, "no code and no answer in a group");
     let content =
         json!({ "msgtype": "m.text", "body": "bot: hello", "m.mentions": { "user_ids": [BOT] } });
@@ -90,13 +91,14 @@ async fn a_group_must_name_the_bot_and_a_stranger_does_not_bring_it_into_one() {
 #[tokio::test]
 async fn a_stranger_who_brings_the_person_into_a_room_gets_no_private_answers() {
     let matrix = Matrix::start().await;
-    let (_server, owner) = receiving(&matrix).await;
+    let (server, owner) = receiving(&matrix).await;
     pair(&owner, &matrix, "!direct:a").await;
     matrix.invite("!trap:b", OTHER, true);
     matrix.wait_for(2).await;
     matrix.set_members("!trap:b", &[OTHER, PERSON, BOT]);
     let said = matrix.say("!trap:b", PERSON, "what is my secret?");
     matrix.confirmed(said).await;
+    settled(&server, "matrix").await;
     assert_eq!(matrix.sent().len(), 2, "the room is a group now");
     matrix.say("!trap:b", PERSON, &format!("{BOT}: hello"));
     assert_eq!(matrix.wait_for(3).await.0, "!trap:b");
@@ -118,6 +120,7 @@ async fn a_person_who_has_left_is_not_answered_where_others_read() {
     matrix.set_members("!direct:a", &[OTHER, BOT]);
     let said = matrix.say("!direct:a", PERSON, "hello");
     matrix.confirmed(said).await;
+    settled(&server, "matrix").await;
     // The person leaves between the message and its answer.
     matrix.set_members("!direct:a", &[PERSON, BOT]);
     matrix.set_members_later("!direct:a", &[OTHER, BOT]);

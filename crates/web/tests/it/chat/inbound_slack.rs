@@ -50,6 +50,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     session_of(&owner, "channel:slack:U1:C1").await;
     let (_, stranger) = slack.mention("U2", "C1");
     slack.confirmed(&stranger).await;
+    settled(&server, "slack").await;
     assert_eq!(slack.sent().len(), 4, "no code in a channel");
 
     slack.write("U1", "say: &lt;!channel&gt; hello");
