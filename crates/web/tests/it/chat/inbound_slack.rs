@@ -32,6 +32,7 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     for id in [again, own] {
         slack.confirmed(&id).await;
     }
+    settled(&server, "slack").await;
     assert_eq!(
         slack.sent().len(),
         2,

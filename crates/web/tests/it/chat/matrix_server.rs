@@ -160,13 +160,16 @@ impl Matrix {
 
     async fn until<T>(&self, found: impl Fn(&Home) -> Option<T>) -> T {
         let mut changed = self.shared.changed.subscribe();
-        loop {
-            if let Some(found) = found(&self.shared.home.lock().unwrap()) {
-                return found;
+        let wait = async {
+            loop {
+                if let Some(found) = found(&self.shared.home.lock().unwrap()) {
+                    return found;
+                }
+                changed.changed().await.unwrap();
             }
-            let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());
-            waited.await.expect("within 30 seconds").unwrap();
-        }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        waited.expect("within 30 seconds")
     }
 
     /// Waits for the bot's message with this number, from 1. Returns its room and text.
