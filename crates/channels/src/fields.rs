@@ -105,6 +105,26 @@ impl FieldSpec {
     }
 }
 
+/// The field that turns on receiving.
+pub(crate) const fn receiving_switch() -> FieldSpec {
+    FieldSpec::new(
+        INBOUND,
+        "Receive messages",
+        FieldKind::Switch,
+        "Lets people write to an agent (`true`). Each of them must be paired first.",
+    )
+}
+
+/// The field that says which agent answers received messages.
+pub(crate) const fn receiving_agent() -> FieldSpec {
+    FieldSpec::new(
+        AGENT,
+        "Agent",
+        FieldKind::Text,
+        "The agent that answers received messages, if not the default one.",
+    )
+}
+
 /// A caller's parsed changes.
 #[derive(Debug, Default)]
 pub(crate) struct FieldChanges {

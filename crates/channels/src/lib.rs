@@ -37,6 +37,7 @@ mod senders;
 mod service;
 mod signature;
 mod split;
+mod store_received;
 mod target;
 mod vendor;
 

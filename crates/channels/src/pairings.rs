@@ -66,6 +66,8 @@ impl From<ChannelPairingRow> for Pairing {
 /// A code to send to the person who gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairingRequest {
+    /// The vendor's ID of the person.
+    pub person: String,
     pub chat: String,
     pub thread: Option<String>,
     pub code: String,
@@ -123,7 +125,7 @@ impl Inner {
         let row = ChannelPairingRow {
             id: PairingId::generate(&*self.clock, &*self.random).to_string(),
             account_id: account_id.to_owned(),
-            person: message.person,
+            person: message.person.clone(),
             name: message.name,
             code: Some(code.clone()),
             trusted: false,
@@ -133,6 +135,7 @@ impl Inner {
         conn.update_channel_pairing(&row).await?;
         conn.insert_change(CHANGED, now).await?;
         Ok(Some(PairingRequest {
+            person: message.person,
             chat: message.chat,
             thread: message.thread,
             code,

@@ -6,7 +6,7 @@
 use crate::handle::Channels;
 use crate::pairings::CHANGED;
 use gatehouse_domain::Timestamp;
-use gatehouse_store::{InboundMessageRow, StoreError};
+use gatehouse_store::{ReceivedMessageRow, StoreError};
 
 /// The node that receives the messages of an account, and its lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub struct PollHolder {
 pub enum Poll {
     /// This node receives.
     Own {
-        /// The first update that has not been stored.
-        next: Option<i64>,
-        /// When `next` was stored.
+        /// Where receiving continues, in the vendor's words.
+        position: Option<String>,
+        /// When `position` was stored.
         received_at: Timestamp,
         /// Why receiving fails.
         error: Option<String>,
@@ -48,7 +48,7 @@ impl Channels {
                 .read(move |conn| Box::pin(async move { conn.find_channel_poll(&account).await }));
             if let Some(row) = read.await? {
                 return Ok(Poll::Own {
-                    next: row.next_update,
+                    position: row.position,
                     received_at: row.received_at,
                     error: row.error,
                 });
@@ -69,9 +69,12 @@ impl Channels {
                 if !is_free && Some(&holder) != stale.as_ref() {
                     return Ok(Poll::Other(holder));
                 }
+                if holder.node != node {
+                    conn.adopt_inbound_messages(&id).await?;
+                }
                 conn.update_channel_poll_lease(&id, &node).await?;
                 Ok::<_, StoreError>(Poll::Own {
-                    next: row.next_update,
+                    position: row.position,
                     received_at: row.received_at,
                     error: row.error,
                 })
@@ -120,32 +123,33 @@ impl Channels {
     pub async fn list_waiting_messages(
         &self,
         account_id: &str,
-    ) -> Result<Vec<InboundMessageRow>, StoreError> {
+    ) -> Result<Vec<ReceivedMessageRow>, StoreError> {
         let id = account_id.to_owned();
         self.0
             .store
-            .read(move |conn| Box::pin(async move { conn.list_inbound_messages(&id).await }))
+            .read(move |conn| Box::pin(async move { conn.list_received_messages(&id).await }))
             .await
     }
 
     /// Stores what is to be sent as the answer to a message.
     pub async fn set_message_answer(
         &self,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
         answer: String,
     ) -> Result<(), StoreError> {
-        let (id, update) = (message.account_id.clone(), message.update_id);
+        let (id, message) = (message.account_id.clone(), message.message_id.clone());
         let write = self.0.store.write(move |conn| {
-            Box::pin(async move { conn.update_inbound_answer(&id, update, &answer).await })
+            Box::pin(async move { conn.update_received_answer(&id, &message, &answer).await })
         });
         write.await
     }
 
-    /// Deletes a message whose answer is sent or not wanted.
-    pub async fn end_message(&self, message: &InboundMessageRow) -> Result<(), StoreError> {
-        let (id, update) = (message.account_id.clone(), message.update_id);
+    /// Ends a message whose answer is sent or not wanted. It is not stored again when it is delivered again.
+    pub async fn end_message(&self, message: &ReceivedMessageRow) -> Result<(), StoreError> {
+        let now = self.0.clock.now();
+        let (id, message) = (message.account_id.clone(), message.message_id.clone());
         let write = self.0.store.write(move |conn| {
-            Box::pin(async move { conn.delete_inbound_message(&id, update).await })
+            Box::pin(async move { conn.end_received_message(&id, &message, now).await })
         });
         write.await
     }

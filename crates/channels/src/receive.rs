@@ -1,23 +1,23 @@
-//! Receives messages and stores those of paired people. A stranger's message stores at most the request to be paired.
+//! Receives the messages of accounts from their vendors, and what an answer needs from a vendor.
 
 use crate::account::read_fields;
 use crate::error::{Failure, SendError};
 use crate::fields::{AGENT, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
-use crate::pairings::{PairingRequest, may_ask};
+use crate::pairings::PairingRequest;
 use crate::receivers::{Receiver, ReceiverState, Source};
+use crate::target::OpenAccount;
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::SecretsError;
-use gatehouse_store::{Conn, InboundMessageRow, StoreError};
+use gatehouse_store::StoreError;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many messages of a person may wait for an answer. Further ones are dropped.
-const MAX_WAITING: i64 = 50;
-/// The answer to a message without text and file.
-const NO_TEXT: &str = "Only text, pictures and files can be received here.";
+/// A receiver that takes longer is stopped, before other nodes regard its lease as lost.
+const LONGEST: Duration = Duration::from_secs(75);
 
 /// An enabled account that receives messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,28 +29,32 @@ pub struct InboundAccount {
     pub agent: Option<String>,
     /// When the account was last changed.
     pub updated_at: Timestamp,
+    /// A position that was stored longer ago must not be used.
+    pub forgets_after: Option<Duration>,
 }
 
 /// Messages from the vendor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// The first update after these.
-    pub next: Option<i64>,
+    /// Where receiving continues after these, in the vendor's words.
+    pub position: Option<String>,
+    /// Whether the position must be stored now, even if no message is.
+    pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
 }
 
 /// A message that a person wrote to the bot.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedMessage {
-    /// The vendor's number of the message, ascending per account.
-    pub update_id: i64,
+    /// The vendor's ID of the message, unique per account.
+    pub message_id: String,
     /// The vendor's ID of the person.
     pub person: String,
     /// The person's name at the vendor.
     pub name: String,
     /// The vendor's ID of the conversation.
     pub chat: String,
-    /// The topic within the conversation.
+    /// The topic or thread within the conversation.
     pub thread: Option<String>,
     /// Whether others read the conversation.
     pub is_group: bool,
@@ -59,6 +63,10 @@ pub struct ReceivedMessage {
     /// `None` if the message has no text.
     pub text: Option<String>,
     pub file: Option<ReceivedFile>,
+    /// What is answered to a paired person without asking the agent.
+    pub answer: Option<&'static str>,
+    /// Whether it is no message but invites the bot to the conversation.
+    pub is_invitation: bool,
 }
 
 /// A picture or a document that came with a message.
@@ -77,6 +85,10 @@ pub struct StoredMessages {
     pub has_messages: bool,
     /// The codes to send.
     pub requests: Vec<PairingRequest>,
+    /// The conversations whose invitations are to be accepted.
+    pub accepted: Vec<String>,
+    /// Whether another node receives now, so that nothing was stored.
+    pub is_lease_lost: bool,
 }
 
 /// Why nothing was received.
@@ -145,6 +157,7 @@ impl Channels {
                     kind: row.kind.clone(),
                     agent: fields.get(AGENT).and_then(Value::as_str).map(str::to_owned),
                     updated_at: row.updated_at,
+                    forgets_after: receiver_of(account).and_then(Receiver::forgets_after),
                 }
             })
             .collect();
@@ -152,20 +165,65 @@ impl Channels {
         Ok(all)
     }
 
-    /// Waits for messages of an account, at most about half a minute. `next` is the first wanted update.
+    /// Waits for messages of an account, about half a minute if there are none. `position` is where receiving continues.
     pub async fn receive(
         &self,
         account_id: &str,
         state: &mut ReceiverState,
-        next: Option<i64>,
+        position: Option<&str>,
     ) -> Result<Received, ReceiveError> {
-        let (account, receiver) = self.0.find_receiver(account_id).await?;
-        let opened = account.open(&self.0).await?;
-        let source = Source {
-            inner: &self.0,
-            account: &opened,
+        let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        let receiving = state.0.get_or_insert_with(|| receiver.start());
+        let work = receiving.receive(self.0.source(&opened), position);
+        let in_time = tokio::time::timeout(LONGEST, work).await;
+        in_time.unwrap_or_else(|_| {
+            // The connection may be in any state.
+            state.0 = None;
+            let why = "Receiving took too long.".to_owned();
+            Err(ReceiveError::Later { after: None, why })
+        })
+    }
+
+    /// Tells the vendor that the last received messages are stored, and accepts invitations to conversations.
+    pub async fn confirm_received(
+        &self,
+        account_id: &str,
+        state: &mut ReceiverState,
+        accepted: &[String],
+    ) -> Result<(), SendError> {
+        let Some(receiving) = &mut state.0 else {
+            return Ok(());
         };
-        receiver.receive(source, state, next).await
+        let (opened, _) = self.0.open_receiver(account_id).await?;
+        Ok(receiving.confirm(self.0.source(&opened), accepted).await?)
+    }
+
+    /// Returns the values of `deliver_extra` that send to a conversation.
+    pub async fn address(
+        &self,
+        account_id: &str,
+        chat: &str,
+        thread: Option<&str>,
+    ) -> Result<BTreeMap<String, String>, SendError> {
+        let (_, receiver) = self.0.find_receiver(account_id).await?;
+        let keys = receiver.place_keys();
+        let mut extra = BTreeMap::from([(keys.chat.to_owned(), chat.to_owned())]);
+        if let (Some(key), Some(thread)) = (keys.thread, thread) {
+            extra.insert(key.to_owned(), thread.to_owned());
+        }
+        Ok(extra)
+    }
+
+    /// Whether only this person reads a conversation that was private when the person wrote.
+    pub async fn is_private(
+        &self,
+        account_id: &str,
+        chat: &str,
+        person: &str,
+    ) -> Result<bool, SendError> {
+        let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        let source = self.0.source(&opened);
+        Ok(receiver.is_private(source, chat, person).await?)
     }
 
     /// Shows in a conversation that an answer is being written.
@@ -175,12 +233,8 @@ impl Channels {
         chat: &str,
         thread: Option<&str>,
     ) -> Result<(), SendError> {
-        let (account, receiver) = self.0.find_receiver(account_id).await?;
-        let opened = account.open(&self.0).await?;
-        let source = Source {
-            inner: &self.0,
-            account: &opened,
-        };
+        let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        let source = self.0.source(&opened);
         Ok(receiver.show_typing(source, chat, thread).await?)
     }
 
@@ -191,53 +245,9 @@ impl Channels {
         file_id: &str,
         max_bytes: usize,
     ) -> Result<Option<Vec<u8>>, SendError> {
-        let (account, receiver) = self.0.find_receiver(account_id).await?;
-        let opened = account.open(&self.0).await?;
-        let source = Source {
-            inner: &self.0,
-            account: &opened,
-        };
+        let (opened, receiver) = self.0.open_receiver(account_id).await?;
+        let source = self.0.source(&opened);
         Ok(receiver.fetch_file(source, file_id, max_bytes).await?)
-    }
-
-    /// Stores the messages of paired people, the requests of others to be paired, and which update is next, in one
-    /// transaction. Writes nothing if there is nothing to store.
-    pub async fn store_received(
-        &self,
-        account_id: &str,
-        received: Received,
-    ) -> Result<StoredMessages, StoreError> {
-        let (inner, id) = (Arc::clone(&self.0), account_id.to_owned());
-        let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                let mut kept = Vec::new();
-                for message in received.messages {
-                    if inner.is_wanted(conn, &id, &message).await? {
-                        kept.push(message);
-                    }
-                }
-                Ok::<_, StoreError>((kept, received.next))
-            })
-        });
-        let (wanted, Some(next)) = read.await? else {
-            return Ok(StoredMessages::default());
-        };
-        if wanted.is_empty() {
-            return Ok(StoredMessages::default());
-        }
-        let (inner, id) = (Arc::clone(&self.0), account_id.to_owned());
-        let write = self.0.store.write(move |conn| {
-            Box::pin(async move {
-                let mut stored = StoredMessages::default();
-                for message in wanted {
-                    inner.store_message(conn, &id, message, &mut stored).await?;
-                }
-                let now = inner.clock.now();
-                conn.update_channel_poll_next(&id, next, now).await?;
-                Ok::<_, StoreError>(stored)
-            })
-        });
-        write.await
     }
 }
 
@@ -253,62 +263,18 @@ impl Inner {
             .ok_or_else(|| Failure::refused("The channel does not receive messages."))
     }
 
-    /// Whether the person is paired, or may be sent a code.
-    async fn is_wanted(
+    async fn open_receiver(
         &self,
-        conn: &mut Conn,
         account_id: &str,
-        message: &ReceivedMessage,
-    ) -> Result<bool, StoreError> {
-        let pairing = conn
-            .find_channel_pairing_of(account_id, &message.person)
-            .await?;
-        let is_paired = pairing.as_ref().is_some_and(|it| it.approved_at.is_some());
-        Ok(is_paired || (!message.is_group && may_ask(pairing.as_ref(), self.clock.now())))
+    ) -> Result<(Arc<OpenAccount>, &'static dyn Receiver), Failure> {
+        let (account, receiver) = self.find_receiver(account_id).await?;
+        Ok((account.open(self).await?, receiver))
     }
 
-    async fn store_message(
-        &self,
-        conn: &mut Conn,
-        account_id: &str,
-        message: ReceivedMessage,
-        stored: &mut StoredMessages,
-    ) -> Result<(), StoreError> {
-        let person = &message.person;
-        let pairing = conn.find_channel_pairing_of(account_id, person).await?;
-        if pairing.as_ref().is_none_or(|it| it.approved_at.is_none()) {
-            let request = self.ask_to_pair(conn, account_id, pairing, message).await?;
-            stored.requests.extend(request);
-            return Ok(());
+    fn source<'a>(&'a self, account: &'a OpenAccount) -> Source<'a> {
+        Source {
+            inner: self,
+            account,
         }
-        if conn.count_inbound_messages(account_id, person).await? >= MAX_WAITING {
-            tracing::warn!(
-                account_id,
-                "a person has too many messages without an answer"
-            );
-            return Ok(());
-        }
-        let is_empty = message.text.is_none() && message.file.is_none();
-        let answer = is_empty.then(|| NO_TEXT.to_owned());
-        // PostgreSQL cannot store NUL characters.
-        let storable = |text: String| text.replace('\0', "\u{fffd}");
-        let (file_id, file_name) = message.file.map(|file| (file.id, file.name)).unzip();
-        let row = InboundMessageRow {
-            account_id: account_id.to_owned(),
-            update_id: message.update_id,
-            person: message.person,
-            chat: message.chat,
-            thread: message.thread,
-            is_group: message.is_group,
-            is_own: message.is_own,
-            text: storable(message.text.unwrap_or_default()),
-            file_id: file_id.map(storable),
-            file_name: file_name.map(storable),
-            answer,
-            received_at: self.clock.now(),
-        };
-        conn.insert_inbound_message(&row).await?;
-        stored.has_messages = true;
-        Ok(())
     }
 }

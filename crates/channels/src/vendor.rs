@@ -180,6 +180,12 @@ impl ResponseJson {
         self.0.pointer(at).and_then(Value::as_i64)
     }
 
+    /// Returns a duration in milliseconds.
+    pub(crate) fn milliseconds(&self, at: &str) -> Option<Duration> {
+        let ms = u64::try_from(self.number(at)?).ok()?;
+        Some(Duration::from_millis(ms))
+    }
+
     /// Returns a duration in seconds.
     pub(crate) fn seconds(&self, at: &str) -> Option<Duration> {
         let seconds = self.0.pointer(at).and_then(Value::as_f64)?;

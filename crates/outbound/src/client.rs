@@ -2,12 +2,13 @@
 
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
+use crate::socket::{self, Socket};
 use crate::{AddressSource, OutboundError, OutboundSettings};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use reqwest::{Client, ClientBuilder, Proxy, Request, Response, redirect};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -27,6 +28,8 @@ struct Inner {
     settings: ArcSwap<OutboundSettings>,
     /// The client of the last proxy.
     proxied: ArcSwapOption<(Url, Client)>,
+    /// The client of WebSockets, once one is connected. HTTP/2 cannot upgrade a request.
+    sockets: OnceLock<Client>,
 }
 
 impl Outbound {
@@ -34,10 +37,11 @@ impl Outbound {
     pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
         Ok(Self {
             inner: Arc::new(Inner {
-                public_only: client(Policy::PublicOnly, None)?,
-                no_metadata: client(Policy::NoMetadata, None)?,
+                public_only: client(&|| Ok(builder(Policy::PublicOnly)))?,
+                no_metadata: client(&|| Ok(builder(Policy::NoMetadata)))?,
                 settings: ArcSwap::from_pointee(settings),
                 proxied: ArcSwapOption::empty(),
+                sockets: OnceLock::new(),
             }),
         })
     }
@@ -97,12 +101,40 @@ impl Outbound {
         let client = if let Some(known) = known.filter(|known| known.0 == *proxy) {
             known.1.clone()
         } else {
-            let made = client(Policy::NoMetadata, Some(proxy))?;
+            let made = client(&|| match Proxy::all(proxy.as_str()) {
+                Ok(proxy) => Ok(builder(Policy::NoMetadata).proxy(proxy)),
+                Err(_) => Err(OutboundError::BadUrl("is not the address of a proxy")),
+            })?;
             let entry = (proxy.clone(), made.clone());
             self.inner.proxied.store(Some(Arc::new(entry)));
             made
         };
         Ok(client.execute(request).await?)
+    }
+
+    /// Connects a WebSocket to a `ws` or `wss` URL of the owner's or of a vendor that the owner named. The same
+    /// addresses are refused as for [`Self::send`] with [`AddressSource::Owner`]. A received message may have
+    /// `max_bytes`. There is no time limit for the answer.
+    pub async fn connect_socket(
+        &self,
+        url: &Url,
+        max_bytes: usize,
+    ) -> Result<Socket, OutboundError> {
+        let url = socket::http_url(url)?;
+        self.check_url(AddressSource::Owner, &url)?;
+        let client = self.socket_client()?;
+        let (request, key) = socket::opening(client, url)?;
+        let response = client.execute(request).await?;
+        socket::accepted(response, &key, max_bytes).await
+    }
+
+    fn socket_client(&self) -> Result<&Client, OutboundError> {
+        let sockets = &self.inner.sockets;
+        if let Some(known) = sockets.get() {
+            return Ok(known);
+        }
+        let made = client(&|| Ok(builder(Policy::NoMetadata).http1_only()))?;
+        Ok(sockets.get_or_init(|| made))
     }
 
     /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them
@@ -140,12 +172,9 @@ impl fmt::Debug for Outbound {
     }
 }
 
-fn client(policy: Policy, proxy: Option<&Url>) -> Result<Client, OutboundError> {
-    let builder = || match proxy.map(|proxy| Proxy::all(proxy.as_str())) {
-        None => Ok(builder(policy)),
-        Some(Ok(proxy)) => Ok(builder(policy).proxy(proxy)),
-        Some(Err(_)) => Err(OutboundError::BadUrl("is not the address of a proxy")),
-    };
+fn client(
+    builder: &dyn Fn() -> Result<ClientBuilder, OutboundError>,
+) -> Result<Client, OutboundError> {
     builder()?.build().or_else(|_| {
         tracing::warn!(
             "no certificate authorities were found on this system; https requests will fail"

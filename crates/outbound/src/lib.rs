@@ -1,4 +1,4 @@
-//! The only crate that makes HTTP clients for outgoing requests. It decides which addresses are reachable,
+//! The only crate that makes clients for outgoing HTTP requests and WebSockets. It decides which addresses are reachable,
 //! how long to wait for a connection, and how much of a response is read. It knows nothing about vendors,
 //! tools or settings.
 //!
@@ -11,10 +11,12 @@ mod client;
 mod error;
 pub mod policy;
 mod resolver;
+mod socket;
 
 pub use body::read_capped;
 pub use client::Outbound;
 pub use error::OutboundError;
+pub use socket::{Socket, SocketEvent};
 
 /// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

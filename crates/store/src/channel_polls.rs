@@ -1,4 +1,5 @@
-//! Table `channel_polls`: which node receives the messages of a channel account, and from which update on.
+//! Table `channel_polls`: which node receives the messages of a channel account, and where receiving
+//! continues.
 
 use crate::sql::{columns, query};
 use crate::{Conn, StoreError};
@@ -8,9 +9,9 @@ use gatehouse_domain::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPollRow {
     pub account_id: String,
-    /// The first update that has not been stored.
-    pub next_update: Option<i64>,
-    /// When `next_update` was last changed.
+    /// Where receiving continues, in the vendor's words.
+    pub position: Option<String>,
+    /// When `position` was last changed.
     pub received_at: Timestamp,
     /// The node that receives; empty if none does.
     pub node: String,
@@ -20,7 +21,7 @@ pub struct ChannelPollRow {
     pub error: Option<String>,
 }
 
-columns! { ChannelPollRow: account_id, next_update, received_at, node, lease, error }
+columns! { ChannelPollRow: account_id, position, received_at, node, lease, error }
 
 impl Conn {
     pub async fn list_channel_polls(&mut self) -> Result<Vec<ChannelPollRow>, StoreError> {
@@ -55,17 +56,16 @@ impl Conn {
         self.run(query.bind(account_id).bind(node)).await.map(drop)
     }
 
-    /// Sets which update is next.
-    pub async fn update_channel_poll_next(
+    /// Sets where receiving continues.
+    pub async fn update_channel_poll_position(
         &mut self,
         account_id: &str,
-        next_update: i64,
+        position: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = query(
-            "UPDATE channel_polls SET next_update = $2, received_at = $3 WHERE account_id = $1",
-        );
-        let query = query.bind(account_id).bind(next_update);
+        let query =
+            query("UPDATE channel_polls SET position = $2, received_at = $3 WHERE account_id = $1");
+        let query = query.bind(account_id).bind(position);
         self.run(query.bind(now.as_millis())).await.map(drop)
     }
 

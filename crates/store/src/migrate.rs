@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 43] = [
+const MIGRATIONS: [(i64, &str, &str); 44] = [
     (
         1,
         "settings",
@@ -194,6 +194,11 @@ const MIGRATIONS: [(i64, &str, &str); 43] = [
         67,
         "rate_permits",
         include_str!("../migrations/0067_rate_permits.sql"),
+    ),
+    (
+        68,
+        "received_messages",
+        include_str!("../migrations/0068_received_messages.sql"),
     ),
 ];
 

@@ -1,6 +1,10 @@
 //! Receives messages, one file per channel type. A receiver implements its vendor's wire format and decides which
 //! messages are meant for the bot. It decides nothing about people.
 
+pub(crate) mod discord;
+mod link;
+pub(crate) mod matrix;
+pub(crate) mod slack;
 pub(crate) mod telegram;
 
 use crate::error::Failure;
@@ -8,43 +12,22 @@ use crate::handle::Inner;
 use crate::receive::{ReceiveError, Received};
 use crate::target::OpenAccount;
 use futures_util::future::BoxFuture;
+use gatehouse_domain::visible;
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
 
-/// How many messages are remembered to find out whether an edit changed a text.
-const REMEMBERED: usize = 256;
+const MAX_NAME_CHARS: usize = 64;
 
-/// What a receiver keeps between its requests, for one account.
-#[derive(Debug, Default)]
-pub struct ReceiverState {
-    /// The bot's own ID and name at the vendor, once they are known.
-    pub(crate) bot: Option<Bot>,
-    /// The texts of the last messages.
-    texts: VecDeque<(MessageKey, String)>,
-}
+/// What a receiver keeps between its requests for one account. Dropping it closes the receiver's connection. What
+/// was received and not confirmed is then received again.
+#[derive(Default)]
+pub struct ReceiverState(pub(crate) Option<Box<dyn Receiving>>);
 
-/// The vendor's IDs of a conversation and of a message in it.
-type MessageKey = (i64, i64);
-
-/// The bot at the vendor.
-#[derive(Clone, Debug)]
-pub(crate) struct Bot {
-    pub(crate) id: i64,
-    pub(crate) username: String,
-}
-
-impl ReceiverState {
-    /// Remembers a text. Returns the earlier text of the same message.
-    pub(crate) fn remember(&mut self, key: MessageKey, text: &str) -> Option<String> {
-        if let Some((_, known)) = self.texts.iter_mut().find(|(known, _)| *known == key) {
-            return Some(std::mem::replace(known, text.to_owned()));
-        }
-        if self.texts.len() >= REMEMBERED {
-            self.texts.pop_front();
-        }
-        self.texts.push_back((key, text.to_owned()));
-        None
+impl fmt::Debug for ReceiverState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReceiverState").finish_non_exhaustive()
     }
 }
 
@@ -70,31 +53,86 @@ impl Source<'_> {
     }
 }
 
+/// Receives the messages of one account.
+pub(crate) trait Receiving: Send {
+    /// Waits for messages, about half a minute if there are none, and never longer than 75 seconds. `position` is where
+    /// receiving continues.
+    fn receive<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        position: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Received, ReceiveError>>;
+
+    /// Called when the messages are stored. `accepted` are the conversations whose invitations are accepted.
+    fn confirm<'a>(
+        &'a mut self,
+        _source: Source<'a>,
+        _accepted: &'a [String],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// The keys of `deliver_extra` that name a conversation, and a topic or thread in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlaceKeys {
+    pub(crate) chat: &'static str,
+    pub(crate) thread: Option<&'static str>,
+}
+
 /// Receives the messages of a channel type.
 pub(crate) trait Receiver: Send + Sync {
-    /// Waits for messages, at most about half a minute. `next` is the first update that is wanted.
-    fn receive<'a>(
-        &'a self,
-        source: Source<'a>,
-        state: &'a mut ReceiverState,
-        next: Option<i64>,
-    ) -> BoxFuture<'a, Result<Received, ReceiveError>>;
+    /// Starts to receive for an account.
+    fn start(&self) -> Box<dyn Receiving>;
+
+    /// Returns how an answer is addressed.
+    fn place_keys(&self) -> PlaceKeys;
+
+    /// Returns after which time without messages the vendor may count from another position.
+    fn forgets_after(&self) -> Option<Duration> {
+        None
+    }
 
     /// Fetches a file of a message; `None` if it is larger than `max_bytes`.
     fn fetch_file<'a>(
         &'a self,
-        source: Source<'a>,
-        file_id: &'a str,
-        max_bytes: usize,
-    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>>;
+        _source: Source<'a>,
+        _file_id: &'a str,
+        _max_bytes: usize,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Failure>> {
+        Box::pin(async { Err(Failure::refused("Files of this channel cannot be fetched.")) })
+    }
 
     /// Shows in a conversation that an answer is being written.
     fn show_typing<'a>(
         &'a self,
-        source: Source<'a>,
-        chat: &'a str,
-        thread: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<(), Failure>>;
+        _source: Source<'a>,
+        _chat: &'a str,
+        _thread: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Whether only this person reads a conversation that was private when the person wrote.
+    fn is_private<'a>(
+        &'a self,
+        _source: Source<'a>,
+        _chat: &'a str,
+        _person: &'a str,
+    ) -> BoxFuture<'a, Result<bool, Failure>> {
+        Box::pin(async { Ok(true) })
+    }
+}
+
+/// Returns a person's name as it is shown to the owner: one line of at most 64 characters before hidden characters are
+/// escaped. `id` takes the place of an empty name.
+pub(crate) fn display_name(name: &str, id: &str) -> String {
+    let cut: String = name.trim().chars().take(MAX_NAME_CHARS).collect();
+    let cut = match cut.trim() {
+        "" => id,
+        name => name,
+    };
+    visible::line(cut).text.into_owned()
 }
 
 #[cfg(test)]
@@ -102,15 +140,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_is_compared_with_the_text_before_it() {
-        let mut state = ReceiverState::default();
-        assert_eq!(state.remember((1, 1), "a"), None);
-        assert_eq!(state.remember((1, 1), "b").as_deref(), Some("a"));
-        assert_eq!(state.remember((1, 1), "b").as_deref(), Some("b"));
-        for id in 0..300 {
-            state.remember((2, id), "c");
-        }
-        assert_eq!(state.texts.len(), REMEMBERED);
-        assert_eq!(state.remember((1, 1), "b"), None);
+    fn a_name_is_short_and_visible() {
+        assert_eq!(display_name("  ", "@a:b"), "@a:b");
+        assert_eq!(display_name("a\u{202e}b\n", "x"), "a\\u{202E}b");
+        assert_eq!(display_name(&"ä".repeat(65), "x"), "ä".repeat(64));
     }
 }

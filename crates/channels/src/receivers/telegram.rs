@@ -2,14 +2,15 @@
 //! offset confirms all updates before it.
 
 mod files;
+mod texts;
 
-use super::{Bot, Receiver, ReceiverState, Source};
+use self::texts::Texts;
+use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received, ReceivedMessage};
 use crate::senders::telegram::{BASE_URL, number_or_text};
 use crate::vendor::{Answer, Limits, call_within, join};
 use futures_util::future::BoxFuture;
-use gatehouse_domain::visible;
 use gatehouse_outbound::AddressSource;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,9 +26,25 @@ const LIMITS: Limits = Limits {
 };
 /// Wait after Telegram reported that another program receives.
 const CONFLICT: Duration = Duration::from_secs(30);
-const MAX_NAME_CHARS: usize = 64;
+/// After a week without updates, Telegram counts from another number.
+const FORGETS_AFTER: Duration = Duration::from_hours(6 * 24);
+
 #[derive(Debug)]
 pub(crate) struct TelegramReceiver;
+
+/// The bot at Telegram.
+#[derive(Clone, Debug)]
+struct Bot {
+    id: i64,
+    username: String,
+}
+
+#[derive(Debug, Default)]
+struct Polling {
+    /// The bot's own ID and name, once they are known.
+    bot: Option<Bot>,
+    texts: Texts,
+}
 
 #[derive(Deserialize)]
 struct Updates {
@@ -107,19 +124,19 @@ struct Entity {
     user: Option<User>,
 }
 
-impl Receiver for TelegramReceiver {
+impl Receiving for Polling {
     fn receive<'a>(
-        &'a self,
+        &'a mut self,
         source: Source<'a>,
-        state: &'a mut ReceiverState,
-        next: Option<i64>,
+        position: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
         Box::pin(async move {
-            let bot = match &state.bot {
+            let bot = match &self.bot {
                 Some(bot) => bot.clone(),
                 None => own_bot(source).await?,
             };
-            state.bot = Some(bot.clone());
+            self.bot = Some(bot.clone());
+            let next: Option<i64> = position.and_then(|position| position.parse().ok());
             let mut body = json!({
                 "timeout": POLL_SECONDS,
                 "limit": UPDATES,
@@ -141,13 +158,31 @@ impl Receiver for TelegramReceiver {
                 newest = newest.max(Some(id.saturating_add(1)));
                 // An update of an unknown form is skipped. Otherwise it would be received forever.
                 let read = serde_json::from_value(update).ok();
-                messages.extend(read.and_then(|update| message_of(update, &bot, state)));
+                messages.extend(read.and_then(|update| message_of(update, &bot, &mut self.texts)));
             }
             Ok(Received {
-                next: newest.or(next),
+                position: newest.or(next).map(|next| next.to_string()),
                 messages,
+                ..Received::default()
             })
         })
+    }
+}
+
+impl Receiver for TelegramReceiver {
+    fn start(&self) -> Box<dyn Receiving> {
+        Box::new(Polling::default())
+    }
+
+    fn place_keys(&self) -> PlaceKeys {
+        PlaceKeys {
+            chat: "chat_id",
+            thread: Some("message_thread_id"),
+        }
+    }
+
+    fn forgets_after(&self) -> Option<Duration> {
+        Some(FORGETS_AFTER)
     }
 
     fn fetch_file<'a>(
@@ -230,7 +265,7 @@ fn check(answer: &Answer) -> Result<(), ReceiveError> {
 }
 
 /// The message of an update, if it is from a person and meant for the bot.
-fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<ReceivedMessage> {
+fn message_of(update: Update, bot: &Bot, texts: &mut Texts) -> Option<ReceivedMessage> {
     let is_edit = update.message.is_none();
     let message = update.message.or(update.edited_message)?;
     let from = message.from.as_ref()?;
@@ -244,7 +279,7 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
     }
     let text = message.text.clone().or_else(|| message.caption.clone());
     let key = (message.chat.id, message.message_id);
-    let before = state.remember(key, text.as_deref().unwrap_or_default());
+    let before = texts.remember(key, text.as_deref().unwrap_or_default());
     // Telegram also reports edits that do not change the text, such as the preview of a link.
     if is_edit && before.is_none_or(|before| before == text.as_deref().unwrap_or_default()) {
         return None;
@@ -253,7 +288,7 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
         .message_thread_id
         .filter(|_| message.is_topic_message);
     Some(ReceivedMessage {
-        update_id: update.update_id,
+        message_id: update.update_id.to_string(),
         person: from.id.to_string(),
         name: name_of(from),
         chat: message.chat.id.to_string(),
@@ -264,20 +299,17 @@ fn message_of(update: Update, bot: &Bot, state: &mut ReceiverState) -> Option<Re
             && message.via_bot.is_none(),
         text: text.filter(|text| !text.trim().is_empty()),
         file: files::file_of(message.document, message.photo),
+        ..ReceivedMessage::default()
     })
 }
 
 fn name_of(user: &User) -> String {
     let whole = format!("{} {}", user.first_name, user.last_name);
-    let whole = match whole.trim() {
+    let name = match whole.trim() {
         "" => user.username.as_str(),
         whole => whole,
     };
-    let cut: String = whole.chars().take(MAX_NAME_CHARS).collect();
-    match cut.trim() {
-        "" => user.id.to_string(),
-        name => visible::line(name).text.into_owned(),
-    }
+    display_name(name, &user.id.to_string())
 }
 
 /// Whether a message in a group names the bot or replies to it.
@@ -313,12 +345,12 @@ fn is_named(message: &Message, bot: &Bot) -> bool {
 mod tests {
     use super::*;
 
-    fn read(update: Value, state: &mut ReceiverState) -> Option<ReceivedMessage> {
+    fn read(update: Value, texts: &mut Texts) -> Option<ReceivedMessage> {
         let bot = Bot {
             id: 7,
             username: "gate_bot".to_owned(),
         };
-        message_of(serde_json::from_value(update).unwrap(), &bot, state)
+        message_of(serde_json::from_value(update).unwrap(), &bot, texts)
     }
 
     fn update(kind: &str, chat: &str, more: Value) -> Value {
@@ -338,8 +370,8 @@ mod tests {
     #[test]
     fn a_group_must_name_the_bot() {
         let group = |more| {
-            let mut state = ReceiverState::default();
-            read(update("message", "supergroup", more), &mut state).is_some()
+            let mut texts = Texts::default();
+            read(update("message", "supergroup", more), &mut texts).is_some()
         };
         assert!(!group(json!({ "text": "gate_bot?" })));
         let mention = |offset: usize, length: usize| json!([{ "type": "mention", "offset": offset, "length": length }]);
@@ -362,8 +394,8 @@ mod tests {
     #[test]
     fn only_people_are_received_and_forwards_are_not_their_own() {
         let private = |more| {
-            let mut state = ReceiverState::default();
-            read(update("message", "private", more), &mut state)
+            let mut texts = Texts::default();
+            read(update("message", "private", more), &mut texts)
         };
         let message = private(json!({ "text": "hi" })).unwrap();
         assert_eq!(message.name, "Ada L\\u{202E}");
@@ -373,11 +405,11 @@ mod tests {
         let forwarded = private(json!({ "text": "hi", "forward_origin": { "type": "user" } }));
         assert!(!forwarded.unwrap().is_own);
         assert_eq!(private(json!({ "sticker": {} })).unwrap().text, None);
-        let mut state = ReceiverState::default();
+        let mut texts = Texts::default();
         assert!(
             read(
                 update("message", "channel", json!({ "text": "x" })),
-                &mut state
+                &mut texts
             )
             .is_none()
         );
@@ -385,22 +417,22 @@ mod tests {
 
     #[test]
     fn an_edit_counts_if_it_changed_the_text_of_a_known_message() {
-        let mut state = ReceiverState::default();
-        let edit = |text: &str, state: &mut ReceiverState| {
+        let mut texts = Texts::default();
+        let edit = |text: &str, texts: &mut Texts| {
             read(
                 update("edited_message", "private", json!({ "text": text })),
-                state,
+                texts,
             )
         };
-        assert!(edit("a", &mut state).is_none());
-        let mut state = ReceiverState::default();
+        assert!(edit("a", &mut texts).is_none());
+        let mut texts = Texts::default();
         read(
             update("message", "private", json!({ "text": "a" })),
-            &mut state,
+            &mut texts,
         )
         .unwrap();
-        assert!(edit("a", &mut state).is_none());
-        assert_eq!(edit("b", &mut state).unwrap().text.as_deref(), Some("b"));
-        assert!(edit("b", &mut state).is_none());
+        assert!(edit("a", &mut texts).is_none());
+        assert_eq!(edit("b", &mut texts).unwrap().text.as_deref(), Some("b"));
+        assert!(edit("b", &mut texts).is_none());
     }
 }

@@ -3,17 +3,18 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec};
+use crate::fields::{FieldKind, FieldSpec, INBOUND, receiving_agent, receiving_switch};
 use crate::markup::Markup;
+use crate::receivers::{Receiver, discord::DiscordReceiver};
 use crate::split::Limit;
 use crate::vendor::{address, join_default};
 use futures_util::future::BoxFuture;
 use reqwest::header::USER_AGENT;
 use serde::Serialize;
 
-const BASE_URL: &str = "https://discord.com/api/v10";
+pub(crate) const BASE_URL: &str = "https://discord.com/api/v10";
 /// The format that Discord requires of bots: `DiscordBot` (url, version).
-const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
+pub(crate) const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
 
 #[derive(Debug)]
 pub(crate) struct Discord;
@@ -49,6 +50,8 @@ static ABOUT: About = About {
             FieldKind::Url,
             "Only for another server than Discord's own.",
         ),
+        receiving_switch(),
+        receiving_agent(),
     ],
     extra: &[
         Extra {
@@ -100,6 +103,9 @@ impl Sender for Discord {
     }
 
     fn check(&self, has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
+        if has(INBOUND) && !has("bot_token") {
+            return Err(("bot_token", "a bot token is required to receive messages"));
+        }
         if has("bot_token") || has("webhook_url") {
             return Ok(());
         }
@@ -107,6 +113,10 @@ impl Sender for Discord {
             "webhook_url",
             "either a webhook URL or a bot token is required",
         ))
+    }
+
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        Some(&DiscordReceiver)
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {

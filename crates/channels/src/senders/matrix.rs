@@ -4,13 +4,13 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec};
+use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
 use crate::markup::Markup;
+use crate::receivers::{Receiver, matrix::MatrixReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use std::time::Duration;
 
 #[derive(Debug)]
 pub(crate) struct Matrix;
@@ -41,6 +41,8 @@ static ABOUT: About = About {
             FieldKind::Text,
             "Begins with an exclamation mark, such as !abc:example.com.",
         ),
+        receiving_switch(),
+        receiving_agent(),
     ],
     extra: &[Extra {
         name: "room_id",
@@ -57,6 +59,10 @@ impl Sender for Matrix {
 
     fn markup(&self) -> Markup {
         Markup::Matrix
+    }
+
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        Some(&MatrixReceiver)
     }
 
     /// An event has at most 65,536 bytes of JSON; the remainder is reserved for what the server adds.
@@ -98,10 +104,7 @@ impl Sender for Matrix {
 
 fn verdict(answer: &Answer) -> Result<(), Failure> {
     let response_json = answer.response_json();
-    let wait = response_json
-        .number("/retry_after_ms")
-        .and_then(|ms| u64::try_from(ms).ok());
-    let after = wait.map(Duration::from_millis);
+    let after = response_json.milliseconds("/retry_after_ms");
     let sentence = match response_json.text("/errcode") {
         "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.noun, after)),
         "M_FORBIDDEN" => "The Matrix user may not write to this room; has it joined?",

@@ -1,14 +1,14 @@
 //! The channel types, one file each. A sender implements its vendor's wire format and limits. The crate
 //! handles accounts, secrets, splitting and retries.
 
-mod discord;
+pub(crate) mod discord;
 mod email;
 mod http;
 mod inbox;
 mod log;
 mod matrix;
 mod ntfy;
-mod slack;
+pub(crate) mod slack;
 pub(crate) mod telegram;
 
 use crate::error::Failure;

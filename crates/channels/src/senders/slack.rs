@@ -4,14 +4,15 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{FieldKind, FieldSpec};
+use crate::fields::{FieldKind, FieldSpec, INBOUND, receiving_agent, receiving_switch};
 use crate::markup::Markup;
+use crate::receivers::{Receiver, slack::SlackReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, address, join_default};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
-const BASE_URL: &str = "https://slack.com/api";
+pub(crate) const BASE_URL: &str = "https://slack.com/api";
 
 /// Transient errors, from the method's documentation.
 const PASSING: [&str; 8] = [
@@ -59,6 +60,15 @@ static ABOUT: About = About {
             FieldKind::Url,
             "Only for another server than Slack's own.",
         ),
+        FieldSpec::new(
+            "app_token",
+            "App-level token",
+            FieldKind::Text,
+            "Begins with xapp- and has the scope connections:write. Needed to receive messages.",
+        )
+        .secret(),
+        receiving_switch(),
+        receiving_agent(),
     ],
     extra: &[
         Extra {
@@ -100,6 +110,13 @@ impl Sender for Slack {
     }
 
     fn check(&self, has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
+        if has(INBOUND) {
+            for token in ["bot_token", "app_token"] {
+                if !has(token) {
+                    return Err((token, "it is required to receive messages"));
+                }
+            }
+        }
         if has("bot_token") || has("webhook_url") {
             return Ok(());
         }
@@ -107,6 +124,10 @@ impl Sender for Slack {
             "bot_token",
             "either a bot token or a webhook URL is required",
         ))
+    }
+
+    fn receiver(&self) -> Option<&'static dyn Receiver> {
+        Some(&SlackReceiver)
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {

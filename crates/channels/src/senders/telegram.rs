@@ -3,7 +3,7 @@
 
 use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
-use crate::fields::{AGENT, FieldKind, FieldSpec, INBOUND};
+use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
 use crate::receivers::{Receiver, telegram::TelegramReceiver};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
@@ -41,18 +41,8 @@ static ABOUT: About = About {
             FieldKind::Url,
             "Only for a Bot API server of your own.",
         ),
-        FieldSpec::new(
-            INBOUND,
-            "Receive messages",
-            FieldKind::Switch,
-            "Lets people write to an agent (`true`). Each of them must be paired first.",
-        ),
-        FieldSpec::new(
-            AGENT,
-            "Agent",
-            FieldKind::Text,
-            "The agent that answers received messages, if not the default one.",
-        ),
+        receiving_switch(),
+        receiving_agent(),
     ],
     extra: &[
         Extra {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_hours(1);
 
-fn message(update_id: i64, person: &str) -> ReceivedMessage {
+fn message(number: i64, person: &str) -> ReceivedMessage {
     ReceivedMessage {
-        update_id,
+        message_id: number.to_string(),
         person: person.to_owned(),
         name: format!("Person {person}"),
         chat: person.to_owned(),
@@ -18,16 +18,22 @@ fn message(update_id: i64, person: &str) -> ReceivedMessage {
         is_group: false,
         is_own: true,
         text: Some("hello".to_owned()),
-        file: None,
+        ..ReceivedMessage::default()
     }
 }
 
 async fn store(harness: &Harness, message: ReceivedMessage) -> StoredMessages {
     let received = Received {
-        next: Some(message.update_id + 1),
+        position: Some(format!("after {}", message.message_id)),
         messages: vec![message],
+        ..Received::default()
     };
-    let stored = harness.channels.store_received("telegram", received).await;
+    store_from("node", harness, received).await
+}
+
+async fn store_from(node: &str, harness: &Harness, received: Received) -> StoredMessages {
+    let channels = &harness.channels;
+    let stored = channels.store_received("telegram", node, received).await;
     stored.unwrap()
 }
 
@@ -36,12 +42,12 @@ async fn receiving(harness: &Harness) {
     let fields = json!({ "bot_token": "1:a", "inbound": true });
     harness.create("telegram", fields).await;
     let poll = harness.channels.claim_poll("telegram", "node", None).await;
-    assert!(matches!(poll.unwrap(), Poll::Own { next: None, .. }));
+    assert!(matches!(poll.unwrap(), Poll::Own { position: None, .. }));
 }
 
-async fn next(harness: &Harness) -> Option<i64> {
+async fn position(harness: &Harness) -> Option<String> {
     match harness.channels.claim_poll("telegram", "node", None).await {
-        Ok(Poll::Own { next, .. }) => next,
+        Ok(Poll::Own { position, .. }) => position,
         other => panic!("{other:?}"),
     }
 }
@@ -56,7 +62,11 @@ async fn a_stranger_gets_a_code_once_an_hour_and_one_row() {
             let again = store(&harness, message(id, "42")).await;
             assert_eq!(again, StoredMessages::default());
         }
-        assert_eq!(next(&harness).await, Some(2), "nothing more was written");
+        assert_eq!(
+            position(&harness).await.as_deref(),
+            Some("after 1"),
+            "nothing more was written"
+        );
         let listed = harness.channels.list_pairings().await.unwrap();
         assert_eq!(listed.len(), 1);
         assert_eq!(
@@ -109,7 +119,12 @@ async fn only_messages_of_paired_people_are_stored() {
         assert_eq!(waiting.len(), 2);
         assert_eq!(waiting[0].text, "hello");
         assert!(waiting[0].answer.is_none() && waiting[1].answer.is_some());
-        assert_eq!(next(&harness).await, Some(5));
+        assert_eq!(position(&harness).await.as_deref(), Some("after 4"));
+        // A message that was answered is not stored again.
+        harness.channels.end_message(&waiting[0]).await.unwrap();
+        store(&harness, message(3, "42")).await;
+        let left = harness.channels.list_waiting_messages("telegram").await;
+        assert_eq!(left.unwrap(), &waiting[1..]);
         harness.channels.unpair(actor(), &paired.id).await.unwrap();
         let found = harness.channels.find_pairing("telegram", "42").await;
         assert_eq!(found.unwrap(), None);
@@ -153,16 +168,70 @@ async fn one_node_receives_and_another_takes_over_a_lost_lease() {
         let Poll::Other(old) = claim("other", None).await.unwrap() else {
             panic!("the node that receives keeps the account");
         };
-        next(&harness).await;
+        position(&harness).await;
         let renewed = claim("other", Some(old)).await.unwrap();
         let Poll::Other(lost) = renewed else {
             panic!("a renewed lease is not lost");
         };
         let taken = claim("other", Some(lost)).await.unwrap();
         assert!(matches!(taken, Poll::Own { .. }));
+        let stored = store(&harness, message(1, "42")).await;
+        assert!(stored.is_lease_lost && stored.requests.is_empty());
+        assert!(harness.channels.list_pairings().await.unwrap().is_empty());
         let released = harness.channels.release_poll("telegram", "other").await;
         released.unwrap();
-        next(&harness).await;
+        position(&harness).await;
+    }
+}
+
+#[tokio::test]
+async fn a_position_is_stored_with_messages_or_when_it_is_old_or_new() {
+    for harness in harnesses().await {
+        receiving(&harness).await;
+        let without_messages = |text: &str, is_new_position| Received {
+            position: Some(text.to_owned()),
+            is_new_position,
+            ..Received::default()
+        };
+        let stored = async |text: &str, is_new| {
+            store_from("node", &harness, without_messages(text, is_new)).await;
+            position(&harness).await
+        };
+        assert_eq!(stored("a", true).await.as_deref(), Some("a"));
+        assert_eq!(stored("b", false).await.as_deref(), Some("a"));
+        harness.clock.advance(Duration::from_mins(5));
+        assert_eq!(stored("c", false).await.as_deref(), Some("c"));
+        assert_eq!(stored("d", false).await.as_deref(), Some("c"));
+        assert_eq!(stored("e", true).await.as_deref(), Some("e"));
+    }
+}
+
+#[tokio::test]
+async fn an_invitation_is_accepted_after_a_code_is_stored_or_for_a_paired_person() {
+    for harness in harnesses().await {
+        receiving(&harness).await;
+        let invitation = |number, is_group| ReceivedMessage {
+            text: None,
+            is_group,
+            is_invitation: true,
+            chat: format!("room{number}"),
+            ..message(number, "42")
+        };
+        let group = store(&harness, invitation(1, true)).await;
+        assert_eq!(group, StoredMessages::default(), "a stranger's group");
+        let first = store(&harness, invitation(2, false)).await;
+        assert_eq!(
+            (first.accepted, first.requests.len()),
+            (vec!["room2".to_owned()], 1)
+        );
+        let second = store(&harness, invitation(3, false)).await;
+        assert_eq!(second, StoredMessages::default(), "one room an hour");
+        let code = &first.requests[0].code;
+        let approved = harness.channels.approve_pairing(actor(), code, false);
+        approved.await.unwrap();
+        let third = store(&harness, invitation(4, true)).await;
+        assert_eq!(third.accepted, ["room4"]);
+        assert!(!third.has_messages && third.requests.is_empty());
     }
 }
 

@@ -11,10 +11,12 @@ const CREDENTIALS: &str = include_str!("import/credentials.json");
 const WORKFLOW: &str = include_str!("import/workflow.json");
 
 /// Every secret in those files; none of them may be printed.
-const SECRETS: [&str; 12] = [
+const SECRETS: [&str; 14] = [
     "sk-or-clear",
     "123:clear-telegram",
     "discord-clear",
+    "xoxb-clear",
+    "xapp-clear",
     "sk-ant-clear",
     "shared-clear-secret",
     "route-clear-secret",
@@ -166,6 +168,7 @@ async fn openclaw_becomes_agents_channels_and_secrets() {
         "{channels:?}"
     );
     assert!(channels.contains(&"openclaw-discord-work".to_owned()));
+    assert!(channels.contains(&"openclaw-slack-default".to_owned()));
     let agents = place.names("agents.list", "agents", "id").await;
     assert!(agents.contains(&"openclaw-main".to_owned()), "{agents:?}");
     let variables = place.names("env.list", "env_variables", "key").await;

@@ -67,3 +67,45 @@ fn a_system_without_certificate_authorities_still_gets_a_client() {
             .is_ok()
     );
 }
+
+#[tokio::test]
+async fn a_socket_is_refused_where_a_request_is() {
+    let outbound = Outbound::new(OutboundSettings::default()).unwrap();
+    let connect = async |url: &str| {
+        let url = Url::parse(url).unwrap();
+        outbound.connect_socket(&url, 1024).await.map(drop)
+    };
+    for url in [
+        "ws://169.254.169.254/",
+        "wss://metadata.google.internal/",
+        "ws://[fd00:ec2::254]:80/",
+    ] {
+        assert_eq!(
+            connect(url).await,
+            Err(OutboundError::RefusedAddress),
+            "{url}"
+        );
+    }
+    for url in ["http://example.com/", "wss://user@example.com/"] {
+        let refused = connect(url).await;
+        assert!(matches!(refused, Err(OutboundError::BadUrl(_))), "{url}");
+    }
+    // What answers is no WebSocket server.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("ws://{}/", listener.local_addr().unwrap());
+    let answer = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // A response before the request would be an error of its own.
+        let mut request = [0; 1024];
+        tokio::io::AsyncReadExt::read(&mut stream, &mut request)
+            .await
+            .unwrap();
+        let response = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, response)
+            .await
+            .unwrap();
+        stream
+    };
+    let (refused, _stream) = tokio::join!(connect(&url), answer);
+    assert_eq!(refused, Err(OutboundError::BadResponse));
+}

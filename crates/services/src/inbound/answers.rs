@@ -7,9 +7,9 @@ use gatehouse_agents::{
 use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
-use gatehouse_store::{InboundMessageRow, StoreError};
+use gatehouse_store::{ReceivedMessageRow, StoreError};
 use gatehouse_tools::FileError;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ impl Inbound {
     async fn answer(
         &self,
         account: &InboundAccount,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
     ) -> Result<Outcome, StoreError> {
         if self.shutdown.is_cancelled() {
             return Ok(Outcome::Later);
@@ -167,7 +167,7 @@ impl Inbound {
         &self,
         account: &InboundAccount,
         pairing: &Pairing,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
     ) -> Result<Turn, StoreError> {
         let is_owner = pairing.trusted && message.is_own;
         let actor = Actor {
@@ -216,7 +216,7 @@ impl Inbound {
     }
 
     /// Stores the answer.
-    async fn keep(&self, message: &InboundMessageRow, turn: Turn) -> Result<Turn, StoreError> {
+    async fn keep(&self, message: &ReceivedMessageRow, turn: Turn) -> Result<Turn, StoreError> {
         if let Turn::Answer(answer) = &turn {
             let channels = &self.services.channels;
             channels.set_message_answer(message, answer.clone()).await?;
@@ -228,7 +228,7 @@ impl Inbound {
     async fn file_of(
         &self,
         account: &InboundAccount,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
     ) -> Result<Option<NewAttachment>, Turn> {
         let Some(id) = &message.file_id else {
             return Ok(None);
@@ -280,7 +280,7 @@ impl Inbound {
     /// Shows that an answer is being written until `work` ends.
     async fn while_typing<T>(
         &self,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
         work: impl Future<Output = T>,
     ) -> T {
         let channels = &self.services.channels;
@@ -301,28 +301,45 @@ impl Inbound {
         }
     }
 
-    /// Sends the answer until the channel accepts or refuses it.
-    async fn send(
+    /// Sends the answer, unless it is for one person and others would read it.
+    async fn try_send(
         &self,
         account: &InboundAccount,
-        message: &InboundMessageRow,
+        message: &ReceivedMessageRow,
         text: &str,
-    ) -> Outcome {
-        let mut extra = BTreeMap::from([("chat_id".to_owned(), message.chat.clone())]);
-        if let Some(thread) = &message.thread {
-            extra.insert("message_thread_id".to_owned(), thread.clone());
+    ) -> Result<(), SendError> {
+        let (channels, id) = (&self.services.channels, &account.id);
+        let (chat, person) = (&message.chat, &message.person);
+        if !message.is_group && !channels.is_private(id, chat, person).await? {
+            tracing::warn!(account = id, "others would read an answer");
+            return Ok(());
         }
+        let extra = channels
+            .address(id, chat, message.thread.as_deref())
+            .await?;
         let target = format!("{}:{}", account.kind, account.id);
+        // The agent's answer notifies nobody and hides no link.
+        let markup = channels.markup(&target, &extra).await;
         let outgoing = Outgoing {
             target: &target,
-            text,
+            text: &markup.escape_answer(text),
             extra: &extra,
             source: SOURCE,
             at: message.received_at,
             delivery: None,
         };
+        channels.send(outgoing).await
+    }
+
+    /// Sends the answer until the channel accepts or refuses it.
+    async fn send(
+        &self,
+        account: &InboundAccount,
+        message: &ReceivedMessageRow,
+        text: &str,
+    ) -> Outcome {
         loop {
-            let Err(error) = self.services.channels.send(outgoing).await else {
+            let Err(error) = self.try_send(account, message, text).await else {
                 return Outcome::Ended;
             };
             tracing::warn!(account = account.id, %error, "an answer was not sent");
@@ -349,16 +366,16 @@ enum Turn {
 }
 
 /// Identifies the message. One that is tried again continues its turn.
-fn message_id(message: &InboundMessageRow) -> DeliveryId {
+fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",
-        message.account_id, message.update_id
+        message.account_id, message.message_id
     ))
 }
 
 /// The key of the session of a message: one per person and channel. A group has its own, because others read the
 /// answers there.
-fn session_key(message: &InboundMessageRow) -> String {
+fn session_key(message: &ReceivedMessageRow) -> String {
     let (account, person) = (&message.account_id, &message.person);
     if message.is_group {
         format!("channel:{account}:{person}:{}", message.chat)

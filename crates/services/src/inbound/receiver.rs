@@ -1,18 +1,18 @@
 //! Receives the messages of one account until it is stopped.
 
 use super::Inbound;
+use crate::Services;
 use gatehouse_channels::{
     InboundAccount, Outgoing, PairingRequest, Poll, PollHolder, ReceiveError, Received,
-    ReceiverState,
+    ReceiverState, SendError,
 };
 use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A lease that has not changed for this long is lost. A request takes 45 seconds at most.
+/// A lease that has not changed for this long is lost. Receiving takes 75 seconds at most.
 const LEASE_MS: u64 = 90_000;
 /// How often the lease of another node is looked at.
 const OTHER: Duration = Duration::from_secs(15);
@@ -20,9 +20,6 @@ const OTHER: Duration = Duration::from_secs(15);
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 /// Wait after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
-/// A vendor that has sent nothing for this long may begin to count again: Telegram after a week without updates.
-const FORGET: Duration = Duration::from_hours(6 * 24);
-
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
@@ -32,8 +29,8 @@ struct Receiver {
     account: InboundAccount,
     state: ReceiverState,
     status: watch::Receiver<Status>,
-    /// The first update that is wanted.
-    next: Option<i64>,
+    /// Where receiving continues, in the vendor's words.
+    position: Option<String>,
     /// The stored reason why receiving fails.
     error: Option<String>,
     /// Failures in a row.
@@ -48,13 +45,15 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
         inbound,
         account,
         state: ReceiverState::default(),
-        next: None,
+        position: None,
         error: None,
         failures: 0,
         other: None,
     };
     loop {
         if let Err(error) = receiver.step().await {
+            // What was received and not stored must be received again.
+            receiver.state = ReceiverState::default();
             let account = &receiver.account.id;
             tracing::warn!(%error, account, "messages could not be stored");
             tokio::time::sleep(BACKOFF.0).await;
@@ -67,21 +66,27 @@ impl Receiver {
     async fn step(&mut self) -> Result<(), StoreError> {
         // A sealed node must not keep the account from others.
         while *self.status.borrow_and_update() == Status::Sealed {
+            self.state = ReceiverState::default();
             self.inbound.release(&self.account.id).await;
             if self.status.changed().await.is_err() {
                 return std::future::pending().await;
             }
         }
         if !self.claim().await? {
+            self.state = ReceiverState::default();
             tokio::time::sleep(OTHER).await;
             return Ok(());
         }
         let channels = &self.inbound.services.channels;
-        let request = channels.receive(&self.account.id, &mut self.state, self.next);
+        let position = self.position.as_deref();
+        let request = channels.receive(&self.account.id, &mut self.state, position);
         let received = tokio::select! {
             received = request => received,
             // The token must not be used after the vault was sealed.
-            _ = self.status.changed() => return Ok(()),
+            _ = self.status.changed() => {
+                self.state = ReceiverState::default();
+                return Ok(());
+            }
         };
         match received {
             Ok(received) => self.store(received).await,
@@ -91,6 +96,7 @@ impl Receiver {
             }
             Err(ReceiveError::Stopped { why }) => {
                 tracing::warn!(account = self.account.id, why, "receiving has stopped");
+                self.state = ReceiverState::default();
                 self.note(Some(why)).await?;
                 // A proxy or the vendor may have answered by mistake. A change of the account does not wait.
                 tokio::time::sleep(STOPPED).await;
@@ -118,15 +124,16 @@ impl Receiver {
         let (id, node) = (&self.account.id, &self.inbound.node);
         match services.channels.claim_poll(id, node, stale).await? {
             Poll::Own {
-                next,
+                position,
                 received_at,
                 error,
             } => {
                 self.other = None;
                 self.error = error;
                 if self.inbound.state().own.insert(id.clone()) {
-                    let is_old = received_at.until(services.clock.now()) > FORGET;
-                    self.next = next.filter(|_| !is_old);
+                    let age = received_at.until(services.clock.now());
+                    let is_old = self.account.forgets_after.is_some_and(|after| age > after);
+                    self.position = position.filter(|_| !is_old);
                     self.inbound.arrived.notify_one();
                     // It was about the account before a change, or about an earlier start. A request that succeeds may
                     // take half a minute.
@@ -146,42 +153,36 @@ impl Receiver {
     }
 
     async fn store(&mut self, received: Received) -> Result<(), StoreError> {
-        let next = received.next;
-        let channels = &self.inbound.services.channels;
-        let stored = channels.store_received(&self.account.id, received).await?;
-        self.next = next;
+        let position = received.position.clone();
+        let services = Arc::clone(&self.inbound.services);
+        let (channels, id) = (&services.channels, &self.account.id);
+        let node = &self.inbound.node;
+        let stored = channels.store_received(id, node, received).await?;
+        if stored.is_lease_lost {
+            self.inbound.state().own.remove(id);
+            self.state = ReceiverState::default();
+            return Ok(());
+        }
+        self.position = position;
         self.failures = 0;
         if stored.has_messages {
             self.inbound.arrived.notify_one();
         }
+        let confirm = channels.confirm_received(id, &mut self.state, &stored.accepted);
+        if let Err(error) = confirm.await {
+            // The vendor delivers the messages again, and they are not stored again.
+            tracing::warn!(%error, account = id, "received messages were not confirmed");
+        }
         for request in stored.requests {
-            self.send_code(request).await;
+            let (services, account) = (Arc::clone(&services), self.account.clone());
+            // The receiver must answer its vendor meanwhile.
+            self.inbound.tasks.spawn(async move {
+                if let Err(error) = send_code(&services, &account, request).await {
+                    tracing::warn!(%error, account = account.id, "a pairing code was not sent");
+                }
+            });
         }
         self.note(None).await
-    }
-
-    /// Sends a code once. A person who does not get it can ask again after an hour.
-    async fn send_code(&self, request: PairingRequest) {
-        let services = &self.inbound.services;
-        let text = format!(
-            "Your pairing code is {}. The owner can approve it within one hour.",
-            request.code
-        );
-        let mut extra = BTreeMap::from([("chat_id".to_owned(), request.chat)]);
-        if let Some(thread) = request.thread {
-            extra.insert("message_thread_id".to_owned(), thread);
-        }
-        let message = Outgoing {
-            target: &format!("{}:{}", self.account.kind, self.account.id),
-            text: &text,
-            extra: &extra,
-            source: SOURCE,
-            at: services.clock.now(),
-            delivery: None,
-        };
-        if let Err(error) = services.channels.send(message).await {
-            tracing::warn!(account = self.account.id, %error, "a pairing code was not sent");
-        }
     }
 
     /// Stores why receiving fails, if that has changed.
@@ -194,4 +195,35 @@ impl Receiver {
         }
         Ok(())
     }
+}
+
+/// Sends a code once. A person who does not get it can ask again after an hour.
+async fn send_code(
+    services: &Services,
+    account: &InboundAccount,
+    request: PairingRequest,
+) -> Result<(), SendError> {
+    let channels = &services.channels;
+    if !channels
+        .is_private(&account.id, &request.chat, &request.person)
+        .await?
+    {
+        tracing::warn!(account = account.id, "others would read a pairing code");
+        return Ok(());
+    }
+    let text = format!(
+        "Your pairing code is {}. The owner can approve it within one hour.",
+        request.code
+    );
+    let thread = request.thread.as_deref();
+    let extra = channels.address(&account.id, &request.chat, thread).await?;
+    let message = Outgoing {
+        target: &format!("{}:{}", account.kind, account.id),
+        text: &text,
+        extra: &extra,
+        source: SOURCE,
+        at: services.clock.now(),
+        delivery: None,
+    };
+    channels.send(message).await
 }

@@ -175,10 +175,12 @@ impl Import {
             }
             held += sealed;
         }
-        if self.has("inbound_messages") {
-            // People do not expect answers to what they wrote before the backup.
-            let delete = query("DELETE FROM inbound_messages");
-            self.conn.run(delete).await?;
+        // People do not expect answers to what they wrote before the backup.
+        for table in ["inbound_messages", "received_messages"] {
+            if self.has(table) {
+                let delete = format!("DELETE FROM {table}");
+                self.conn.run(query(delete)).await?;
+            }
         }
         Ok(held)
     }

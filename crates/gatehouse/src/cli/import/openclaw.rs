@@ -35,7 +35,7 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>, variables: &dyn Fn(&str) -
             document,
             "slack",
             slack,
-            &[("botToken", "bot_token")],
+            &[("botToken", "bot_token"), ("appToken", "app_token")],
             variables,
         );
     }

@@ -6,13 +6,41 @@ use crate::chat::telegram::{TOKEN, Telegram};
 use gatehouse_testkit::{Actor, PASSWORD, TestServer};
 use serde_json::{Value, json};
 
+/// A server with a channel of this type, whose ID is the type.
+pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, Actor) {
+    let (server, owner) = with_model().await;
+    let account = json!({ "type": kind, "label": "Bot", "fields": fields });
+    owner.rpc("channels.create", account).await.unwrap();
+    (server, owner)
+}
+
 async fn receiving() -> (TestServer, Actor, Telegram) {
     let telegram = Telegram::start().await;
-    let (server, owner) = with_model().await;
     let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
-    let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
-    owner.rpc("channels.create", account).await.unwrap();
+    let (server, owner) = receive_through("telegram", fields).await;
     (server, owner, telegram)
+}
+
+/// Reads the code in the bot's message to a person who is not paired.
+pub(super) fn code_of(text: &str) -> String {
+    let code = text.strip_prefix("Your pairing code is ").expect(text);
+    code.split('.').next().unwrap().to_owned()
+}
+
+pub(super) async fn approve(owner: &Actor, code: &str, trusted: bool) -> Value {
+    let params = json!({ "code": code, "trusted": trusted });
+    owner.rpc("pairing.approve", params).await.unwrap()
+}
+
+/// Unlocks the vault of a server that was started again. Returns the owner there.
+pub(super) async fn unlocked(owner: &Actor, server: &TestServer) -> Actor {
+    let owner = owner.clone().at(server.address());
+    let unlock = json!({ "password": PASSWORD });
+    owner
+        .post("/api/auth/vault/unlock", unlock)
+        .await
+        .expect(200);
+    owner
 }
 
 /// Pairs a person who writes for the first time.
@@ -21,14 +49,8 @@ async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
     telegram.write(person, json!({ "text": "/start" }));
     let told = telegram.wait_for(sent + 1).await;
     assert_eq!(told["chat_id"], person);
-    let text = told["text"].as_str().unwrap();
-    let code = text
-        .strip_prefix("Your pairing code is ")
-        .unwrap()
-        .split('.')
-        .next();
-    let params = json!({ "code": code, "trusted": trusted });
-    let paired = owner.rpc("pairing.approve", params).await.unwrap();
+    let code = code_of(told["text"].as_str().unwrap());
+    let paired = approve(owner, &code, trusted).await;
     assert_eq!(paired["person"], person.to_string());
     assert_eq!(paired["trusted"], trusted);
 }
@@ -38,7 +60,7 @@ async fn sessions(owner: &Actor) -> Vec<Value> {
     listed["sessions"].as_array().unwrap().clone()
 }
 
-async fn session_of(owner: &Actor, key: &str) -> Value {
+pub(super) async fn session_of(owner: &Actor, key: &str) -> Value {
     let all = sessions(owner).await;
     all.into_iter()
         .find(|session| session["key"] == key)
@@ -46,10 +68,10 @@ async fn session_of(owner: &Actor, key: &str) -> Value {
 }
 
 /// Waits until every answer is marked as sent, so that a restart sends none again.
-async fn settled(server: &TestServer) {
+pub(super) async fn settled(server: &TestServer, account: &str) {
     let channels = &server.app().services().channels;
     while !channels
-        .list_waiting_messages("telegram")
+        .list_waiting_messages(account)
         .await
         .unwrap()
         .is_empty()
@@ -82,20 +104,15 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
     assert_eq!(session["tainted"], true);
 
     // What was answered before the restart is not answered again.
-    settled(&server).await;
+    settled(&server, "telegram").await;
     let server = server.restart().await;
     telegram.write(42, json!({ "text": "again" }));
     // Nothing is received while the vault is sealed, because the token is in it.
-    let owner = owner.at(server.address());
-    let unlock = json!({ "password": PASSWORD });
-    owner
-        .post("/api/auth/vault/unlock", unlock)
-        .await
-        .expect(200);
+    unlocked(&owner, &server).await;
     telegram.wait_for(3).await;
     let last = telegram.write(7, json!({ "sticker": {} }));
     telegram.confirmed(last).await;
-    settled(&server).await;
+    settled(&server, "telegram").await;
     let texts: Vec<_> = telegram
         .sent()
         .iter()
@@ -233,11 +250,12 @@ async fn a_file_that_cannot_be_used_is_answered_and_begins_no_turn() {
     );
 }
 
-async fn inbound_error(owner: &Actor, word: &str) {
+/// Waits until the channel shows why it receives nothing.
+pub(super) async fn inbound_error(owner: &Actor, id: &str, word: &str) {
     loop {
         let listed = owner.rpc("channels.list", json!({})).await.unwrap();
         let all = listed["channels"].as_array().unwrap().iter();
-        let account = all.clone().find(|it| it["id"] == "telegram").unwrap();
+        let account = all.clone().find(|it| it["id"] == id).unwrap();
         if let Some(error) = account["inbound_error"].as_str() {
             assert!(error.contains(word), "{error}");
             return;
@@ -256,14 +274,14 @@ async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
     let account =
         |token: &str| json!({ "type": "telegram", "label": "Bot", "fields": fields(token) });
     owner.rpc("channels.create", account(TOKEN)).await.unwrap();
-    inbound_error(&owner, "deleteWebhook").await;
+    inbound_error(&owner, "telegram", "deleteWebhook").await;
     let gone = json!({ "id": "telegram" });
     owner.rpc("channels.delete", gone).await.unwrap();
     owner
         .rpc("channels.create", account("1:wrong"))
         .await
         .unwrap();
-    inbound_error(&owner, "token").await;
+    inbound_error(&owner, "telegram", "token").await;
     let nobody = json!({ "id": "telegram", "fields": { "agent_id": "nobody" } });
     let refused = blamed(&owner, "channels.update", nobody).await;
     assert_eq!(refused, (json!("INVALID_PARAMS"), json!("agent_id")));

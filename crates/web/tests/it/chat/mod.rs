@@ -4,11 +4,18 @@ mod agents;
 mod approval_links;
 mod attachments;
 mod budgets;
+mod discord_server;
 mod events;
 mod inbound;
+mod inbound_discord;
+mod inbound_matrix;
+mod inbound_slack;
+mod matrix_server;
 mod order;
 mod sessions;
 mod share;
+mod slack_server;
+mod sockets;
 mod telegram;
 
 use axum::response::IntoResponse;
@@ -19,7 +26,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// A server with a fake model. It answers every text with `pong`, except that a text starting with
-/// `calculate` makes it call the tool `calc` with the rest of the text.
+/// `calculate` makes it call the tool `calc` with the rest of the text, and that it repeats what follows `say: `.
 async fn with_model() -> (TestServer, Actor) {
     with_model_and(&[]).await
 }
@@ -54,6 +61,8 @@ async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
         let arguments = json!({ "expression": expression }).to_string();
         let function = json!({ "name": "calc", "arguments": arguments });
         json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] })
+    } else if let Some((_, said)) = wanted.split_once("say: ") {
+        json!({ "content": said.lines().next() })
     } else {
         json!({ "content": "pong" })
     };

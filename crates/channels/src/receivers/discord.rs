@@ -1,0 +1,93 @@
+//! `discord`: the gateway (<https://docs.discord.com/developers/events/gateway>). A session that is interrupted is
+//! resumed: Discord sends the events after the last one that was stored.
+
+mod events;
+mod gateway;
+
+use super::{PlaceKeys, Receiver, Receiving, Source};
+use crate::error::Failure;
+use crate::receive::{ReceiveError, Received};
+use crate::senders::discord::{AGENT, BASE_URL};
+use crate::vendor::{Answer, Limits, call_within, join_default};
+use futures_util::future::BoxFuture;
+use gatehouse_outbound::AddressSource;
+use gateway::Listening;
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, USER_AGENT};
+use std::time::Duration;
+
+const NOUN: &str = "Discord";
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_secs(10),
+    bytes: 64 * 1024,
+};
+
+#[derive(Debug)]
+pub(crate) struct DiscordReceiver;
+
+impl Receiver for DiscordReceiver {
+    fn start(&self) -> Box<dyn Receiving> {
+        Box::new(Listening::default())
+    }
+
+    fn place_keys(&self) -> PlaceKeys {
+        PlaceKeys {
+            chat: "channel_id",
+            thread: None,
+        }
+    }
+
+    fn show_typing<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        _thread: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let answer = call(source, Method::POST, &["channels", chat, "typing"]).await?;
+            answer.check(NOUN, answer.response_json().seconds("/retry_after"))
+        })
+    }
+}
+
+impl Receiving for Listening {
+    fn receive<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        position: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
+        Box::pin(async move {
+            let received = self.listen(source, position).await;
+            if received.is_err() {
+                self.close();
+            }
+            received
+        })
+    }
+}
+
+fn base<'a>(source: &'a Source<'_>) -> &'a str {
+    source.field("base_url").unwrap_or(BASE_URL)
+}
+
+async fn call(source: Source<'_>, method: Method, path: &[&str]) -> Result<Answer, Failure> {
+    let inner = source.inner;
+    let url = join_default(base(&source), &["api", "v10"], path)?;
+    let client = inner.outbound.client(AddressSource::Owner);
+    let token = source.need_secret("bot_token")?;
+    let request = client
+        .request(method, url)
+        .header(AUTHORIZATION, format!("Bot {token}"))
+        .header(USER_AGENT, AGENT);
+    call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await
+}
+
+fn refused_token() -> ReceiveError {
+    ReceiveError::Stopped {
+        why: "Discord refused the bot token. Enter the current one.".to_owned(),
+    }
+}
+
+fn not_discord() -> Failure {
+    Failure::later("What answers at Discord's address is not Discord.")
+}

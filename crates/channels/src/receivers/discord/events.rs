@@ -1,0 +1,157 @@
+//! Reads the gateway's payloads (<https://docs.discord.com/developers/events/gateway-events>).
+
+use super::super::display_name;
+use crate::receive::ReceivedMessage;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+const ONLY_TEXT: &str = "Only text can be received here.";
+/// The types of messages that a person writes: an ordinary one and a reply.
+const WRITTEN: [u32; 2] = [0, 19];
+/// The type of a reference to a forwarded message.
+const FORWARD: u32 = 1;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Payload {
+    pub(super) op: u32,
+    d: Option<Box<RawValue>>,
+    #[serde(rename = "s")]
+    pub(super) seq: Option<u64>,
+    #[serde(rename = "t")]
+    pub(super) event: Option<String>,
+}
+
+impl Payload {
+    /// Reads the data alone, so that data of an unknown form do not hide the number of the event.
+    pub(super) fn data<T: DeserializeOwned>(&self) -> Option<T> {
+        read(self.d.as_ref()?.get())
+    }
+}
+
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Ready {
+    pub(super) session_id: String,
+    pub(super) resume_gateway_url: String,
+    pub(super) user: User,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct User {
+    pub(super) id: String,
+    #[serde(default)]
+    bot: bool,
+    global_name: Option<String>,
+    #[serde(default)]
+    username: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
+pub(super) struct Message {
+    id: String,
+    channel_id: String,
+    /// Absent in direct messages.
+    guild_id: Option<String>,
+    author: User,
+    /// Set if a webhook wrote the message.
+    webhook_id: Option<String>,
+    #[serde(rename = "type")]
+    kind: u32,
+    #[serde(default)]
+    content: String,
+    #[serde(default)]
+    mentions: Vec<User>,
+    message_reference: Option<Reference>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reference {
+    #[serde(rename = "type", default)]
+    kind: u32,
+}
+
+/// The message, if it is from a person and meant for the bot.
+pub(super) fn message_of(message: Message, me: &str) -> Option<ReceivedMessage> {
+    let author = &message.author;
+    let is_program = author.bot || author.id == me || message.webhook_id.is_some();
+    if is_program || !WRITTEN.contains(&message.kind) {
+        return None;
+    }
+    let is_group = message.guild_id.is_some();
+    if is_group && !message.mentions.iter().any(|user| user.id == me) {
+        return None;
+    }
+    let text = message.content.replace(&format!("<@{me}>"), "");
+    let text = text.replace(&format!("<@!{me}>"), "").trim().to_owned();
+    let is_empty = text.is_empty();
+    let reference = message.message_reference.as_ref();
+    let name = author.global_name.as_deref().unwrap_or(&author.username);
+    Some(ReceivedMessage {
+        name: display_name(name, &author.id),
+        person: message.author.id,
+        message_id: message.id,
+        chat: message.channel_id,
+        is_group,
+        is_own: reference.is_none_or(|it| it.kind != FORWARD),
+        text: (!is_empty).then_some(text),
+        answer: is_empty.then_some(ONLY_TEXT),
+        ..ReceivedMessage::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read_with(more: Value) -> Option<ReceivedMessage> {
+        let mut message = json!({ "id": "5", "channel_id": "6", "type": 0, "content": "<@7> hi",
+            "author": { "id": "42", "username": "ada", "global_name": null }, "mentions": [] });
+        let Value::Object(more) = more else {
+            panic!("the fields of a message");
+        };
+        message.as_object_mut().unwrap().extend(more);
+        message_of(serde_json::from_value(message).unwrap(), "7")
+    }
+
+    #[test]
+    fn a_server_must_name_the_bot() {
+        let direct = read_with(json!({})).unwrap();
+        assert_eq!(
+            (direct.text.as_deref(), direct.name.as_str()),
+            (Some("hi"), "ada")
+        );
+        assert!(!direct.is_group && direct.is_own);
+        assert_eq!(read_with(json!({ "guild_id": "1" })), None);
+        let named = json!({ "guild_id": "1", "mentions": [{ "id": "7" }] });
+        assert!(read_with(named).unwrap().is_group);
+        let other = json!({ "guild_id": "1", "mentions": [{ "id": "8" }] });
+        assert_eq!(read_with(other), None);
+    }
+
+    #[test]
+    fn only_people_are_received_and_forwards_are_not_their_own() {
+        for more in [
+            json!({ "author": { "id": "1", "bot": true } }),
+            json!({ "author": { "id": "7" } }),
+            json!({ "webhook_id": "1" }),
+            json!({ "type": 7 }),
+        ] {
+            assert_eq!(read_with(more.clone()), None, "{more}");
+        }
+        let forward =
+            read_with(json!({ "message_reference": { "type": 1 }, "content": "" })).unwrap();
+        assert!(!forward.is_own);
+        assert_eq!(forward.answer, Some(ONLY_TEXT));
+        assert!(
+            read_with(json!({ "message_reference": { "type": 0 } }))
+                .unwrap()
+                .is_own
+        );
+    }
+}

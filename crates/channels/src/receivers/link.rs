@@ -1,0 +1,91 @@
+//! The WebSocket of a receiver to its vendor.
+
+use super::Source;
+use crate::error::Failure;
+use crate::receive::ReceiveError;
+use crate::vendor::of_outbound;
+use gatehouse_outbound::{OutboundError, Socket, SocketEvent};
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+/// The longest message that is read, in bytes.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+const OPENING: Duration = Duration::from_secs(10);
+/// A connection that ends earlier is not replaced at once, in milliseconds.
+const SHORT_MS: u64 = 60_000;
+
+#[derive(Debug)]
+pub(super) struct Link {
+    socket: Socket,
+    noun: &'static str,
+    opened_at: u64,
+}
+
+impl Link {
+    /// Connects to a URL that the vendor named. It must be encrypted, unless the vendor's own address is not.
+    pub(super) async fn open(
+        source: Source<'_>,
+        noun: &'static str,
+        base: &str,
+        url: &str,
+    ) -> Result<Self, Failure> {
+        let odd = || Failure::later(format!("{noun} named an address that is no WebSocket's."));
+        let url = Url::parse(url).map_err(|_| odd())?;
+        let is_plain = Url::parse(base).is_ok_and(|base| base.scheme() == "http");
+        if url.scheme() != "wss" && !(is_plain && url.scheme() == "ws") {
+            return Err(odd());
+        }
+        let outbound = &source.inner.outbound;
+        let opening = outbound.connect_socket(&url, MAX_BYTES);
+        let opened = tokio::time::timeout(OPENING, opening).await;
+        let opened = opened.unwrap_or(Err(OutboundError::Timeout));
+        Ok(Self {
+            socket: opened.map_err(|error| of_outbound(noun, error))?,
+            noun,
+            opened_at: source.inner.clock.monotonic_ms(),
+        })
+    }
+
+    /// Waits for what the vendor sends. Nothing is lost if the future is dropped.
+    pub(super) async fn read(&mut self) -> Result<SocketEvent, Failure> {
+        let read = self.socket.read().await;
+        read.map_err(|error| of_outbound(self.noun, error))
+    }
+
+    /// Waits for the first text.
+    pub(super) async fn read_first(&mut self) -> Result<String, Failure> {
+        let first = async {
+            loop {
+                match self.socket.read().await? {
+                    SocketEvent::Text(text) => return Ok(text),
+                    SocketEvent::Alive => {}
+                    SocketEvent::Closed(_) => return Err(OutboundError::Interrupted),
+                }
+            }
+        };
+        let first = tokio::time::timeout(OPENING, first).await;
+        let first = first.unwrap_or(Err(OutboundError::Timeout));
+        first.map_err(|error| of_outbound(self.noun, error))
+    }
+
+    pub(super) async fn send(&mut self, message: &Value) -> Result<(), Failure> {
+        let sent = self.socket.send(message.to_string()).await;
+        sent.map_err(|error| of_outbound(self.noun, error))
+    }
+
+    pub(super) async fn ping(&mut self) -> Result<(), Failure> {
+        let sent = self.socket.ping().await;
+        sent.map_err(|error| of_outbound(self.noun, error))
+    }
+
+    /// Whether another connection may be opened at once. The error says to wait first.
+    pub(super) fn may_reopen(&self, source: Source<'_>) -> Result<(), ReceiveError> {
+        let age = source.inner.clock.monotonic_ms() - self.opened_at;
+        if age >= SHORT_MS {
+            return Ok(());
+        }
+        let why = format!("{} ended the connection soon after it began.", self.noun);
+        Err(ReceiveError::Later { after: None, why })
+    }
+}

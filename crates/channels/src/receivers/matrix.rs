@@ -1,0 +1,249 @@
+//! `matrix`: long polling with `sync` (<https://spec.matrix.org/latest/client-server-api/#syncing>). Encrypted rooms
+//! cannot be read.
+//!
+//! A room is private while the person and the bot are its only members. Everyone can invite others to a room, so this
+//! is asked for each answer.
+
+mod events;
+mod rooms;
+
+use super::{PlaceKeys, Receiver, Receiving, Source};
+use crate::error::Failure;
+use crate::receive::{ReceiveError, Received};
+use crate::vendor::{Answer, Limits, call, call_within, join};
+use events::Synced;
+use futures_util::future::BoxFuture;
+use gatehouse_outbound::AddressSource;
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+use std::time::Duration;
+
+const NOUN: &str = "Matrix";
+/// How long the server holds a request without events, in milliseconds.
+const POLL_MS: &str = "30000";
+/// An event has at most 64 KiB.
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_secs(45),
+    bytes: 16 * 1024 * 1024,
+};
+/// Events of a room per request, and after an answer that was too large.
+const EVENTS: (u32, u32) = (50, 1);
+/// The longest position that is stored, in bytes.
+const MAX_POSITION: usize = 4096;
+/// How long the server shows that the bot is typing, in milliseconds.
+const TYPING_MS: u32 = 8000;
+
+#[derive(Debug)]
+pub(crate) struct MatrixReceiver;
+
+#[derive(Debug, Default)]
+struct Syncing {
+    /// The bot's user ID, once it is known.
+    user: Option<String>,
+    /// Whether the last answer was too large to read.
+    is_too_large: bool,
+}
+
+impl Receiving for Syncing {
+    fn receive<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        position: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
+        Box::pin(self.sync(source, position))
+    }
+
+    fn confirm<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        accepted: &'a [String],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut joined = Ok(());
+            for room in accepted {
+                if let Err(error) = join_room(source, room).await {
+                    joined = Err(error);
+                }
+            }
+            joined
+        })
+    }
+}
+
+async fn join_room(source: Source<'_>, room: &str) -> Result<(), Failure> {
+    let request = request(source, Method::POST, &["rooms", room, "join"])?;
+    let answer = send(source, request.json(&json!({}))).await?;
+    let after = answer.response_json().milliseconds("/retry_after_ms");
+    answer.check(NOUN, after)
+}
+
+impl Syncing {
+    async fn sync(
+        &mut self,
+        source: Source<'_>,
+        position: Option<&str>,
+    ) -> Result<Received, ReceiveError> {
+        let me = match &self.user {
+            Some(user) => user.clone(),
+            None => own_id(source).await?,
+        };
+        self.user = Some(me.clone());
+        // The token of another user's events says nothing about this one's.
+        let since = position
+            .and_then(|position| position.split_once(' '))
+            .filter(|(user, _)| *user == me)
+            .map(|(_, since)| since);
+        let events = if self.is_too_large {
+            EVENTS.1
+        } else {
+            EVENTS.0
+        };
+        let mut since = since;
+        let mut answer = ask(source, since, events).await?;
+        if answer.status == 400 && since.is_some() {
+            // The server no longer knows the token.
+            since = None;
+            answer = ask(source, since, events).await?;
+        }
+        check(&answer)?;
+        let synced: Option<Synced> = answer.parse();
+        self.is_too_large = synced.is_none();
+        let synced = synced.ok_or_else(not_matrix)?;
+        if synced.next_batch.len() > MAX_POSITION {
+            return Err(not_matrix().into());
+        }
+        let mut messages = synced.invitations(&me);
+        // Without a token, the answer has what was said before the channel received.
+        if since.is_some() {
+            for (room, joined) in synced.joined() {
+                let said = joined.said(&me);
+                if !said.is_empty() {
+                    messages.extend(rooms::messages(source, &room, said, &me).await?);
+                }
+            }
+        }
+        Ok(Received {
+            position: Some(format!("{me} {}", synced.next_batch)),
+            is_new_position: since.is_none(),
+            messages,
+        })
+    }
+}
+
+impl Receiver for MatrixReceiver {
+    fn start(&self) -> Box<dyn Receiving> {
+        Box::new(Syncing::default())
+    }
+
+    fn place_keys(&self) -> PlaceKeys {
+        PlaceKeys {
+            chat: "room_id",
+            thread: None,
+        }
+    }
+
+    fn show_typing<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        _thread: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let me = whoami(source).await?;
+            let me = me.response_json();
+            let path = ["rooms", chat, "typing", me.text("/user_id")];
+            let body = json!({ "typing": true, "timeout": TYPING_MS });
+            let answer = send(source, request(source, Method::PUT, &path)?.json(&body)).await?;
+            answer.check(NOUN, None)
+        })
+    }
+
+    fn is_private<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+        person: &'a str,
+    ) -> BoxFuture<'a, Result<bool, Failure>> {
+        Box::pin(rooms::is_private(source, chat, person))
+    }
+}
+
+fn not_matrix() -> Failure {
+    Failure::later(
+        "What answers at the homeserver's address is not a Matrix server, or its answer is too large.",
+    )
+}
+
+/// A request below `/_matrix/client/v3`.
+fn request(source: Source<'_>, method: Method, path: &[&str]) -> Result<RequestBuilder, Failure> {
+    let base = source
+        .field("homeserver")
+        .ok_or_else(|| Failure::incomplete("homeserver", "the channel has none"))?;
+    let url = join(base, &[&["_matrix", "client", "v3"], path].concat())?;
+    let client = source.inner.outbound.client(AddressSource::Owner);
+    let token = source.need_secret("access_token")?;
+    Ok(client.request(method, url).bearer_auth(token))
+}
+
+async fn send(source: Source<'_>, request: RequestBuilder) -> Result<Answer, Failure> {
+    let inner = source.inner;
+    call(&inner.outbound, &*inner.clock, NOUN, request).await
+}
+
+async fn whoami(source: Source<'_>) -> Result<Answer, Failure> {
+    send(
+        source,
+        request(source, Method::GET, &["account", "whoami"])?,
+    )
+    .await
+}
+
+/// The bot's user ID.
+async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
+    let answer = whoami(source).await?;
+    check(&answer)?;
+    match answer.response_json().text("/user_id") {
+        "" => Err(not_matrix().into()),
+        user => Ok(user.to_owned()),
+    }
+}
+
+async fn ask(source: Source<'_>, since: Option<&str>, events: u32) -> Result<Answer, Failure> {
+    let filter = json!({
+        "presence": { "not_types": ["*"] },
+        "account_data": { "not_types": ["*"] },
+        "room": {
+            "account_data": { "not_types": ["*"] },
+            "ephemeral": { "not_types": ["*"] },
+            "state": { "not_types": ["*"] },
+            "timeline": { "types": ["m.room.message", "m.room.encrypted"], "limit": events },
+        },
+    });
+    let filter = filter.to_string();
+    let mut query = vec![("filter", filter.as_str()), ("set_presence", "offline")];
+    match since {
+        Some(since) => query.extend([("since", since), ("timeout", POLL_MS)]),
+        None => query.push(("timeout", "0")),
+    }
+    let request = request(source, Method::GET, &["sync"])?.query(&query);
+    let inner = source.inner;
+    call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await
+}
+
+fn check(answer: &Answer) -> Result<(), ReceiveError> {
+    if answer.status.is_success() {
+        return Ok(());
+    }
+    let body = answer.response_json();
+    match body.text("/errcode") {
+        "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" | "M_USER_DEACTIVATED" => {
+            Err(ReceiveError::Stopped {
+                why: "Matrix refused the access token. Enter the current one.".to_owned(),
+            })
+        }
+        "M_LIMIT_EXCEEDED" => Err(answer
+            .later(NOUN, body.milliseconds("/retry_after_ms"))
+            .into()),
+        _ => Ok(answer.check(NOUN, body.milliseconds("/retry_after_ms"))?),
+    }
+}

@@ -1,0 +1,257 @@
+//! Reads what `sync` returns. Each room and event is read alone, so that one of an unknown form, or one that is nested
+//! too deeply, does not hide the others.
+
+use super::super::display_name;
+use crate::receive::ReceivedMessage;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Synced {
+    pub(super) next_batch: String,
+    #[serde(default)]
+    rooms: Rooms,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Rooms {
+    #[serde(default)]
+    join: BTreeMap<String, Box<RawValue>>,
+    #[serde(default)]
+    invite: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Joined {
+    timeline: Events,
+}
+
+#[derive(Debug, Deserialize)]
+struct Invited {
+    invite_state: Events,
+}
+
+#[derive(Debug, Deserialize)]
+struct Events {
+    events: Vec<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(rename = "event_id")]
+    id: String,
+    sender: String,
+    content: Box<RawValue>,
+    state_key: Option<IgnoredAny>,
+}
+
+/// An event of a room that the bot has not joined.
+#[derive(Debug, Deserialize)]
+struct Stripped {
+    #[serde(rename = "type")]
+    kind: String,
+    sender: String,
+    state_key: String,
+    content: Box<RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Membership {
+    #[serde(rename = "membership")]
+    state: String,
+    #[serde(default)]
+    is_direct: bool,
+    displayname: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Content {
+    msgtype: String,
+    #[serde(default)]
+    body: String,
+    #[serde(rename = "m.mentions")]
+    mentions: Option<Mentions>,
+    #[serde(rename = "m.relates_to")]
+    relates_to: Option<Relation>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Mentions {
+    #[serde(default)]
+    user_ids: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Relation {
+    rel_type: Option<String>,
+    #[serde(rename = "m.in_reply_to")]
+    in_reply_to: Option<IgnoredAny>,
+}
+
+/// What a person said in a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) event_id: String,
+    pub(super) sender: String,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Text {
+        text: String,
+        names_bot: bool,
+    },
+    /// A file, a place or something else without a text.
+    Other,
+    Encrypted,
+}
+
+fn read<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+impl Synced {
+    /// Returns the rooms with new events.
+    pub(super) fn joined(&self) -> impl Iterator<Item = (String, Joined)> {
+        let rooms = self.rooms.join.iter();
+        rooms.filter_map(|(room, raw)| Some((room.clone(), read(raw)?)))
+    }
+
+    /// Returns the invitations of rooms.
+    pub(super) fn invitations(&self, me: &str) -> Vec<ReceivedMessage> {
+        let rooms = self.rooms.invite.iter();
+        rooms
+            .filter_map(|(room, raw)| invitation(room, &read(raw)?, me))
+            .collect()
+    }
+}
+
+fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage> {
+    let events = invited.invite_state.events.iter();
+    let members: Vec<(Stripped, Membership)> = events
+        .filter_map(|raw| read::<Stripped>(raw))
+        .filter(|event| event.kind == "m.room.member")
+        .filter_map(|event| {
+            let membership = read(&event.content)?;
+            Some((event, membership))
+        })
+        .collect();
+    let (own, membership) = members
+        .iter()
+        .find(|(event, it)| event.state_key == me && it.state == "invite")?;
+    let person = own.sender.as_str();
+    let found = members.iter().find(|(event, _)| event.state_key == person);
+    let name = found.and_then(|(_, it)| it.displayname.as_deref());
+    is_user_id(person).then(|| ReceivedMessage {
+        message_id: format!("invitation:{room}"),
+        person: person.to_owned(),
+        name: display_name(name.unwrap_or_default(), person),
+        chat: room.to_owned(),
+        is_group: !membership.is_direct,
+        is_own: true,
+        is_invitation: true,
+        ..ReceivedMessage::default()
+    })
+}
+
+impl Joined {
+    /// Returns what others said, oldest first.
+    pub(super) fn said(&self, me: &str) -> Vec<Said> {
+        let events = self.timeline.events.iter();
+        events
+            .filter_map(|raw| read::<Event>(raw))
+            .filter(|event| event.sender != me && is_user_id(&event.sender))
+            .filter_map(|event| said(event, me))
+            .collect()
+    }
+}
+
+fn said(event: Event, me: &str) -> Option<Said> {
+    if event.state_key.is_some() {
+        return None;
+    }
+    let what = match event.kind.as_str() {
+        "m.room.message" => what(&read(&event.content)?, me)?,
+        "m.room.encrypted" => What::Encrypted,
+        _ => return None,
+    };
+    Some(Said {
+        event_id: event.id,
+        sender: event.sender,
+        what,
+    })
+}
+
+fn what(content: &Content, me: &str) -> Option<What> {
+    let relation = content.relates_to.as_ref();
+    // An edit has its own event, whose text begins with an asterisk.
+    if relation.is_some_and(|it| it.rel_type.as_deref() == Some("m.replace")) {
+        return None;
+    }
+    match content.msgtype.as_str() {
+        "m.text" | "m.emote" => {}
+        // Programs write notices. Answering them could go on forever.
+        "m.notice" => return None,
+        _ => return Some(What::Other),
+    }
+    let is_reply = relation.is_some_and(|it| it.in_reply_to.is_some());
+    let text = if is_reply {
+        without_quote(&content.body)
+    } else {
+        &content.body
+    };
+    let names_bot = match &content.mentions {
+        Some(mentions) => mentions.user_ids.iter().any(|user| user == me),
+        None => has_word(text, me),
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Some(What::Other);
+    }
+    Some(What::Text {
+        text: text.to_owned(),
+        names_bot,
+    })
+}
+
+/// Removes the quoted text of a reply, which someone else wrote. Programs added it until version 1.13 of the
+/// specification.
+fn without_quote(body: &str) -> &str {
+    let mut rest = body;
+    while rest.starts_with("> ") || rest.starts_with(">\n") {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    rest
+}
+
+/// Whether the text has the user's ID as a whole. A dot or a colon may follow it, but not a longer server name or a port.
+fn has_word(text: &str, me: &str) -> bool {
+    text.match_indices(me).any(|(at, _)| {
+        let mut after = text.get(at + me.len()..).unwrap_or_default().chars();
+        match after.next() {
+            Some('.') => !after.next().is_some_and(char::is_alphanumeric),
+            Some(':') => !after.next().is_some_and(char::is_numeric),
+            Some(c) => !c.is_alphanumeric() && !matches!(c, '-' | '_'),
+            None => true,
+        }
+    })
+}
+
+/// Whether the text is a user ID whose server name has no characters that separate the parts of a session's key.
+fn is_user_id(text: &str) -> bool {
+    let parts = text.strip_prefix('@').and_then(|text| text.split_once(':'));
+    parts.is_some_and(|(_, server)| {
+        let plain = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']')
+        };
+        !server.is_empty() && server.bytes().all(plain)
+    })
+}
+
+#[cfg(test)]
+mod tests;

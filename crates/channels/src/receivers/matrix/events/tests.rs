@@ -1,0 +1,106 @@
+//! Tests of the parent module.
+
+use super::*;
+use serde_json::json;
+
+const ME: &str = "@bot:a.example";
+
+fn said_of(events: &str) -> Vec<Said> {
+    let text = format!(
+        r#"{{"next_batch":"s1","rooms":{{"join":{{"!r:a":{{"timeline":{{"events":{events}}}}}}}}}}}"#
+    );
+    let synced: Synced = serde_json::from_str(&text).unwrap();
+    let joined: Vec<_> = synced.joined().collect();
+    joined[0].1.said(ME)
+}
+
+fn text_of(content: &serde_json::Value) -> Option<(String, bool)> {
+    let event = json!([{ "type": "m.room.message", "event_id": "$1", "sender": "@p:a.example",
+        "content": content }]);
+    match said_of(&event.to_string()).pop()?.what {
+        What::Text { text, names_bot } => Some((text, names_bot)),
+        _ => None,
+    }
+}
+
+#[test]
+fn one_odd_event_does_not_hide_the_others() {
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    let good = r#"{"type":"m.room.message","event_id":"$2","sender":"@p:a.example","content":{"msgtype":"m.text","body":"hi"}}"#;
+    let odd = [
+        format!(r#"{{"type":"m.room.message","event_id":"$1","sender":"@p:a.example","content":{{"msgtype":"m.text","body":{deep}}}}}"#),
+        r#"{"type":5,"sender":[]}"#.to_owned(),
+        deep.clone(),
+        r#""\ud800""#.to_owned(),
+        r#"{"type":"m.room.message","event_id":"$1","sender":"@bot:a.example","content":{"msgtype":"m.text","body":"own"}}"#.to_owned(),
+        r#"{"type":"m.room.message","event_id":"$1","sender":"@p:a.example","content":{}}"#.to_owned(),
+        r#"{"type":"m.room.message","event_id":"$1","sender":"@p:a!.example","content":{"msgtype":"m.text","body":"x"}}"#.to_owned(),
+    ];
+    let events = format!("[{},{good}]", odd.join(","));
+    let said = said_of(&events);
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].event_id, "$2");
+    // A deep value next to the text is skipped without reading it.
+    let beside = format!(
+        r#"[{{"type":"m.room.message","event_id":"$3","sender":"@p:a.example","x":{deep},"content":{{"msgtype":"m.text","body":"hi","y":{deep}}}}}]"#
+    );
+    assert_eq!(said_of(&beside).len(), 1);
+}
+
+#[test]
+fn the_bot_is_named_by_a_mention_or_by_its_whole_id() {
+    let named = |content| text_of(&content).unwrap().1;
+    let mention = |user: &str| {
+        json!({ "msgtype": "m.text", "body": "hi @bot:a.example",
+            "m.mentions": { "user_ids": [user] } })
+    };
+    assert!(named(mention(ME)));
+    assert!(!named(mention("@other:a.example")));
+    let plain = |body: &str| named(json!({ "msgtype": "m.text", "body": body }));
+    assert!(plain("@bot:a.example: hi") && plain("hi @bot:a.example."));
+    assert!(!plain("bot hi") && !plain("@bot:a.example.org hi") && !plain("@bot:a.examples"));
+}
+
+#[test]
+fn quotes_edits_and_notices_are_not_what_the_person_said() {
+    let quoted = json!({ "msgtype": "m.text", "body": "> <@x:a> obey @bot:a.example\n> now\n\nno",
+        "m.relates_to": { "m.in_reply_to": { "event_id": "$0" } } });
+    assert_eq!(text_of(&quoted), Some(("no".to_owned(), false)));
+    let edit = json!({ "msgtype": "m.text", "body": "* hi",
+        "m.relates_to": { "rel_type": "m.replace", "event_id": "$0" } });
+    assert_eq!(text_of(&edit), None);
+    assert_eq!(
+        text_of(&json!({ "msgtype": "m.notice", "body": "hi" })),
+        None
+    );
+    let file = json!([{ "type": "m.room.message", "event_id": "$1", "sender": "@p:a.example",
+        "content": { "msgtype": "m.image", "body": "a.png" } }]);
+    assert_eq!(said_of(&file.to_string())[0].what, What::Other);
+}
+
+#[test]
+fn an_invitation_names_who_invites() {
+    let state = |own: serde_json::Value| {
+        let other = json!({ "type": "m.room.member", "sender": "@p:a.example",
+            "state_key": "@p:a.example", "content": { "membership": "join", "displayname": "P\u{202e}" } });
+        let synced = json!({ "next_batch": "s1", "rooms": { "invite": {
+            "!r:a": { "invite_state": { "events": [5, other, own] } },
+            "!odd:a": { "invite_state": 5 } } } });
+        let synced: Synced = serde_json::from_value(synced).unwrap();
+        synced.invitations(ME)
+    };
+    let own = |user: &str, content| json!({ "type": "m.room.member", "sender": "@p:a.example", "state_key": user, "content": content });
+    let direct = state(own(
+        ME,
+        json!({ "membership": "invite", "is_direct": true }),
+    ));
+    assert_eq!(direct.len(), 1);
+    assert_eq!(
+        (direct[0].person.as_str(), direct[0].name.as_str()),
+        ("@p:a.example", "P\\u{202E}")
+    );
+    assert!(direct[0].is_invitation && !direct[0].is_group);
+    assert!(state(own(ME, json!({ "membership": "invite" })))[0].is_group);
+    assert!(state(own(ME, json!({ "membership": "join" }))).is_empty());
+    assert!(state(own("@x:a", json!({ "membership": "invite" }))).is_empty());
+}

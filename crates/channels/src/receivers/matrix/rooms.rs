@@ -1,0 +1,105 @@
+//! Who reads a room (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidjoined_members>),
+//! and which of its messages are meant for the bot.
+
+use super::super::{Source, display_name};
+use super::events::{Said, What};
+use super::{NOUN, not_matrix, request};
+use crate::error::Failure;
+use crate::receive::ReceivedMessage;
+use crate::vendor::{Limits, call_within};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A room of ten thousand members has about two megabytes.
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_secs(10),
+    bytes: 8 * 1024 * 1024,
+};
+const ENCRYPTED: &str =
+    "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
+const ONLY_TEXT: &str = "Only text can be received here.";
+
+#[derive(Debug, Deserialize)]
+struct Members {
+    joined: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Member {
+    display_name: Option<String>,
+}
+
+/// Returns the members of a room; `None` if the bot is none of them.
+async fn members(source: Source<'_>, room: &str) -> Result<Option<Members>, Failure> {
+    let request = request(source, Method::GET, &["rooms", room, "joined_members"])?;
+    let inner = source.inner;
+    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await?;
+    if matches!(answer.status.as_u16(), 403 | 404) {
+        return Ok(None);
+    }
+    let after = answer.response_json().milliseconds("/retry_after_ms");
+    answer.check(NOUN, after)?;
+    answer.parse().map(Some).ok_or_else(not_matrix)
+}
+
+/// Whether the person and the bot are the only members.
+pub(super) async fn is_private(
+    source: Source<'_>,
+    room: &str,
+    person: &str,
+) -> Result<bool, Failure> {
+    let members = members(source, room).await?;
+    Ok(members.is_some_and(|it| it.joined.len() == 2 && it.joined.contains_key(person)))
+}
+
+/// Returns the messages of a room that are meant for the bot.
+pub(super) async fn messages(
+    source: Source<'_>,
+    room: &str,
+    said: Vec<Said>,
+    me: &str,
+) -> Result<Vec<ReceivedMessage>, Failure> {
+    let Some(members) = members(source, room).await? else {
+        return Ok(Vec::new());
+    };
+    let is_pair = members.joined.len() == 2 && members.joined.contains_key(me);
+    let meant = said.into_iter().filter_map(|said| {
+        // A person who has left wrote for those who have read it.
+        let member = members.joined.get(&said.sender)?;
+        let member: Member = serde_json::from_str(member.get()).unwrap_or_default();
+        message(room, said, &member, !is_pair)
+    });
+    Ok(meant.collect())
+}
+
+fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<ReceivedMessage> {
+    let name = member.display_name.as_deref().unwrap_or_default();
+    let message = ReceivedMessage {
+        message_id: said.event_id,
+        name: display_name(name, &said.sender),
+        person: said.sender,
+        chat: room.to_owned(),
+        is_group,
+        is_own: true,
+        ..ReceivedMessage::default()
+    };
+    match said.what {
+        What::Text { text, names_bot } => (names_bot || !is_group).then_some(ReceivedMessage {
+            text: Some(text),
+            ..message
+        }),
+        What::Other => (!is_group).then_some(ReceivedMessage {
+            answer: Some(ONLY_TEXT),
+            ..message
+        }),
+        // The same ID for each message of the room, so that it is answered once.
+        What::Encrypted => (!is_group).then_some(ReceivedMessage {
+            message_id: format!("encrypted:{room}"),
+            answer: Some(ENCRYPTED),
+            ..message
+        }),
+    }
+}

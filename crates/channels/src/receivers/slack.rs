@@ -1,0 +1,251 @@
+//! `slack`: Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Slack sends events over a
+//! WebSocket and sends an event again that is not acknowledged.
+
+mod events;
+
+use super::link::Link;
+use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
+use crate::error::Failure;
+use crate::receive::{ReceiveError, Received};
+use crate::senders::slack::BASE_URL;
+use crate::vendor::{Limits, ResponseJson, call_within, join_default};
+use events::{Envelope, message_of};
+use futures_util::future::BoxFuture;
+use gatehouse_outbound::{AddressSource, SocketEvent};
+use serde_json::json;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const NOUN: &str = "Slack";
+/// How long receiving waits for an event.
+const WAIT: Duration = Duration::from_secs(30);
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_secs(10),
+    bytes: 256 * 1024,
+};
+/// How many names of people are remembered.
+const NAMES: usize = 256;
+
+/// Errors after which no request with the same token can succeed
+/// (<https://docs.slack.dev/reference/methods/apps.connections.open>).
+const REFUSED: [&str; 10] = [
+    "invalid_auth",
+    "not_authed",
+    "account_inactive",
+    "token_revoked",
+    "token_expired",
+    "not_allowed_token_type",
+    "missing_scope",
+    "no_permission",
+    "ekm_access_denied",
+    "forbidden_team",
+];
+
+#[derive(Debug)]
+pub(crate) struct SlackReceiver;
+
+#[derive(Debug, Default)]
+struct Listening {
+    link: Option<Link>,
+    /// The bot's user ID, once it is known.
+    me: Option<String>,
+    /// The names of people by their IDs.
+    names: VecDeque<(String, String)>,
+    /// The envelopes whose messages were returned and are not confirmed.
+    unconfirmed: Vec<String>,
+    /// Whether a ping has no answer yet.
+    is_quiet: bool,
+}
+
+impl Receiving for Listening {
+    fn receive<'a>(
+        &'a mut self,
+        source: Source<'a>,
+        _position: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Received, ReceiveError>> {
+        Box::pin(async move {
+            let received = self.listen(source).await;
+            if received.is_err() {
+                self.link = None;
+            }
+            received
+        })
+    }
+
+    fn confirm<'a>(
+        &'a mut self,
+        _source: Source<'a>,
+        _accepted: &'a [String],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let Some(link) = &mut self.link else {
+                return Ok(());
+            };
+            for envelope in std::mem::take(&mut self.unconfirmed) {
+                link.send(&json!({ "envelope_id": envelope })).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Listening {
+    async fn listen(&mut self, source: Source<'_>) -> Result<Received, ReceiveError> {
+        let me = match &self.me {
+            Some(me) => me.clone(),
+            None => own_id(source).await?,
+        };
+        self.me = Some(me.clone());
+        // Slack sends the events of an earlier result again, if they were not confirmed.
+        self.unconfirmed.clear();
+        let mut link = match self.link.take() {
+            Some(link) => link,
+            None => self.open(source).await?,
+        };
+        let until = Instant::now() + WAIT;
+        loop {
+            let Ok(event) = tokio::time::timeout_at(until, link.read()).await else {
+                if std::mem::replace(&mut self.is_quiet, true) {
+                    return Err(Failure::later("Slack no longer answers.").into());
+                }
+                link.ping().await?;
+                self.link = Some(link);
+                return Ok(Received::default());
+            };
+            self.is_quiet = false;
+            let text = match event? {
+                SocketEvent::Text(text) => text,
+                SocketEvent::Alive => continue,
+                SocketEvent::Closed(_) => {
+                    link.may_reopen(source)?;
+                    link = self.open(source).await?;
+                    continue;
+                }
+            };
+            // Slack adds kinds of messages. What is not an envelope needs no answer.
+            let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
+                continue;
+            };
+            if envelope.kind == "disconnect" {
+                if envelope.reason.as_deref() == Some("link_disabled") {
+                    let why = "Socket Mode is turned off for the Slack app. Turn it on.".to_owned();
+                    return Err(ReceiveError::Stopped { why });
+                }
+                link.may_reopen(source)?;
+                link = self.open(source).await?;
+                continue;
+            }
+            let Some(id) = &envelope.envelope_id else {
+                continue;
+            };
+            let Some(mut message) = message_of(&envelope, &me) else {
+                link.send(&json!({ "envelope_id": id })).await?;
+                continue;
+            };
+            message.name = self.name_of(source, &message.person).await;
+            self.unconfirmed.push(id.clone());
+            self.link = Some(link);
+            return Ok(Received {
+                messages: vec![message],
+                ..Received::default()
+            });
+        }
+    }
+
+    async fn open(&mut self, source: Source<'_>) -> Result<Link, ReceiveError> {
+        self.is_quiet = false;
+        let opened = call(source, "apps.connections.open", "app_token", &[]).await?;
+        let base = source.field("base_url").unwrap_or(BASE_URL);
+        let mut link = Link::open(source, NOUN, base, opened.text("/url")).await?;
+        let hello = link.read_first().await?;
+        let hello: Option<Envelope> = serde_json::from_str(&hello).ok();
+        if hello.is_none_or(|hello| hello.kind != "hello") {
+            return Err(not_slack().into());
+        }
+        Ok(link)
+    }
+
+    /// The name of a person, or the ID if Slack does not tell the name.
+    async fn name_of(&mut self, source: Source<'_>, person: &str) -> String {
+        if let Some((_, name)) = self.names.iter().find(|(id, _)| id == person) {
+            return name.clone();
+        }
+        let found = call(source, "users.info", "bot_token", &[("user", person)]).await;
+        let Ok(found) = found else {
+            return display_name("", person);
+        };
+        let fields = [
+            "/user/profile/display_name",
+            "/user/real_name",
+            "/user/name",
+        ];
+        let names = fields.into_iter().map(|field| found.text(field));
+        let name = names.into_iter().find(|name| !name.trim().is_empty());
+        let name = display_name(name.unwrap_or_default(), person);
+        if self.names.len() >= NAMES {
+            self.names.pop_front();
+        }
+        self.names.push_back((person.to_owned(), name.clone()));
+        name
+    }
+}
+
+impl Receiver for SlackReceiver {
+    fn start(&self) -> Box<dyn Receiving> {
+        Box::new(Listening::default())
+    }
+
+    fn place_keys(&self) -> PlaceKeys {
+        PlaceKeys {
+            chat: "channel",
+            thread: Some("thread_ts"),
+        }
+    }
+}
+
+fn not_slack() -> Failure {
+    Failure::later("What answers at Slack's address is not Slack.")
+}
+
+/// Calls a method of the Web API with one of the account's tokens.
+async fn call(
+    source: Source<'_>,
+    method: &str,
+    token: &'static str,
+    form: &[(&str, &str)],
+) -> Result<ResponseJson, ReceiveError> {
+    let inner = source.inner;
+    let base = source.field("base_url").unwrap_or(BASE_URL);
+    let url = join_default(base, &["api"], &[method])?;
+    let request = inner.outbound.client(AddressSource::Owner).post(url);
+    let request = request.bearer_auth(source.need_secret(token)?).form(form);
+    let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await?;
+    answer.check(NOUN, None)?;
+    let body = answer.response_json();
+    if body.is_true("/ok") {
+        return Ok(body);
+    }
+    match body.text("/error") {
+        code if REFUSED.contains(&code) => {
+            let which = match token {
+                "app_token" => "app-level token",
+                _ => "bot token",
+            };
+            let why = format!("Slack refused the {which} ({code}). Check it and its scopes.");
+            Err(ReceiveError::Stopped { why })
+        }
+        "ratelimited" => Err(answer.later(NOUN, None).into()),
+        "" => Err(not_slack().into()),
+        _ => Err(Failure::later(format!("Slack refused `{method}`.")).into()),
+    }
+}
+
+/// The bot's user ID.
+async fn own_id(source: Source<'_>) -> Result<String, ReceiveError> {
+    let me = call(source, "auth.test", "bot_token", &[]).await?;
+    match me.text("/user_id") {
+        "" => Err(not_slack().into()),
+        id => Ok(id.to_owned()),
+    }
+}

@@ -1,0 +1,150 @@
+//! Reads Slack's events: `message` in direct messages
+//! (<https://docs.slack.dev/reference/events/message.im>) and `app_mention` elsewhere
+//! (<https://docs.slack.dev/reference/events/app_mention>).
+
+use crate::receive::ReceivedMessage;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+const ONLY_TEXT: &str = "Only text can be received here.";
+
+#[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
+pub(super) struct Envelope {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) envelope_id: Option<String>,
+    pub(super) reason: Option<String>,
+    payload: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Payload {
+    event: Event,
+}
+
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    subtype: Option<String>,
+    channel: String,
+    channel_type: Option<String>,
+    user: Option<String>,
+    /// Set if a program wrote the message.
+    bot_id: Option<String>,
+    #[serde(default)]
+    text: String,
+    ts: String,
+    thread_ts: Option<String>,
+}
+
+/// The message of an envelope, if it is from a person and meant for the bot.
+pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessage> {
+    if envelope.kind != "events_api" {
+        return None;
+    }
+    let payload = envelope.payload.as_ref()?;
+    let Payload { event } = serde_json::from_str(payload.get()).ok()?;
+    let is_group = match (event.kind.as_str(), event.channel_type.as_deref()) {
+        ("message", Some("im")) => false,
+        ("app_mention", _) => true,
+        _ => return None,
+    };
+    // Other subtypes are edits, deletions and reports about the channel.
+    if !matches!(
+        event.subtype.as_deref(),
+        None | Some("file_share" | "thread_broadcast")
+    ) {
+        return None;
+    }
+    let person = event
+        .user
+        .filter(|user| user != me && event.bot_id.is_none())?;
+    let text = plain(&event.text, me);
+    let is_empty = text.is_empty();
+    let thread = match event.thread_ts {
+        None if is_group => Some(event.ts.clone()),
+        thread => thread,
+    };
+    Some(ReceivedMessage {
+        // The same message may arrive as both kinds of events.
+        message_id: format!("{}:{}", event.channel, event.ts),
+        person,
+        chat: event.channel,
+        thread,
+        is_group,
+        is_own: true,
+        text: (!is_empty).then_some(text),
+        answer: is_empty.then_some(ONLY_TEXT),
+        ..ReceivedMessage::default()
+    })
+}
+
+/// Returns what the person typed: without the bot's name and Slack's escapes
+/// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>).
+fn plain(text: &str, me: &str) -> String {
+    let text = text.replace(&format!("<@{me}>"), "");
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    text.replace("&amp;", "&").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(event: &Value) -> Option<ReceivedMessage> {
+        let envelope =
+            json!({ "type": "events_api", "envelope_id": "e", "payload": { "event": event } });
+        message_of(&serde_json::from_value(envelope).unwrap(), "UBOT")
+    }
+
+    fn with(more: Value) -> Value {
+        let mut event = json!({ "type": "message", "channel_type": "im", "channel": "D1", "user": "U1",
+            "text": "a &lt;b&gt; &amp;amp;", "ts": "1.2" });
+        let Value::Object(more) = more else {
+            panic!("the fields of an event");
+        };
+        event.as_object_mut().unwrap().extend(more);
+        event
+    }
+
+    #[test]
+    fn only_people_are_received() {
+        let message = read(&with(json!({}))).unwrap();
+        assert_eq!(message.text.as_deref(), Some("a <b> &amp;"));
+        assert_eq!(
+            (message.message_id.as_str(), message.thread),
+            ("D1:1.2", None)
+        );
+        for more in [
+            json!({ "bot_id": "B1" }),
+            json!({ "user": "UBOT" }),
+            json!({ "user": null }),
+            json!({ "subtype": "message_changed" }),
+            json!({ "channel_type": "channel" }),
+            json!({ "type": "reaction_added" }),
+        ] {
+            assert_eq!(read(&with(more.clone())), None, "{more}");
+        }
+        let file = read(&with(json!({ "subtype": "file_share", "text": "" }))).unwrap();
+        assert_eq!((file.text, file.answer), (None, Some(ONLY_TEXT)));
+    }
+
+    #[test]
+    fn a_channel_gets_its_answer_in_a_thread() {
+        let mention = |more| {
+            let mut event = with(more);
+            event["type"] = json!("app_mention");
+            event["text"] = json!("<@UBOT> hi");
+            read(&event).unwrap()
+        };
+        let first = mention(json!({ "channel": "C1" }));
+        assert!(first.is_group);
+        assert_eq!(first.text.as_deref(), Some("hi"));
+        assert_eq!(first.thread.as_deref(), Some("1.2"));
+        let within = mention(json!({ "channel": "C1", "thread_ts": "1.0" }));
+        assert_eq!(within.thread.as_deref(), Some("1.0"));
+    }
+}

@@ -1,0 +1,208 @@
+//! Stores received messages of paired people. A stranger's message stores at most the request to be paired.
+
+use crate::handle::{Channels, Inner};
+use crate::pairings::may_ask;
+use crate::receive::{Received, ReceivedMessage, StoredMessages};
+use gatehouse_domain::Timestamp;
+use gatehouse_store::{ChannelPollRow, Conn, ReceivedMessageRow, StoreError};
+use std::sync::Arc;
+
+/// How many messages of a person may wait for an answer. Further ones are dropped.
+const MAX_WAITING: i64 = 50;
+/// The answer to a message without text and file.
+const NO_TEXT: &str = "Only text, pictures and files can be received here.";
+/// How long the ID of an answered message is kept, in milliseconds. Vendors do not deliver a message again later.
+const KEPT_MS: i64 = 3 * 24 * 3_600_000;
+/// How often a changed position is stored if no message is, in milliseconds.
+const SAVE_MS: i64 = 5 * 60_000;
+/// The longest ID that a vendor may give, in bytes. Matrix has the longest ones.
+const MAX_ID: usize = 255;
+
+/// What is known before anything is written.
+struct Decided {
+    wanted: Vec<ReceivedMessage>,
+    position: Option<String>,
+    is_position_due: bool,
+}
+
+impl Channels {
+    /// Stores the messages of paired people, the requests of others to be paired, and where receiving continues, in one
+    /// transaction, unless another node receives now. Writes nothing if there is nothing to store.
+    pub async fn store_received(
+        &self,
+        account_id: &str,
+        node: &str,
+        received: Received,
+    ) -> Result<StoredMessages, StoreError> {
+        let (inner, id) = (Arc::clone(&self.0), account_id.to_owned());
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { inner.decide(conn, &id, received).await }));
+        let decided: Decided = read.await?;
+        if decided.wanted.is_empty() && !decided.is_position_due {
+            return Ok(StoredMessages::default());
+        }
+        let swept_at = self
+            .0
+            .sweep_clock
+            .now(&self.0.store, &*self.0.clock)
+            .await?;
+        let before = Timestamp::from_millis(swept_at.as_millis().saturating_sub(KEPT_MS));
+        let is_shared = self.0.store.engine().is_shared();
+        let (inner, id, node) = (Arc::clone(&self.0), account_id.to_owned(), node.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let mut stored = StoredMessages::default();
+                let poll = conn.find_channel_poll(&id).await?;
+                if is_shared && poll.is_none_or(|row| row.node != node) {
+                    stored.is_lease_lost = true;
+                    return Ok(stored);
+                }
+                let now = inner.clock.now();
+                let mut at = now;
+                for message in decided.wanted {
+                    inner
+                        .store_message(conn, &id, message, at, &mut stored)
+                        .await?;
+                    // The time tells answers with the same text apart.
+                    at = Timestamp::from_millis(at.as_millis().saturating_add(1));
+                }
+                let position = decided.position.as_deref();
+                conn.update_channel_poll_position(&id, position, now)
+                    .await?;
+                conn.delete_ended_messages(before).await?;
+                Ok::<_, StoreError>(stored)
+            })
+        });
+        write.await
+    }
+}
+
+impl Inner {
+    async fn decide(
+        &self,
+        conn: &mut Conn,
+        account_id: &str,
+        received: Received,
+    ) -> Result<Decided, StoreError> {
+        let mut wanted = Vec::new();
+        for message in received.messages {
+            if has_plain_ids(&message) && self.is_wanted(conn, account_id, &message).await? {
+                wanted.push(message);
+            }
+        }
+        let poll = conn.find_channel_poll(account_id).await?;
+        let is_due = |poll: &ChannelPollRow| {
+            let age = self.clock.now().as_millis() - poll.received_at.as_millis();
+            poll.position != received.position && (received.is_new_position || age >= SAVE_MS)
+        };
+        Ok(Decided {
+            wanted,
+            is_position_due: poll.as_ref().is_some_and(is_due),
+            position: received.position,
+        })
+    }
+
+    /// Whether the person is paired, or may be sent a code.
+    async fn is_wanted(
+        &self,
+        conn: &mut Conn,
+        account_id: &str,
+        message: &ReceivedMessage,
+    ) -> Result<bool, StoreError> {
+        let pairing = conn
+            .find_channel_pairing_of(account_id, &message.person)
+            .await?;
+        let is_paired = pairing.as_ref().is_some_and(|it| it.approved_at.is_some());
+        Ok(is_paired || (!message.is_group && may_ask(pairing.as_ref(), self.clock.now())))
+    }
+
+    async fn store_message(
+        &self,
+        conn: &mut Conn,
+        account_id: &str,
+        message: ReceivedMessage,
+        at: Timestamp,
+        stored: &mut StoredMessages,
+    ) -> Result<(), StoreError> {
+        let person = &message.person;
+        let pairing = conn.find_channel_pairing_of(account_id, person).await?;
+        if pairing.as_ref().is_none_or(|it| it.approved_at.is_none()) {
+            let is_invitation = message.is_invitation;
+            let request = self.ask_to_pair(conn, account_id, pairing, message).await?;
+            let invited_to = request.as_ref().filter(|_| is_invitation);
+            stored
+                .accepted
+                .extend(invited_to.map(|request| request.chat.clone()));
+            stored.requests.extend(request);
+            return Ok(());
+        }
+        if message.is_invitation {
+            stored.accepted.push(message.chat);
+            return Ok(());
+        }
+        if conn.count_received_messages(account_id, person).await? >= MAX_WAITING {
+            tracing::warn!(
+                account_id,
+                "a person has too many messages without an answer"
+            );
+            return Ok(());
+        }
+        let is_empty = message.text.is_none() && message.file.is_none();
+        let answer = message.answer.or(is_empty.then_some(NO_TEXT));
+        // PostgreSQL cannot store NUL characters.
+        let storable = |text: String| text.replace('\0', "\u{fffd}");
+        let (file_id, file_name) = message.file.map(|file| (file.id, file.name)).unzip();
+        let row = ReceivedMessageRow {
+            account_id: account_id.to_owned(),
+            message_id: message.message_id,
+            person: message.person,
+            chat: message.chat,
+            thread: message.thread,
+            is_group: message.is_group,
+            is_own: message.is_own,
+            text: storable(message.text.unwrap_or_default()),
+            file_id: file_id.map(storable),
+            file_name: file_name.map(storable),
+            answer: answer.map(str::to_owned),
+            received_at: at,
+        };
+        conn.insert_received_message(&row).await?;
+        stored.has_messages = true;
+        Ok(())
+    }
+}
+
+/// Whether the vendor's IDs have a plausible form. They become parts of keys and requests.
+fn has_plain_ids(message: &ReceivedMessage) -> bool {
+    let ids = [&message.message_id, &message.person, &message.chat];
+    ids.into_iter().chain(&message.thread).all(|id| {
+        (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_short_and_visible() {
+        let of = |id: &str| {
+            let id = id.to_owned();
+            has_plain_ids(&ReceivedMessage {
+                message_id: id.clone(),
+                person: id.clone(),
+                chat: id.clone(),
+                thread: Some(id),
+                ..ReceivedMessage::default()
+            })
+        };
+        for good in ["-100", "@a:b.example", "!r:b:8448", &"x".repeat(255)] {
+            assert!(of(good), "{good}");
+        }
+        for bad in ["", " ", "a b", "a\0", "ä", "a\u{202e}", &"x".repeat(256)] {
+            assert!(!of(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Table `received_messages`: messages of paired people until their answers are sent, and for a while after that the
+//! IDs of these messages.
+
+use crate::sql::{columns, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+
+/// A row of `received_messages`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedMessageRow {
+    pub account_id: String,
+    /// The vendor's ID of the message, unique per account.
+    pub message_id: String,
+    /// The vendor's ID of the person.
+    pub person: String,
+    /// The vendor's ID of the conversation that gets the answer.
+    pub chat: String,
+    /// The topic or thread within the conversation.
+    pub thread: Option<String>,
+    /// Whether others read the conversation.
+    pub is_group: bool,
+    /// Whether the person wrote the text. A forwarded text was written by someone else.
+    pub is_own: bool,
+    pub text: String,
+    /// The vendor's ID of a file that came with the text.
+    pub file_id: Option<String>,
+    pub file_name: Option<String>,
+    /// What is to be sent; `None` until the agent has answered.
+    pub answer: Option<String>,
+    pub received_at: Timestamp,
+}
+
+columns! {
+    ReceivedMessageRow:
+    account_id, message_id, person, chat, thread, is_group, is_own, text, file_id, file_name, answer, received_at
+}
+
+impl Conn {
+    /// Returns the messages of an account that wait for an answer, oldest first.
+    pub async fn list_received_messages(
+        &mut self,
+        account_id: &str,
+    ) -> Result<Vec<ReceivedMessageRow>, StoreError> {
+        let query = query(
+            "SELECT * FROM received_messages WHERE account_id = $1 AND ended_at IS NULL ORDER BY number",
+        );
+        self.list(query.bind(account_id)).await
+    }
+
+    /// Counts the messages of a person that wait for an answer.
+    pub async fn count_received_messages(
+        &mut self,
+        account_id: &str,
+        person: &str,
+    ) -> Result<i64, StoreError> {
+        let query = query(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM received_messages
+             WHERE account_id = $1 AND person = $2 AND ended_at IS NULL",
+        );
+        self.number(query.bind(account_id).bind(person)).await
+    }
+
+    /// Stores a message after those that are stored. Returns `false` if it was stored before.
+    pub async fn insert_received_message(
+        &mut self,
+        row: &ReceivedMessageRow,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "INSERT INTO received_messages (account_id, message_id, number, person, chat, thread,
+                 is_group, is_own, text, answer, received_at, file_id, file_name)
+             VALUES ($1, $2, (SELECT COALESCE(MAX(number), 0) + 1 FROM received_messages
+                 WHERE account_id = $1), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+             ON CONFLICT DO NOTHING",
+        );
+        let query = query
+            .bind(&row.account_id)
+            .bind(&row.message_id)
+            .bind(&row.person)
+            .bind(&row.chat)
+            .bind(&row.thread)
+            .bind(i64::from(row.is_group))
+            .bind(i64::from(row.is_own))
+            .bind(&row.text)
+            .bind(&row.answer)
+            .bind(row.received_at.as_millis())
+            .bind(row.file_id.as_deref())
+            .bind(row.file_name.as_deref());
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Stores what is to be sent as the answer.
+    pub async fn update_received_answer(
+        &mut self,
+        account_id: &str,
+        message_id: &str,
+        answer: &str,
+    ) -> Result<(), StoreError> {
+        let query = query(
+            "UPDATE received_messages SET answer = $3
+             WHERE account_id = $1 AND message_id = $2 AND ended_at IS NULL",
+        );
+        let query = query.bind(account_id).bind(message_id).bind(answer);
+        self.run(query).await.map(drop)
+    }
+
+    /// Removes the texts of a message whose answer is sent or not wanted. Its ID stays.
+    pub async fn end_received_message(
+        &mut self,
+        account_id: &str,
+        message_id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = query(
+            "UPDATE received_messages SET text = '', answer = NULL, file_id = NULL, file_name = NULL,
+                 ended_at = $3 WHERE account_id = $1 AND message_id = $2",
+        );
+        let query = query.bind(account_id).bind(message_id);
+        self.run(query.bind(now.as_millis())).await.map(drop)
+    }
+
+    /// Deletes the IDs of messages that ended before `before`.
+    pub async fn delete_ended_messages(&mut self, before: Timestamp) -> Result<(), StoreError> {
+        let query = query("DELETE FROM received_messages WHERE ended_at < $1");
+        self.run(query.bind(before.as_millis())).await.map(drop)
+    }
+
+    /// Takes over the messages that a node of an older version stored for an account.
+    pub async fn adopt_inbound_messages(&mut self, account_id: &str) -> Result<(), StoreError> {
+        let copy = query(
+            "INSERT INTO received_messages (account_id, message_id, number, person, chat, thread,
+                 is_group, is_own, text, file_id, file_name, answer, received_at)
+             SELECT account_id, CAST(update_id AS TEXT), update_id, person, chat, thread, is_group,
+                 is_own, text, file_id, file_name, answer, received_at
+             FROM inbound_messages WHERE account_id = $1 ON CONFLICT DO NOTHING",
+        );
+        self.run(copy.bind(account_id)).await?;
+        let delete = query("DELETE FROM inbound_messages WHERE account_id = $1");
+        self.run(delete.bind(account_id)).await.map(drop)
+    }
+}

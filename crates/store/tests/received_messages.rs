@@ -1,0 +1,68 @@
+//! Messages that an older version stored.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use gatehouse_store::testing::{databases, run_sql};
+use gatehouse_store::{ChannelPollRow, ReceivedMessageRow, Store, StoreError};
+
+const ACCOUNT: &str =
+    "INSERT INTO channel_accounts (id, type, label, fields, enabled, created_at, updated_at)
+    VALUES ('telegram', 'telegram', 'Bot', '{}', 1, 1, 1);
+    INSERT INTO channel_polls (account_id, next_update, received_at) VALUES ('telegram', 8, 5)";
+
+fn message(update: i64) -> String {
+    format!(
+        "INSERT INTO inbound_messages (account_id, update_id, person, chat, thread, is_group, is_own, text, received_at)
+         VALUES ('telegram', {update}, '42', '-100', '3', 1, 0, 'hello', 6)"
+    )
+}
+
+async fn read(store: &Store) -> (Vec<ReceivedMessageRow>, Option<ChannelPollRow>) {
+    let read = store.read(|conn| {
+        Box::pin(async move {
+            let messages = conn.list_received_messages("telegram").await?;
+            Ok::<_, StoreError>((messages, conn.find_channel_poll("telegram").await?))
+        })
+    });
+    read.await.unwrap()
+}
+
+#[tokio::test]
+async fn messages_of_an_older_version_are_taken_over() {
+    for database in databases().await {
+        let old = Store::open_at(&database.location, Some(67)).await.unwrap();
+        run_sql(&database.location, ACCOUNT).await;
+        run_sql(&database.location, &message(7)).await;
+        old.close().await;
+        let store = database.open().await;
+        let (messages, poll) = read(&store).await;
+        assert_eq!(messages.len(), 1);
+        let first = &messages[0];
+        assert_eq!(
+            (first.message_id.as_str(), first.text.as_str()),
+            ("7", "hello")
+        );
+        assert_eq!(
+            (first.chat.as_str(), first.thread.as_deref()),
+            ("-100", Some("3"))
+        );
+        assert!(first.is_group && !first.is_own);
+        assert_eq!(poll.unwrap().position.as_deref(), Some("8"));
+
+        // A node of the older version still runs.
+        run_sql(&database.location, &message(9)).await;
+        let adopt = || {
+            store.write(|conn| {
+                Box::pin(async move { conn.adopt_inbound_messages("telegram").await })
+            })
+        };
+        for _ in 0..2 {
+            let adopted: Result<(), StoreError> = adopt().await;
+            adopted.unwrap();
+        }
+        let (messages, _) = read(&store).await;
+        let ids: Vec<_> = messages.iter().map(|it| it.message_id.as_str()).collect();
+        assert_eq!(ids, ["7", "9"]);
+        store.close().await;
+    }
+}

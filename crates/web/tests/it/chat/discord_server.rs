@@ -1,0 +1,302 @@
+//! A fake of Discord's API and gateway (<https://docs.discord.com/developers/events/gateway>) that refuses what Discord
+//! refuses. A session keeps its events, so a bot that resumes from an earlier number gets them again.
+
+use super::sockets::{Client, listen};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub const TOKEN: &str = "MTA.bot.secret";
+pub const BOT: &str = "900";
+const SESSION: &str = "session-1";
+/// Messages in servers, direct messages, and the text of messages.
+const INTENTS: u64 = 37_376;
+/// The number of `READY`. The events of the session follow it.
+const FIRST: usize = 1;
+
+#[derive(Default)]
+struct Gateway {
+    socket_url: String,
+    events: Vec<Value>,
+    identified: usize,
+    resumed: usize,
+    beats: usize,
+    /// The next connection gets no acknowledgements of its heartbeats.
+    is_silent: bool,
+    /// The bot lacks the intent for the text of messages.
+    is_intent_off: bool,
+    has_typed: bool,
+    sent: Vec<(String, Value)>,
+}
+
+#[derive(Clone)]
+struct Shared {
+    gateway: Arc<Mutex<Gateway>>,
+    changed: Arc<watch::Sender<()>>,
+}
+
+pub struct Discord {
+    shared: Shared,
+    url: String,
+}
+
+impl Discord {
+    pub async fn start() -> Self {
+        let shared = Shared {
+            gateway: Arc::default(),
+            changed: Arc::new(watch::Sender::new(())),
+        };
+        let of_sockets = shared.clone();
+        let socket_url = listen(move |client| serve(of_sockets.clone(), client)).await;
+        shared.gateway.lock().unwrap().socket_url = socket_url;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let app = Router::new()
+            .route("/api/v10/gateway/bot", get(gateway_bot))
+            .route("/api/v10/channels/{id}/typing", post(typing))
+            .route("/api/v10/channels/{id}/messages", post(send))
+            .with_state(shared.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { shared, url }
+    }
+
+    pub fn fields(&self, token: &str) -> Value {
+        json!({ "bot_token": token, "base_url": self.url, "inbound": true })
+    }
+
+    pub fn set_silent(&self) {
+        self.shared.gateway.lock().unwrap().is_silent = true;
+    }
+
+    pub fn set_intent_off(&self) {
+        self.shared.gateway.lock().unwrap().is_intent_off = true;
+    }
+
+    /// A person writes in the channel of their direct messages, unless `more` has another one.
+    pub fn write(&self, person: &str, text: &str, more: Value) {
+        let mut gateway = self.shared.gateway.lock().unwrap();
+        let id = (5000 + gateway.events.len()).to_string();
+        let mut message = json!({ "id": id, "channel_id": format!("1{person}"), "type": 0, "content": text,
+            "author": { "id": person, "username": format!("person{person}"), "global_name": null },
+            "mentions": [] });
+        let Value::Object(more) = more else {
+            panic!("the fields of a message");
+        };
+        message.as_object_mut().unwrap().extend(more);
+        gateway.events.push(message);
+        drop(gateway);
+        self.shared.changed.send_replace(());
+    }
+
+    /// How often a session began, and how often it was resumed.
+    pub fn sessions(&self) -> (usize, usize) {
+        let gateway = self.shared.gateway.lock().unwrap();
+        (gateway.identified, gateway.resumed)
+    }
+
+    pub fn has_typed(&self) -> bool {
+        self.shared.gateway.lock().unwrap().has_typed
+    }
+
+    pub fn sent(&self) -> Vec<(String, Value)> {
+        self.shared.gateway.lock().unwrap().sent.clone()
+    }
+
+    async fn until<T>(&self, found: impl Fn(&Gateway) -> Option<T>) -> T {
+        let mut changed = self.shared.changed.subscribe();
+        let wait = async {
+            loop {
+                if let Some(found) = found(&self.shared.gateway.lock().unwrap()) {
+                    return found;
+                }
+                changed.changed().await.unwrap();
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        waited.expect("within 30 seconds")
+    }
+
+    /// Waits for the bot's message with this number, from 1. Returns its channel and text.
+    pub async fn wait_for(&self, number: usize) -> (String, String) {
+        self.until(|gateway| {
+            let (channel, body) = gateway.sent.get(number - 1)?;
+            Some((
+                channel.clone(),
+                body["content"].as_str().unwrap().to_owned(),
+            ))
+        })
+        .await
+    }
+
+    /// Waits until sessions began and were resumed this often.
+    pub async fn connected(&self, identified: usize, resumed: usize) {
+        self.until(|gateway| {
+            let is = gateway.identified >= identified && gateway.resumed >= resumed;
+            is.then_some(())
+        })
+        .await;
+    }
+
+    /// Waits for another heartbeat.
+    pub async fn beaten(&self) {
+        let before = self.shared.gateway.lock().unwrap().beats;
+        self.until(|gateway| (gateway.beats > before).then_some(()))
+            .await;
+    }
+}
+
+fn is_bot(headers: &HeaderMap) -> bool {
+    let agent = headers["user-agent"].to_str().unwrap();
+    assert!(agent.starts_with("DiscordBot ("), "{agent}");
+    headers["authorization"] == format!("Bot {TOKEN}").as_str()
+}
+
+fn refuse(status: u16) -> Response {
+    let body = json!({ "message": "refused", "code": 0 });
+    (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+async fn gateway_bot(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    if !is_bot(&headers) {
+        return refuse(401);
+    }
+    let limit = json!({ "total": 1000, "remaining": 999, "reset_after": 1, "max_concurrency": 1 });
+    let url = shared.gateway.lock().unwrap().socket_url.clone();
+    Json(json!({ "url": url, "shards": 1, "session_start_limit": limit })).into_response()
+}
+
+async fn typing(State(shared): State<Shared>, headers: HeaderMap) -> Response {
+    assert!(is_bot(&headers));
+    shared.gateway.lock().unwrap().has_typed = true;
+    StatusCode::NO_CONTENT.into_response()
+}
+
+async fn send(
+    State(shared): State<Shared>,
+    Path(channel): Path<String>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    assert!(is_bot(&headers));
+    let length = body["content"].as_str().unwrap().chars().count();
+    if !(1..=2000).contains(&length) || body["allowed_mentions"]["parse"] != json!([]) {
+        return refuse(400);
+    }
+    let mut gateway = shared.gateway.lock().unwrap();
+    // A nonce that was seen is not sent again.
+    if !gateway
+        .sent
+        .iter()
+        .any(|(_, sent)| sent["nonce"] == body["nonce"])
+    {
+        gateway.sent.push((channel, body));
+    }
+    drop(gateway);
+    shared.changed.send_replace(());
+    Json(json!({ "id": "1" })).into_response()
+}
+
+/// What the bot wants, or the code of the refusal.
+fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
+    let data = &first["d"];
+    if data["token"] != TOKEN {
+        return Err(4004);
+    }
+    match first["op"].as_u64() {
+        Some(2) if data["intents"] != INTENTS => Err(4013),
+        Some(2) if gateway.is_intent_off => Err(4014),
+        Some(2) => {
+            for name in ["os", "browser", "device"] {
+                assert!(data["properties"][name].is_string());
+            }
+            gateway.identified += 1;
+            // A session begins with what happens after it.
+            Ok(gateway.events.len())
+        }
+        Some(6) => {
+            assert_eq!(data["session_id"], SESSION);
+            gateway.resumed += 1;
+            let seq = usize::try_from(data["seq"].as_u64().unwrap()).unwrap();
+            Ok(seq - FIRST)
+        }
+        _ => Err(4003),
+    }
+}
+
+async fn serve(shared: Shared, mut client: Client) {
+    assert!(client.target.contains("v=10") && client.target.contains("encoding=json"));
+    client
+        .send(json!({ "op": 10, "d": { "heartbeat_interval": 100 }, "s": null, "t": null }))
+        .await;
+    let first = loop {
+        let Some(read) = client.read().await else {
+            return;
+        };
+        if read["op"] != 1 {
+            break read;
+        }
+    };
+    let (begun, is_silent) = {
+        let mut gateway = shared.gateway.lock().unwrap();
+        let begun = opened(&mut gateway, &first);
+        (begun, std::mem::take(&mut gateway.is_silent))
+    };
+    let mut next = match begun {
+        Ok(next) => next,
+        Err(code) => return client.close(code).await,
+    };
+    if first["op"] == 2 {
+        let url = shared.gateway.lock().unwrap().socket_url.clone();
+        client
+            .send(json!({ "op": 0, "t": "READY", "s": next + FIRST, "d": {
+            "v": 10, "session_id": SESSION, "resume_gateway_url": url,
+            "user": { "id": BOT, "username": "bot", "bot": true }, "guilds": [],
+        } }))
+            .await;
+    }
+    let mut changed = shared.changed.subscribe();
+    shared.changed.send_replace(());
+    let mut is_resuming = first["op"] == 6;
+    loop {
+        let events: Vec<_> = shared
+            .gateway
+            .lock()
+            .unwrap()
+            .events
+            .iter()
+            .skip(next)
+            .cloned()
+            .collect();
+        for event in events {
+            next += 1;
+            client
+                .send(json!({ "op": 0, "t": "MESSAGE_CREATE", "s": next + FIRST, "d": event }))
+                .await;
+        }
+        if std::mem::take(&mut is_resuming) {
+            client
+                .send(json!({ "op": 0, "t": "RESUMED", "s": next + FIRST, "d": {} }))
+                .await;
+        }
+        tokio::select! {
+            _ = changed.changed() => {}
+            read = client.read() => {
+                let Some(read) = read else { return };
+                assert_eq!(read["op"], 1, "{read}");
+                if !is_silent {
+                    client.send(json!({ "op": 11, "d": null })).await;
+                }
+                shared.gateway.lock().unwrap().beats += 1;
+                shared.changed.send_replace(());
+            }
+        }
+    }
+}

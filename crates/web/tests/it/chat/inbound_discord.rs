@@ -1,0 +1,93 @@
+//! Conversations through Discord's gateway: pairing, mentions, and sessions that continue.
+
+use super::discord_server::{BOT, Discord, TOKEN};
+use super::inbound::{
+    approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
+};
+use gatehouse_testkit::Actor;
+use serde_json::json;
+
+async fn pair(owner: &Actor, discord: &Discord, person: &str) {
+    let sent = discord.sent().len();
+    discord.write(person, "hello?", json!({}));
+    let (channel, text) = discord.wait_for(sent + 1).await;
+    assert_eq!(channel, format!("1{person}"));
+    let paired = approve(owner, &code_of(&text), false).await;
+    assert_eq!(paired["name"], format!("person{person}"));
+}
+
+#[tokio::test]
+async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
+    let discord = Discord::start().await;
+    let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 0).await;
+    pair(&owner, &discord, "42").await;
+    discord.write("43", "hello?", json!({}));
+    discord.wait_for(2).await;
+    discord.write("43", "let me in", json!({}));
+    let in_server = json!({ "guild_id": "1", "channel_id": "77" });
+    discord.write("42", "hello all", in_server.clone());
+    let named = json!({ "guild_id": "1", "channel_id": "77", "mentions": [{ "id": BOT }] });
+    discord.write("43", "hello", named.clone());
+    discord.write("42", "hello", json!({}));
+    // Events are processed in order, so what came before needed no answer.
+    assert_eq!(
+        discord.wait_for(3).await,
+        ("142".to_owned(), "pong".to_owned())
+    );
+    assert!(discord.has_typed());
+    discord.write("42", &format!("<@{BOT}> hello"), named);
+    assert_eq!(discord.wait_for(4).await.0, "77");
+    session_of(&owner, "channel:discord:42:77").await;
+    session_of(&owner, "channel:discord:42").await;
+
+    // The session continues: what was answered is not answered again, and nothing is lost.
+    settled(&server, "discord").await;
+    let server = server.restart().await;
+    discord.write("42", "meanwhile", json!({}));
+    unlocked(&owner, &server).await;
+    assert_eq!(discord.wait_for(5).await.1, "pong");
+    settled(&server, "discord").await;
+    assert_eq!(discord.sessions(), (1, 1));
+    assert_eq!(discord.sent().len(), 5);
+}
+
+#[tokio::test]
+async fn a_session_without_messages_continues_after_a_restart() {
+    let discord = Discord::start().await;
+    let (server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 0).await;
+    // The first heartbeat may precede the session; a later one follows it.
+    for _ in 0..3 {
+        discord.beaten().await;
+    }
+    let server = server.restart().await;
+    unlocked(&owner, &server).await;
+    discord.connected(1, 1).await;
+    assert_eq!(discord.sessions(), (1, 1));
+}
+
+#[tokio::test]
+async fn a_connection_without_answers_to_heartbeats_is_replaced() {
+    let discord = Discord::start().await;
+    discord.set_silent();
+    let (_server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    discord.connected(1, 1).await;
+    pair(&owner, &discord, "42").await;
+    assert_eq!(discord.sessions(), (1, 1));
+}
+
+#[tokio::test]
+async fn what_discord_refuses_for_good_is_shown_on_the_account() {
+    let discord = Discord::start().await;
+    discord.set_intent_off();
+    let (_server, owner) = receive_through("discord", discord.fields(TOKEN)).await;
+    inbound_error(&owner, "discord", "Message Content Intent").await;
+    owner
+        .rpc("channels.delete", json!({ "id": "discord" }))
+        .await
+        .unwrap();
+    let account = json!({ "type": "discord", "label": "Bot", "fields": discord.fields("old") });
+    owner.rpc("channels.create", account).await.unwrap();
+    inbound_error(&owner, "discord", "bot token").await;
+}

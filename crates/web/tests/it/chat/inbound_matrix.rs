@@ -1,0 +1,163 @@
+//! Conversations through Matrix: who reads a room, invitations, and what a restart keeps.
+
+use super::inbound::{
+    approve, code_of, inbound_error, receive_through, session_of, settled, unlocked,
+};
+use super::matrix_server::{BOT, Matrix, TOKEN};
+use gatehouse_testkit::{Actor, TestServer};
+use serde_json::json;
+
+const PERSON: &str = "@p:a.example";
+const OTHER: &str = "@other:b.example";
+
+async fn receiving(matrix: &Matrix) -> (TestServer, Actor) {
+    let fields = json!({ "homeserver": matrix.url(), "access_token": TOKEN, "inbound": true });
+    receive_through("matrix", fields).await
+}
+
+/// The person invites the bot to a direct room and is paired.
+async fn pair(owner: &Actor, matrix: &Matrix, room: &str) {
+    let sent = matrix.sent().len();
+    matrix.invite(room, PERSON, true);
+    let (to, text) = matrix.wait_for(sent + 1).await;
+    assert_eq!(to, room);
+    let paired = approve(owner, &code_of(&text), false).await;
+    assert_eq!(paired["person"], PERSON);
+}
+
+#[tokio::test]
+async fn a_stranger_gets_one_room_and_a_paired_person_gets_answers() {
+    let matrix = Matrix::start().await;
+    matrix.set_members("!old:a", &[PERSON, BOT]);
+    matrix.say("!old:a", PERSON, "said before the channel received");
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    let second = matrix.invite("!b:a", OTHER, true);
+    matrix.wait_for(2).await;
+    let third = matrix.invite("!c:a", OTHER, true);
+    matrix.confirmed(third).await;
+    assert!(second < third && matrix.has_joined("!b:a") && !matrix.has_joined("!c:a"));
+
+    matrix.say("!direct:a", PERSON, "hello");
+    assert_eq!(
+        matrix.wait_for(3).await,
+        ("!direct:a".to_owned(), "pong".to_owned())
+    );
+    assert!(matrix.has_typed());
+    let session = session_of(&owner, &format!("channel:matrix:{PERSON}")).await;
+    assert_eq!(session["source"], "channel");
+    assert_eq!(session["tainted"], true);
+
+    // What was answered before the restart is not answered again, and nothing is lost.
+    settled(&server, "matrix").await;
+    let server = server.restart().await;
+    // Nothing is received while the vault is sealed, because the token is in it.
+    matrix.say("!direct:a", PERSON, "meanwhile");
+    unlocked(&owner, &server).await;
+    assert_eq!(matrix.wait_for(4).await.1, "pong");
+    settled(&server, "matrix").await;
+    let last = matrix.say("!b:a", OTHER, "again");
+    matrix.confirmed(last).await;
+    assert_eq!(matrix.sent().len(), 4, "the stranger got one code");
+}
+
+#[tokio::test]
+async fn a_group_must_name_the_bot_and_a_stranger_does_not_bring_it_into_one() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    let stranger = matrix.invite("!strange:a", OTHER, false);
+    matrix.confirmed(stranger).await;
+    assert!(!matrix.has_joined("!strange:a"));
+    pair(&owner, &matrix, "!direct:a").await;
+    let group = matrix.invite("!group:a", PERSON, false);
+    matrix.confirmed(group).await;
+    assert!(matrix.has_joined("!group:a"));
+    matrix.set_members("!group:a", &[PERSON, OTHER, BOT]);
+    let silent = matrix.say("!group:a", PERSON, "hello all");
+    let stranger = matrix.say("!group:a", OTHER, &format!("hello {BOT}"));
+    matrix.confirmed(silent.max(stranger)).await;
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 1, "no code and no answer in a group");
+    let content =
+        json!({ "msgtype": "m.text", "body": "bot: hello", "m.mentions": { "user_ids": [BOT] } });
+    matrix.event("!group:a", PERSON, "m.room.message", &content);
+    assert_eq!(
+        matrix.wait_for(2).await,
+        ("!group:a".to_owned(), "pong".to_owned())
+    );
+    session_of(&owner, &format!("channel:matrix:{PERSON}:!group:a")).await;
+}
+
+#[tokio::test]
+async fn a_stranger_who_brings_the_person_into_a_room_gets_no_private_answers() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    matrix.invite("!trap:b", OTHER, true);
+    matrix.wait_for(2).await;
+    matrix.set_members("!trap:b", &[OTHER, PERSON, BOT]);
+    let said = matrix.say("!trap:b", PERSON, "what is my secret?");
+    matrix.confirmed(said).await;
+    settled(&server, "matrix").await;
+    assert_eq!(matrix.sent().len(), 2, "the room is a group now");
+    matrix.say("!trap:b", PERSON, &format!("{BOT}: hello"));
+    assert_eq!(matrix.wait_for(3).await.0, "!trap:b");
+    session_of(&owner, &format!("channel:matrix:{PERSON}:!trap:b")).await;
+    let listed = owner.rpc("sessions.list", json!({})).await.unwrap();
+    assert_eq!(
+        listed["sessions"].as_array().unwrap().len(),
+        1,
+        "not the private session"
+    );
+}
+
+#[tokio::test]
+async fn a_person_who_has_left_is_not_answered_where_others_read() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    // The person has left when the message is received: two members remain.
+    matrix.set_members("!direct:a", &[OTHER, BOT]);
+    let said = matrix.say("!direct:a", PERSON, "hello");
+    matrix.confirmed(said).await;
+    settled(&server, "matrix").await;
+    // The person leaves between the message and its answer.
+    matrix.set_members("!direct:a", &[PERSON, BOT]);
+    matrix.set_members_later("!direct:a", &[OTHER, BOT]);
+    let said = matrix.say("!direct:a", PERSON, "hello again");
+    matrix.confirmed(said).await;
+    settled(&server, "matrix").await;
+    session_of(&owner, &format!("channel:matrix:{PERSON}")).await;
+    assert_eq!(matrix.sent().len(), 1, "nobody else reads an answer");
+}
+
+#[tokio::test]
+async fn an_odd_event_does_not_stop_the_others_and_an_encrypted_room_is_answered_once() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    matrix.raw("!direct:a", format!(
+        r#"{{"type":"m.room.message","event_id":"$deep","sender":"{OTHER}","content":{{"msgtype":"m.text","body":{deep}}}}}"#
+    ));
+    matrix.raw("!direct:a", r#"{"type":7,"sender":null}"#.to_owned());
+    matrix.say("!direct:a", PERSON, "hello");
+    assert_eq!(matrix.wait_for(2).await.1, "pong");
+    let content = json!({ "algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "x" });
+    for _ in 0..2 {
+        let said = matrix.event("!direct:a", PERSON, "m.room.encrypted", &content);
+        matrix.confirmed(said).await;
+        settled(&server, "matrix").await;
+    }
+    let sent = matrix.sent();
+    assert_eq!(sent.len(), 3);
+    assert!(sent[2].1["body"].as_str().unwrap().contains("encrypted"));
+}
+
+#[tokio::test]
+async fn a_refused_token_is_shown_on_the_account() {
+    let matrix = Matrix::start().await;
+    let fields = json!({ "homeserver": matrix.url(), "access_token": "old", "inbound": true });
+    let (_server, owner) = receive_through("matrix", fields).await;
+    inbound_error(&owner, "matrix", "token").await;
+}

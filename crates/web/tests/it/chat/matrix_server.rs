@@ -1,0 +1,366 @@
+//! A fake Matrix homeserver (<https://spec.matrix.org/latest/client-server-api/>) that refuses what a homeserver
+//! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub const TOKEN: &str = "syt_bot_secret";
+pub const BOT: &str = "@bot:a.example";
+
+/// What a later `sync` reports.
+enum Entry {
+    /// The JSON of an event of a room.
+    Event { room: String, json: String },
+    Invitation {
+        room: String,
+        by: String,
+        is_direct: bool,
+    },
+}
+
+#[derive(Default)]
+struct Home {
+    log: Vec<Entry>,
+    members: HashMap<String, BTreeSet<String>>,
+    invited: BTreeSet<String>,
+    /// The members of a room after the next look at them.
+    later: Option<(String, Vec<String>)>,
+    /// What the bot sent, with its room, by transaction.
+    sent: Vec<(String, Value)>,
+    transactions: BTreeSet<String>,
+    /// The entries that the bot has processed.
+    confirmed: usize,
+    has_typed: bool,
+}
+
+#[derive(Clone)]
+struct Shared {
+    home: Arc<Mutex<Home>>,
+    changed: Arc<watch::Sender<()>>,
+}
+
+pub struct Matrix {
+    shared: Shared,
+    url: String,
+}
+
+impl Matrix {
+    pub async fn start() -> Self {
+        let shared = Shared {
+            home: Arc::default(),
+            changed: Arc::new(watch::Sender::new(())),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let rooms = "/_matrix/client/v3/rooms/{room}";
+        let app = Router::new()
+            .route("/_matrix/client/v3/account/whoami", get(whoami))
+            .route("/_matrix/client/v3/sync", get(sync))
+            .route(&format!("{rooms}/joined_members"), get(joined_members))
+            .route(&format!("{rooms}/join"), post(join))
+            .route(&format!("{rooms}/typing/{{user}}"), put(typing))
+            .route(
+                &format!("{rooms}/send/m.room.message/{{transaction}}"),
+                put(send),
+            )
+            .with_state(shared.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { shared, url }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn add(&self, entry: Entry) -> usize {
+        let mut home = self.shared.home.lock().unwrap();
+        home.log.push(entry);
+        let number = home.log.len();
+        drop(home);
+        self.shared.changed.send_replace(());
+        number
+    }
+
+    pub fn set_members(&self, room: &str, members: &[&str]) {
+        let members = members.iter().map(|user| (*user).to_owned()).collect();
+        self.shared
+            .home
+            .lock()
+            .unwrap()
+            .members
+            .insert(room.to_owned(), members);
+    }
+
+    /// The members change after the bot has looked at them once.
+    pub fn set_members_later(&self, room: &str, members: &[&str]) {
+        let members = members.iter().map(|user| (*user).to_owned()).collect();
+        self.shared.home.lock().unwrap().later = Some((room.to_owned(), members));
+    }
+
+    /// Invites the bot to a new room. Returns the number of the entry.
+    pub fn invite(&self, room: &str, by: &str, is_direct: bool) -> usize {
+        self.set_members(room, &[by]);
+        self.shared
+            .home
+            .lock()
+            .unwrap()
+            .invited
+            .insert(room.to_owned());
+        let (room, by) = (room.to_owned(), by.to_owned());
+        self.add(Entry::Invitation {
+            room,
+            by,
+            is_direct,
+        })
+    }
+
+    /// A person says something in a room. Returns the number of the entry.
+    pub fn say(&self, room: &str, person: &str, text: &str) -> usize {
+        let content = json!({ "msgtype": "m.text", "body": text });
+        self.event(room, person, "m.room.message", &content)
+    }
+
+    pub fn event(&self, room: &str, person: &str, kind: &str, content: &Value) -> usize {
+        let number = self.shared.home.lock().unwrap().log.len();
+        let event = json!({ "type": kind, "event_id": format!("$event{number}"), "sender": person,
+            "origin_server_ts": 1, "content": content });
+        self.raw(room, event.to_string())
+    }
+
+    /// Adds an event in whatever form.
+    pub fn raw(&self, room: &str, json: String) -> usize {
+        self.add(Entry::Event {
+            room: room.to_owned(),
+            json,
+        })
+    }
+
+    /// What the bot sent, with the rooms.
+    pub fn sent(&self) -> Vec<(String, Value)> {
+        self.shared.home.lock().unwrap().sent.clone()
+    }
+
+    pub fn has_typed(&self) -> bool {
+        self.shared.home.lock().unwrap().has_typed
+    }
+
+    pub fn has_joined(&self, room: &str) -> bool {
+        self.shared.home.lock().unwrap().members[room].contains(BOT)
+    }
+
+    async fn until<T>(&self, found: impl Fn(&Home) -> Option<T>) -> T {
+        let mut changed = self.shared.changed.subscribe();
+        let wait = async {
+            loop {
+                if let Some(found) = found(&self.shared.home.lock().unwrap()) {
+                    return found;
+                }
+                changed.changed().await.unwrap();
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        waited.expect("within 30 seconds")
+    }
+
+    /// Waits for the bot's message with this number, from 1. Returns its room and text.
+    pub async fn wait_for(&self, number: usize) -> (String, String) {
+        self.until(|home| {
+            let (room, body) = home.sent.get(number - 1)?;
+            Some((room.clone(), body["body"].as_str().unwrap().to_owned()))
+        })
+        .await
+    }
+
+    /// Waits until the bot has processed an entry.
+    pub async fn confirmed(&self, number: usize) {
+        self.until(|home| (home.confirmed >= number).then_some(()))
+            .await;
+    }
+}
+
+fn refuse(status: u16, code: &str) -> Response {
+    let body = json!({ "errcode": code, "error": "refused" });
+    (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+}
+
+fn is_bot(headers: &HeaderMap) -> bool {
+    let given = headers.get("authorization").and_then(|it| it.to_str().ok());
+    given == Some(&format!("Bearer {TOKEN}"))
+}
+
+async fn whoami(headers: HeaderMap) -> Response {
+    if !is_bot(&headers) {
+        return refuse(401, "M_UNKNOWN_TOKEN");
+    }
+    Json(json!({ "user_id": BOT })).into_response()
+}
+
+async fn joined_members(
+    State(shared): State<Shared>,
+    Path(room): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    assert!(is_bot(&headers));
+    let mut home = shared.home.lock().unwrap();
+    let members = home.members.get(&room).cloned().unwrap_or_default();
+    if home.later.as_ref().is_some_and(|(later, _)| *later == room) {
+        let (room, members) = home.later.take().unwrap();
+        home.members.insert(room, members.into_iter().collect());
+    }
+    if !members.contains(BOT) {
+        return refuse(403, "M_FORBIDDEN");
+    }
+    let of = |user: &String| {
+        (
+            user.clone(),
+            json!({ "display_name": format!("Person {user}") }),
+        )
+    };
+    let joined: BTreeMap<_, _> = members.iter().map(of).collect();
+    Json(json!({ "joined": joined })).into_response()
+}
+
+async fn join(
+    State(shared): State<Shared>,
+    Path(room): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    assert!(is_bot(&headers));
+    let mut home = shared.home.lock().unwrap();
+    if !home.invited.remove(&room) {
+        return refuse(403, "M_FORBIDDEN");
+    }
+    home.members
+        .entry(room.clone())
+        .or_default()
+        .insert(BOT.to_owned());
+    Json(json!({ "room_id": room })).into_response()
+}
+
+async fn typing(
+    State(shared): State<Shared>,
+    Path((room, user)): Path<(String, String)>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    assert!(is_bot(&headers));
+    assert_eq!((user.as_str(), &body["typing"]), (BOT, &json!(true)));
+    assert!(body["timeout"].is_u64());
+    let mut home = shared.home.lock().unwrap();
+    if !home.members[&room].contains(BOT) {
+        return refuse(403, "M_FORBIDDEN");
+    }
+    home.has_typed = true;
+    Json(json!({})).into_response()
+}
+
+async fn send(
+    State(shared): State<Shared>,
+    Path((room, transaction)): Path<(String, String)>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    assert!(is_bot(&headers));
+    assert_eq!(body["msgtype"], "m.text");
+    let mut home = shared.home.lock().unwrap();
+    if !home
+        .members
+        .get(&room)
+        .is_some_and(|members| members.contains(BOT))
+    {
+        return refuse(403, "M_FORBIDDEN");
+    }
+    if home.transactions.insert(transaction) {
+        home.sent.push((room, body));
+    }
+    drop(home);
+    shared.changed.send_replace(());
+    Json(json!({ "event_id": "$sent" })).into_response()
+}
+
+async fn sync(
+    State(shared): State<Shared>,
+    Query(query): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    if !is_bot(&headers) {
+        return refuse(401, "M_UNKNOWN_TOKEN");
+    }
+    let filter: Value = serde_json::from_str(&query["filter"]).unwrap();
+    let types = &filter["room"]["timeline"]["types"];
+    assert_eq!(types, &json!(["m.room.message", "m.room.encrypted"]));
+    let since = match query.get("since").map(|since| since.strip_prefix('s')) {
+        None => None,
+        Some(Some(number)) => Some(number.parse::<usize>().unwrap()),
+        Some(None) => return refuse(400, "M_INVALID_PARAM"),
+    };
+    let mut changed = shared.changed.subscribe();
+    if let Some(since) = since {
+        let mut home = shared.home.lock().unwrap();
+        home.confirmed = home.confirmed.max(since);
+        drop(home);
+        shared.changed.send_replace(());
+    }
+    loop {
+        let (answer, is_empty) = {
+            let home = shared.home.lock().unwrap();
+            let from = since.unwrap_or(0);
+            (answer(&home, from), from >= home.log.len())
+        };
+        if !is_empty || since.is_none() {
+            return ([("content-type", "application/json")], answer).into_response();
+        }
+        assert_eq!(query["timeout"], "30000");
+        let waited = tokio::time::timeout(Duration::from_secs(30), changed.changed());
+        if waited.await.is_err() {
+            return ([("content-type", "application/json")], answer).into_response();
+        }
+    }
+}
+
+/// What happened since an entry. Events are copied byte by byte.
+fn answer(home: &Home, from: usize) -> String {
+    let mut joined: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut invitations: BTreeMap<&str, Value> = BTreeMap::new();
+    for entry in home.log.iter().skip(from) {
+        match entry {
+            Entry::Event { room, json } => joined.entry(room).or_default().push(json),
+            Entry::Invitation {
+                room,
+                by,
+                is_direct,
+            } => {
+                if !home.invited.contains(room) {
+                    continue;
+                }
+                let content = json!({ "membership": "invite", "is_direct": is_direct });
+                let own = json!({ "type": "m.room.member", "sender": by, "state_key": BOT, "content": content });
+                invitations.insert(room, json!({ "invite_state": { "events": [own] } }));
+            }
+        }
+    }
+    let of = |(room, events): (&str, Vec<&str>)| {
+        let room = Value::from(room);
+        format!(
+            r#"{room}:{{"timeline":{{"events":[{}],"limited":false}}}}"#,
+            events.join(",")
+        )
+    };
+    let joined: Vec<_> = joined.into_iter().map(of).collect();
+    let invitations = serde_json::to_string(&invitations).unwrap();
+    format!(
+        r#"{{"next_batch":"s{}","rooms":{{"join":{{{}}},"invite":{invitations}}}}}"#,
+        home.log.len(),
+        joined.join(",")
+    )
+}

@@ -1,0 +1,280 @@
+//! A fake of Slack's Web API and Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>) that refuses
+//! what Slack refuses. It sends an envelope on each connection until it is acknowledged.
+
+use super::sockets::{Client, listen};
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub const BOT_TOKEN: &str = "xoxb-1-secret";
+pub const APP_TOKEN: &str = "xapp-1-secret";
+pub const BOT: &str = "UBOT";
+
+#[derive(Default)]
+struct Workspace {
+    socket_url: String,
+    /// The tickets of connections that were not used yet.
+    tickets: BTreeSet<String>,
+    opened: usize,
+    events: Vec<Value>,
+    acknowledged: BTreeSet<String>,
+    /// How many acknowledgements are lost, each with its connection.
+    lost: usize,
+    /// Tells the current connections to end.
+    goodbye: usize,
+    sent: Vec<Value>,
+}
+
+#[derive(Clone)]
+struct Shared {
+    workspace: Arc<Mutex<Workspace>>,
+    changed: Arc<watch::Sender<()>>,
+}
+
+pub struct Slack {
+    shared: Shared,
+    url: String,
+}
+
+impl Slack {
+    pub async fn start() -> Self {
+        let shared = Shared {
+            workspace: Arc::default(),
+            changed: Arc::new(watch::Sender::new(())),
+        };
+        let of_sockets = shared.clone();
+        let socket_url = listen(move |client| serve(of_sockets.clone(), client)).await;
+        shared.workspace.lock().unwrap().socket_url = socket_url;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let app = Router::new()
+            .route("/api/{method}", post(call))
+            .with_state(shared.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { shared, url }
+    }
+
+    pub fn fields(&self) -> Value {
+        json!({ "bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "base_url": self.url, "inbound": true })
+    }
+
+    /// Something happens. Returns the ID of its envelope.
+    pub fn event(&self, event: Value) -> String {
+        let mut workspace = self.shared.workspace.lock().unwrap();
+        workspace.events.push(event);
+        let id = envelope_id(workspace.events.len() - 1);
+        drop(workspace);
+        self.shared.changed.send_replace(());
+        id
+    }
+
+    fn next_ts(&self) -> String {
+        format!(
+            "17000000{:02}.000100",
+            self.shared.workspace.lock().unwrap().events.len()
+        )
+    }
+
+    /// A person writes to the bot directly.
+    pub fn write(&self, person: &str, text: &str) -> String {
+        self.event(
+            json!({ "type": "message", "channel": format!("D{person}"), "channel_type": "im",
+            "user": person, "text": text, "ts": self.next_ts() }),
+        )
+    }
+
+    /// A person names the bot in a channel. Returns the time stamp of the message with the envelope's ID.
+    pub fn mention(&self, person: &str, channel: &str) -> (String, String) {
+        let ts = self.next_ts();
+        let id = self.event(
+            json!({ "type": "app_mention", "channel": channel, "user": person,
+            "text": format!("<@{BOT}> hello"), "ts": ts }),
+        );
+        (ts, id)
+    }
+
+    /// The next acknowledgement is lost with its connection.
+    pub fn lose_one(&self) {
+        self.shared.workspace.lock().unwrap().lost += 1;
+    }
+
+    /// Announces that the connection ends.
+    pub fn refresh(&self) {
+        self.shared.workspace.lock().unwrap().goodbye += 1;
+        self.shared.changed.send_replace(());
+    }
+
+    pub fn opened(&self) -> usize {
+        self.shared.workspace.lock().unwrap().opened
+    }
+
+    pub fn sent(&self) -> Vec<Value> {
+        self.shared.workspace.lock().unwrap().sent.clone()
+    }
+
+    async fn until<T>(&self, found: impl Fn(&Workspace) -> Option<T>) -> T {
+        let mut changed = self.shared.changed.subscribe();
+        let wait = async {
+            loop {
+                if let Some(found) = found(&self.shared.workspace.lock().unwrap()) {
+                    return found;
+                }
+                changed.changed().await.unwrap();
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), wait).await;
+        waited.expect("within 30 seconds")
+    }
+
+    /// Waits for the bot's message with this number, from 1.
+    pub async fn wait_for(&self, number: usize) -> Value {
+        self.until(|workspace| workspace.sent.get(number - 1).cloned())
+            .await
+    }
+
+    /// Waits until the bot has acknowledged an envelope.
+    pub async fn confirmed(&self, id: &str) {
+        self.until(|workspace| workspace.acknowledged.contains(id).then_some(()))
+            .await;
+    }
+
+    /// Waits for the connection with this number, from 1.
+    pub async fn connected(&self, number: usize) {
+        self.until(|workspace| (workspace.opened >= number).then_some(()))
+            .await;
+    }
+}
+
+fn envelope_id(number: usize) -> String {
+    format!("envelope-{number}")
+}
+
+fn answer(body: Value) -> Response {
+    Json(body).into_response()
+}
+
+fn refuse(error: &str) -> Response {
+    answer(json!({ "ok": false, "error": error }))
+}
+
+async fn call(
+    State(shared): State<Shared>,
+    Path(method): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let token = match method.as_str() {
+        "apps.connections.open" => APP_TOKEN,
+        _ => BOT_TOKEN,
+    };
+    let given = headers.get("authorization").map(|it| it.to_str().unwrap());
+    if given != Some(&format!("Bearer {token}")) {
+        return refuse("invalid_auth");
+    }
+    let mut workspace = shared.workspace.lock().unwrap();
+    let response = match method.as_str() {
+        "auth.test" => answer(json!({ "ok": true, "user_id": BOT, "bot_id": "B1" })),
+        "apps.connections.open" => {
+            let ticket = format!(
+                "/link/?ticket={}",
+                workspace.opened + workspace.tickets.len()
+            );
+            workspace.tickets.insert(ticket.clone());
+            answer(json!({ "ok": true, "url": format!("{}{ticket}", workspace.socket_url) }))
+        }
+        "users.info" => {
+            let person = String::from_utf8(body.to_vec()).unwrap();
+            let person = person.strip_prefix("user=").unwrap();
+            answer(
+                json!({ "ok": true, "user": { "name": person, "real_name": format!("Person {person}") } }),
+            )
+        }
+        "chat.postMessage" => {
+            let message: Value = serde_json::from_slice(&body).unwrap();
+            let known = ["channel", "text", "thread_ts"];
+            let mut keys = message.as_object().unwrap().keys();
+            if !keys.all(|key| known.contains(&key.as_str())) || message["text"] == "" {
+                return refuse("invalid_arguments");
+            }
+            workspace.sent.push(message);
+            answer(json!({ "ok": true, "ts": "1.1" }))
+        }
+        _ => refuse("unknown_method"),
+    };
+    drop(workspace);
+    shared.changed.send_replace(());
+    response
+}
+
+async fn serve(shared: Shared, mut client: Client) {
+    let goodbye = {
+        let mut workspace = shared.workspace.lock().unwrap();
+        if !workspace.tickets.remove(&client.target) {
+            return;
+        }
+        workspace.opened += 1;
+        workspace.goodbye
+    };
+    let mut changed = shared.changed.subscribe();
+    client
+        .send(json!({ "type": "hello", "num_connections": 1 }))
+        .await;
+    shared.changed.send_replace(());
+    let mut next = 0;
+    loop {
+        let (events, is_over) = {
+            let workspace = shared.workspace.lock().unwrap();
+            let events: Vec<_> = workspace
+                .events
+                .iter()
+                .cloned()
+                .enumerate()
+                .skip(next)
+                .collect();
+            (events, workspace.goodbye > goodbye)
+        };
+        for (number, event) in events {
+            next = number + 1;
+            let id = envelope_id(number);
+            if shared.workspace.lock().unwrap().acknowledged.contains(&id) {
+                continue;
+            }
+            client
+                .send(json!({ "type": "events_api", "envelope_id": id,
+                "accepts_response_payload": false,
+                "payload": { "type": "event_callback", "event": event } }))
+                .await;
+        }
+        if is_over {
+            client
+                .send(json!({ "type": "disconnect", "reason": "refresh_requested" }))
+                .await;
+            return;
+        }
+        tokio::select! {
+            _ = changed.changed() => {}
+            read = client.read() => {
+                let Some(read) = read else { return };
+                let id = read["envelope_id"].as_str().unwrap().to_owned();
+                let mut workspace = shared.workspace.lock().unwrap();
+                if workspace.lost > 0 {
+                    workspace.lost -= 1;
+                    return;
+                }
+                workspace.acknowledged.insert(id);
+                drop(workspace);
+                shared.changed.send_replace(());
+            }
+        }
+    }
+}
