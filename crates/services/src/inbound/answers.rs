@@ -119,7 +119,7 @@ impl Inbound {
     }
 
     /// The span of an attempt to answer. All attempts for one message belong to one trace.
-    fn begin_span(&self, account: &InboundAccount, message: &InboundMessageRow) -> ActiveSpan {
+    fn begin_span(&self, account: &InboundAccount, message: &ReceivedMessageRow) -> ActiveSpan {
         let tracer = self.services.telemetry.tracer();
         if !tracer.is_on() {
             return ActiveSpan::default();

@@ -222,8 +222,9 @@ impl Tool for WebFetch {
             "required": ["url"],
             "additionalProperties": false,
         });
-        if let Some(secrets) = self.secrets.listed() {
-            schema["properties"]["headers"] = json!({
+        let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+        if let (Some(properties), Some(secrets)) = (properties, self.secrets.listed()) {
+            let headers = json!({
                 "type": "object",
                 "description": format!(
                     "Additional request headers. In their values, and in the path and query of the \
@@ -232,6 +233,7 @@ impl Tool for WebFetch {
                 "maxProperties": MAX_HEADERS,
                 "additionalProperties": { "type": "string", "maxLength": MAX_HEADER_CHARACTERS },
             });
+            properties.insert("headers".to_owned(), headers);
         }
         schema
     }

@@ -87,7 +87,7 @@ async fn a_secret_reaches_its_host_and_not_the_model() {
     assert!(!answer.contains("live"), "{answer}");
     let refused = harness.refusal("web_fetch", asking(&url, "broken")).await;
     assert!(!refused.contains("live"), "{refused}");
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock().unwrap().clone();
     assert_eq!(seen.len(), 5);
     for (path, headers) in seen.iter() {
         let is_in_url = path.contains("sk%5Flive%5F1%2F2%2B%223%22%26%3C4%3E");
@@ -175,7 +175,7 @@ async fn headers_follow_a_redirect_only_within_their_origin() {
         .await
         .unwrap();
     assert_eq!(seen.lock().unwrap()[0].1["x-token"], TOKEN);
-    let other_seen = other_seen.lock().unwrap();
+    let other_seen = other_seen.lock().unwrap().clone();
     assert_eq!(other_seen[0].0, "/away");
     assert!(!other_seen[0].1.contains_key("x-token"));
     harness.stop().await;
