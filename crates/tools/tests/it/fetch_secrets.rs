@@ -89,7 +89,7 @@ async fn a_secret_reaches_its_host_and_not_the_model() {
     assert!(!refused.contains("live"), "{refused}");
     let seen = seen.lock().unwrap().clone();
     assert_eq!(seen.len(), 5);
-    for (path, headers) in seen.iter() {
+    for (path, headers) in &seen {
         let is_in_url = path.contains("sk%5Flive%5F1%2F2%2B%223%22%26%3C4%3E");
         let is_in_header = headers.get("x-token").is_some_and(|value| value == TOKEN);
         assert!(is_in_url || is_in_header, "{path}");
