@@ -28,6 +28,8 @@ const LIMITS: Limits = Limits {
 };
 /// Events of a room per request, and after an answer that was too large.
 const EVENTS: (u32, u32) = (50, 1);
+/// How often the members of a room are asked for before its messages are skipped.
+const TRIES: u32 = 3;
 /// The longest position that is stored, in bytes.
 const MAX_POSITION: usize = 4096;
 /// How long the server shows that the bot is typing, in milliseconds.
@@ -42,6 +44,10 @@ struct Syncing {
     user: Option<String>,
     /// Whether the last answer was too large to read.
     is_too_large: bool,
+    /// How often in a row the members of a room could not be read.
+    failures: u32,
+    /// Rooms that could not be joined. The server reports an invitation once.
+    unjoined: Vec<String>,
 }
 
 impl Receiving for Syncing {
@@ -62,6 +68,7 @@ impl Receiving for Syncing {
             let mut joined = Ok(());
             for room in accepted {
                 if let Err(error) = join_room(source, room).await {
+                    self.unjoined.push(room.clone());
                     joined = Err(error);
                 }
             }
@@ -93,6 +100,11 @@ impl Syncing {
             .and_then(|position| position.split_once(' '))
             .filter(|(user, _)| *user == me)
             .map(|(_, since)| since);
+        for room in std::mem::take(&mut self.unjoined) {
+            if let Err(error) = join_room(source, &room).await {
+                tracing::warn!(?error, "an invitation to a Matrix room was not accepted");
+            }
+        }
         let events = if self.is_too_large {
             EVENTS.1
         } else {
@@ -117,11 +129,23 @@ impl Syncing {
         if since.is_some() {
             for (room, joined) in synced.joined() {
                 let said = joined.said(&me);
-                if !said.is_empty() {
-                    messages.extend(rooms::messages(source, &room, said, &me).await?);
+                if said.is_empty() {
+                    continue;
+                }
+                match rooms::messages(source, &room, said, &me).await {
+                    Ok(found) => messages.extend(found),
+                    Err(error) if self.failures < TRIES => {
+                        self.failures += 1;
+                        return Err(error.into());
+                    }
+                    // One room must not hold up the others for good.
+                    Err(error) => {
+                        tracing::warn!(?error, "messages of a Matrix room are skipped");
+                    }
                 }
             }
         }
+        self.failures = 0;
         Ok(Received {
             position: Some(format!("{me} {}", synced.next_batch)),
             is_new_position: since.is_none(),

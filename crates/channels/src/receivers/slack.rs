@@ -26,6 +26,8 @@ const LIMITS: Limits = Limits {
 };
 /// How many names of people are remembered.
 const NAMES: usize = 256;
+/// How long a name may take. Slack repeats an event that is not acknowledged within three seconds.
+const NAME_LIMIT: Duration = Duration::from_secs(1);
 
 /// Errors after which no request with the same token can succeed
 /// (<https://docs.slack.dev/reference/methods/apps.connections.open>).
@@ -171,17 +173,20 @@ impl Listening {
         if let Some((_, name)) = self.names.iter().find(|(id, _)| id == person) {
             return name.clone();
         }
-        let found = call(source, "users.info", "bot_token", &[("user", person)]).await;
-        let Ok(found) = found else {
-            return display_name("", person);
-        };
+        let user = [("user", person)];
+        let asking = call(source, "users.info", "bot_token", &user);
+        let found = tokio::time::timeout(NAME_LIMIT, asking).await;
+        let found = found.ok().and_then(Result::ok);
         let fields = [
             "/user/profile/display_name",
             "/user/real_name",
             "/user/name",
         ];
-        let names = fields.into_iter().map(|field| found.text(field));
+        let names = found
+            .iter()
+            .flat_map(|found| fields.map(|field| found.text(field)));
         let name = names.into_iter().find(|name| !name.trim().is_empty());
+        // An unknown name is remembered as well, so that not each message asks for it.
         let name = display_name(name.unwrap_or_default(), person);
         if self.names.len() >= NAMES {
             self.names.pop_front();

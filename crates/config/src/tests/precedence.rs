@@ -126,6 +126,7 @@ fn every_variable_sets_its_key() {
             crate::Kind::Text(_) => spec.default_json().as_str().unwrap().to_owned(),
             crate::Kind::List(crate::Rule::Origin) => "a.example:1".into(),
             crate::Kind::List(crate::Rule::DomainName) => "a.example".into(),
+            crate::Kind::List(_) if spec.key == "tools.secrets" => "TOKEN:a.example".into(),
             crate::Kind::List(_) => "10.0.0.1".into(),
         };
         let key = spec.key.replace("<id>", "x");

@@ -107,7 +107,9 @@ impl Receiver {
                 self.note(Some(why)).await?;
                 let wait = BACKOFF.0.saturating_mul(1 << self.failures.min(8));
                 self.failures = self.failures.saturating_add(1);
-                tokio::time::sleep(after.unwrap_or(wait.min(BACKOFF.1))).await;
+                let wait = wait.min(BACKOFF.1);
+                // A vendor that asks for no wait at all may fail again at once.
+                tokio::time::sleep(after.map_or(wait, |after| after.max(BACKOFF.0))).await;
                 Ok(())
             }
         }
@@ -170,7 +172,7 @@ impl Receiver {
         }
         let confirm = channels.confirm_received(id, &mut self.state, &stored.accepted);
         if let Err(error) = confirm.await {
-            // The vendor delivers the messages again, and they are not stored again.
+            // Messages that the vendor delivers again are not stored again.
             tracing::warn!(%error, account = id, "received messages were not confirmed");
         }
         for request in stored.requests {

@@ -41,6 +41,8 @@ pub(super) enum FetchError {
     BadRedirect,
     #[error("The page redirects from https to http, which is not followed.")]
     Downgrade,
+    #[error("The page redirects to another server, which must not receive the secret.")]
+    LeavesOrigin,
     #[error("The server responded with status {0}.")]
     Status(u16),
     #[error("This is not text, HTML, JSON, XML or PDF, so it cannot be read.")]
@@ -49,11 +51,13 @@ pub(super) enum FetchError {
     PdfTooLarge,
 }
 
-/// Fetches a page, following redirects. The headers are sent to the URL's origin only.
+/// Fetches a page, following redirects. The headers are sent to the URL's origin only. A request with secrets follows no
+/// redirect to another origin: its target may contain them.
 pub(super) async fn get(
     outbound: &Outbound,
     mut url: Url,
     headers: &HeaderMap,
+    has_secrets: bool,
 ) -> Result<Page, FetchError> {
     let origin = url.origin();
     for _ in 0..=MAX_REDIRECTS {
@@ -62,6 +66,9 @@ pub(super) async fn get(
         let is_same = url.origin() == origin;
         let response = send(outbound, &url, is_same.then_some(headers)).await?;
         match redirect(&response, &url)? {
+            Some(next) if has_secrets && next.origin() != origin => {
+                return Err(FetchError::LeavesOrigin);
+            }
             Some(next) => url = next,
             None => return page(response, url).await,
         }

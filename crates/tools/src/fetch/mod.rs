@@ -97,7 +97,12 @@ impl WebFetch {
         let redactor = filled.redactor;
         let failed =
             |error: &dyn std::error::Error| ToolError::new(redactor.redact(error.to_string()));
-        let getting = get(&self.outbound, filled.url, &filled.headers);
+        let getting = get(
+            &self.outbound,
+            filled.url,
+            &filled.headers,
+            redactor.is_needed(),
+        );
         let page = timeout(TIME, getting).await.map_err(|_| {
             ToolError::new(format!(
                 "There was no response within {} seconds.",
@@ -177,7 +182,11 @@ fn present(
 fn uses_secrets(input: &Value) -> bool {
     let headers = input.get("headers").and_then(Value::as_object);
     let values = headers.into_iter().flat_map(serde_json::Map::values);
-    let mut texts = values.chain(input.get("url")).filter_map(Value::as_str);
+    // The parsed URL, because that is what is filled: parsing removes and encodes characters.
+    let url = input.get("url").and_then(Value::as_str);
+    let url = url.and_then(|url| Url::parse(url.trim()).ok());
+    let parts = url.iter().flat_map(|url| [Some(url.path()), url.query()]);
+    let mut texts = values.filter_map(Value::as_str).chain(parts.flatten());
     texts.any(names_secrets)
 }
 
@@ -191,7 +200,7 @@ impl Tool for WebFetch {
          converted to Markdown; the text of a PDF is extracted; plain text, JSON and XML are \
          returned unchanged. A long text is returned in parts: call again with the next_offset of \
          the answer as offset. It cannot reach private addresses and sends no cookies or \
-         credentials."
+         credentials of its own."
     }
 
     fn parameters(&self) -> Value {

@@ -1,5 +1,5 @@
 //! Stored secrets in a request. `{{secret:NAME}}` stands for an environment variable in the vault, where `tools.secrets`
-//! allows the host. The model does not see the value, also if the response repeats it.
+//! allows the host. The model does not see the value, even if the response repeats it.
 
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};
@@ -248,6 +248,11 @@ impl Redactor {
         Self(forms)
     }
 
+    /// Whether the request contains secrets.
+    pub(super) const fn is_needed(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     pub(super) fn redact(&self, mut text: String) -> String {
         for (form, place) in &self.0 {
             text = replace_escaped(text, form, place);
@@ -256,28 +261,26 @@ impl Redactor {
     }
 }
 
-fn forms_of(value: &str) -> [String; 5] {
+/// The value as it is, and as HTML and XML escape it.
+fn forms_of(value: &str) -> [String; 3] {
     let tags = value
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;");
-    let json = value
-        .replace('&', "\\u0026")
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e");
     let quotes = tags.replace('"', "&quot;").replace('\'', "&#39;");
-    [value.to_owned(), percent_encoded(value), tags, quotes, json]
+    [value.to_owned(), tags, quotes]
 }
 
-/// Replaces a form in a text, ignoring backslashes in both: Markdown and JSON escape characters with them.
+/// Replaces a form in a text, also where its characters are escaped.
 fn replace_escaped(text: String, form: &str, place: &str) -> String {
-    let Some(first) = form.chars().find(|c| *c != '\\') else {
+    // Backslashes are ignored, so nothing else would match everywhere.
+    if form.chars().all(|c| c == '\\') {
         return text;
-    };
+    }
     let mut replaced = String::new();
     let mut rest = text.as_str();
     let found = |rest: &str| {
-        let mut starts = rest.match_indices(first).map(|(start, _)| start);
+        let mut starts = rest.char_indices().map(|(start, _)| start);
         starts.find_map(|start| Some((start, matched(rest.get(start..)?, form)?)))
     };
     while let Some((start, length)) = found(rest) {
@@ -293,18 +296,46 @@ fn replace_escaped(text: String, form: &str, place: &str) -> String {
     replaced
 }
 
-/// How many bytes at the beginning of a text are this form.
+/// How many bytes at the beginning of a text are this form. Backslashes are ignored in both, as escapes.
 fn matched(text: &str, form: &str) -> Option<usize> {
-    let mut characters = text.char_indices().filter(|(_, c)| *c != '\\');
-    let mut end = 0;
+    let mut at = 0;
     for expected in form.chars().filter(|c| *c != '\\') {
-        let (at, found) = characters.next()?;
-        if found != expected {
+        at += one(text.get(at..)?, expected)?;
+    }
+    Some(at)
+}
+
+/// How many bytes at the beginning of a text are this character: as it is, percent-encoded, as `+` for a space, as
+/// `\uXXXX`, or behind backslashes (JSON, Markdown).
+fn one(text: &str, expected: char) -> Option<usize> {
+    let mut rest = text;
+    let backslashes = ["\\", "%5C", "%5c"];
+    while let Some(after) = backslashes.iter().find_map(|it| rest.strip_prefix(it)) {
+        rest = after;
+    }
+    let skipped = text.len() - rest.len();
+    if let Some(code) = rest.strip_prefix('u').and_then(|rest| rest.get(..4))
+        && skipped > 0
+        && u32::from_str_radix(code, 16) == Ok(u32::from(expected))
+    {
+        return Some(skipped + 5);
+    }
+    if rest.starts_with(expected) {
+        return Some(skipped + expected.len_utf8());
+    }
+    if expected == ' ' && rest.starts_with('+') {
+        return Some(skipped + 1);
+    }
+    let mut utf8 = [0; 4];
+    let mut used = 0;
+    for byte in expected.encode_utf8(&mut utf8).bytes() {
+        let code = rest.get(used..)?.strip_prefix('%')?.get(..2)?;
+        if u8::from_str_radix(code, 16) != Ok(byte) {
             return None;
         }
-        end = at + found.len_utf8();
+        used += 3;
     }
-    Some(end)
+    Some(skipped + used)
 }
 
 #[cfg(test)]
@@ -313,15 +344,16 @@ mod tests {
 
     #[test]
     fn escaped_forms_of_a_value_are_removed() {
-        let value = "a_b/\"c\"&<d>\\e";
+        let value = "a_b/\"c\"&<d>\\é f";
         let redactor = Redactor::new(&[("K".to_owned(), SecretString::from(value))]);
         for text in [
             value,
-            "a\\_b/\"c\"&\\<d>\\\\e",
-            "a_b\\/\\\"c\\\"\\u0026\\u003cd\\u003e\\\\e",
-            "a_b/\"c\"&amp;&lt;d&gt;\\e",
-            "a_b/&quot;c&quot;&amp;&lt;d&gt;\\e",
-            "a%5Fb%2F%22c%22%26%3Cd%3E%5Ce",
+            "a\\_b/\"c\"&\\<d>\\\\é f",
+            "a_b\\/\\\"c\\\"\\u0026\\u003cd\\u003E\\\\\\u00e9 f",
+            "a_b/\"c\"&amp;&lt;d&gt;\\é f",
+            "a_b/&quot;c&quot;&amp;&lt;d&gt;\\é f",
+            "a%5Fb%2F%22c%22%26%3Cd%3E%5C%C3%A9%20f",
+            "a_b%2f%22c%22%26%3cd%3e%5c%c3%a9+f",
         ] {
             let around = format!("aä {text}{text} a");
             assert_eq!(
@@ -330,7 +362,8 @@ mod tests {
                 "{text}"
             );
         }
-        let other = "a_b/\"c\" and a \\ b";
-        assert_eq!(redactor.redact(other.to_owned()), other);
+        for other in ["a_b/\"c\" and a \\ b", "a%5", "a_b\\u00", "a_b%2"] {
+            assert_eq!(redactor.redact(other.to_owned()), other);
+        }
     }
 }

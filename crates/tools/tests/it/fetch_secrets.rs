@@ -170,10 +170,11 @@ async fn headers_follow_a_redirect_only_within_their_origin() {
         .call("web_fetch", asking(&url, "here"))
         .await
         .unwrap();
-    harness
-        .call("web_fetch", asking(&url, "away"))
-        .await
-        .unwrap();
+    let refused = harness.refusal("web_fetch", asking(&url, "away")).await;
+    assert!(refused.contains("must not receive the secret"), "{refused}");
+    assert!(other_seen.lock().unwrap().is_empty());
+    let plain = json!({ "url": format!("{url}away"), "headers": { "X-Token": "plain" } });
+    harness.call("web_fetch", plain).await.unwrap();
     assert_eq!(seen.lock().unwrap()[0].1["x-token"], TOKEN);
     let other_seen = other_seen.lock().unwrap().clone();
     assert_eq!(other_seen[0].0, "/away");
@@ -216,6 +217,8 @@ async fn a_request_with_a_secret_has_an_effect_and_returns_private_data() {
         asking(&url, ""),
         json!({ "url": format!("{url}?k={{{{secret:TOKEN}}}}") }),
         json!({ "url": format!("{url}%7B%7Bsecret:TOKEN%7D%7D/x") }),
+        json!({ "url": format!("{url}{{%7Bsecret:TOKEN}}}}/x") }),
+        json!({ "url": format!("{url}?k={{{{sec\nret:TOKEN}}}}") }),
     ];
     for input in &with {
         assert_eq!(tool.effect(input, false), Effect::Change, "{input}");

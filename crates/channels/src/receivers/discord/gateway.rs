@@ -29,6 +29,9 @@ struct Session {
     seq: u64,
     resume_url: String,
     bot_id: String,
+    /// The account's address when the session began. Another one must not be led to `resume_url`.
+    #[serde(default)]
+    base: String,
 }
 
 /// Tells the gateway that this side works.
@@ -49,6 +52,8 @@ struct Connection {
 pub(super) struct Listening {
     connection: Option<Connection>,
     session: Option<Session>,
+    /// The account's address.
+    base: String,
     /// Whether the stored position was read.
     is_started: bool,
     /// Whether the last connection to the session's address failed.
@@ -78,7 +83,9 @@ impl Listening {
         position: Option<&str>,
     ) -> Result<Received, ReceiveError> {
         if !std::mem::replace(&mut self.is_started, true) {
-            self.session = position.and_then(|text| serde_json::from_str(text).ok());
+            base(&source).clone_into(&mut self.base);
+            let stored = position.and_then(|text| serde_json::from_str::<Session>(text).ok());
+            self.session = stored.filter(|session| session.base == self.base);
         }
         let until = Instant::now() + WAIT;
         let mut connection = match self.connection.take() {
@@ -194,6 +201,7 @@ impl Listening {
                 seq: payload.seq.unwrap_or_default(),
                 resume_url: ready.resume_gateway_url,
                 bot_id: ready.user.id,
+                base: self.base.clone(),
             });
             return Next::Begun;
         }
