@@ -35,6 +35,9 @@ const library = () =>
     throw offline();
   });
 
+/** Loads the library ahead: a gateway that does not respond later is then no obstacle to a second try. */
+export const preparePasskeys = (): void => void library().catch(() => undefined);
+
 // An unanswered challenge can be reused. The gateway keeps only a few per client, for 5 minutes.
 const FRESH_MS = 4 * 60_000;
 let kept: { begun: Begun; at: number } | null = null;
