@@ -318,7 +318,7 @@ impl Inbound {
             .address(id, chat, message.thread.as_deref())
             .await?;
         let target = format!("{}:{}", account.kind, account.id);
-        // The agent's answer notifies nobody and hides no link.
+        // Text of an agent must neither notify people nor hide where a link leads.
         let markup = channels.markup(&target, &extra).await;
         let outgoing = Outgoing {
             target: &target,

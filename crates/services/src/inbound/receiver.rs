@@ -177,7 +177,7 @@ impl Receiver {
         }
         for request in stored.requests {
             let (services, account) = (Arc::clone(&services), self.account.clone());
-            // The receiver must answer its vendor meanwhile.
+            // In a task, because the receiver must keep answering the heartbeats of its vendor.
             self.inbound.tasks.spawn(async move {
                 if let Err(error) = send_code(&services, &account, request).await {
                     tracing::warn!(%error, account = account.id, "a pairing code was not sent");
