@@ -78,7 +78,7 @@ test.describe('with the permission', () => {
     await locks(page, 'gatehouse.in-view', 0);
     await home.rpc('channels.test', { id: 'inbox', text: 'Not seen' });
     await expect.poll(() => shownByAll(page, other)).toHaveLength(1);
-    expect(await open(page, 'inbox')).toBe(1);
+    await expect.poll(() => open(page, 'inbox')).toBe(1);
     model.next({ finish: 'content_filter' });
     await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
     await expect.poll(() => shownByAll(page, other)).toHaveLength(2);
@@ -87,7 +87,7 @@ test.describe('with the permission', () => {
     await expect.poll(() => shownByAll(page, other)).toHaveLength(3);
     const { approvals } = await home.rpc<{ approvals: { id: string }[] }>('approval.list');
     const tag = `approval ${approvals[0]?.id}`;
-    expect(await open(page, tag)).toBe(1);
+    await expect.poll(() => open(page, tag)).toBe(1);
     model.next({ text: ['Then not.'] });
     await home.rpc('approval.resolve', { id: approvals[0]?.id, allow: false });
     await expect.poll(() => open(page, tag)).toBe(0);

@@ -179,7 +179,7 @@ test('markup in a hostile answer has no effect', async ({ home: _, page }) => {
   expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await answer.getByRole('button', { name: 'Copy code' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('window.pwned = 7');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('window.pwned = 7');
   expect(await violations(page)).toEqual([]);
 });
 

@@ -86,9 +86,9 @@ test('the payload: expand, search, copy; long lists; numbers as sent; non-JSON',
   await expect(tree.getByRole('treeitem', { name: 'name: "part 8765"' })).toBeVisible();
   expect(await tree.getByRole('treeitem').count()).toBeLessThan(400);
   await page.getByRole('button', { name: 'Copy path' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('list.8765.name');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('list.8765.name');
   await page.getByRole('button', { name: 'Copy value' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('part 8765');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('part 8765');
   // By keyboard: move to the parent and collapse it.
   await tree.getByRole('treeitem', { selected: true }).focus();
   await page.keyboard.press('ArrowLeft');

@@ -58,17 +58,23 @@ export function startAlerting(): () => void {
     for (const shown of (await worker?.getNotifications({ tag })) ?? []) shown.close();
   }
 
+  // The browser loads the icon before it shows a notification, so an approval can be resolved before its notification is open.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (step: () => Promise<void>) => {
+    last = last.then(step).catch(() => undefined);
+  };
+
   const ends = [
     socket.on('approval.requested', ({ id, shown, session }) => {
-      void show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`);
+      inTurn(() => show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`));
     }),
-    socket.on('approval.resolved', ({ id }) => void hide(`approval ${id}`)),
+    socket.on('approval.resolved', ({ id }) => inTurn(() => hide(`approval ${id}`))),
     socket.on('webhooks.delivery', ({ id, status, summary, event_type, error }) => {
       if (status !== 'failed') return;
       const text = [summary ?? event_type, error].filter((part) => part != null).join('\n');
-      void show('delivery', m.alerts_failed(), text, `/deliveries/${id}`);
+      inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));
     }),
-    socket.on('channel.message', ({ source, text }) => void show('inbox', m.alerts_inbox({ source }), text, '/inbox')),
+    socket.on('channel.message', ({ source, text }) => inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox'))),
   ];
   // The service worker passes the click on a notification to a window.
   navigator.serviceWorker.addEventListener(
