@@ -66,7 +66,9 @@ export function startAlerting(): () => void {
 
   const ends = [
     socket.on('approval.requested', ({ id, shown, session }) => {
-      inTurn(() => show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`));
+      inTurn(() =>
+        show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`),
+      );
     }),
     socket.on('approval.resolved', ({ id }) => inTurn(() => hide(`approval ${id}`))),
     socket.on('webhooks.delivery', ({ id, status, summary, event_type, error }) => {
@@ -74,7 +76,9 @@ export function startAlerting(): () => void {
       const text = [summary ?? event_type, error].filter((part) => part != null).join('\n');
       inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));
     }),
-    socket.on('channel.message', ({ source, text }) => inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox'))),
+    socket.on('channel.message', ({ source, text }) =>
+      inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox')),
+    ),
   ];
   // The service worker passes the click on a notification to a window.
   navigator.serviceWorker.addEventListener(
