@@ -91,6 +91,23 @@ test.describe('an agent', () => {
   });
 });
 
+test('an approval that is asked for before the page is live is shown', async ({ home, page }) => {
+  let connect: () => void = () => {};
+  const connected = new Promise<void>((resolve) => (connect = resolve));
+  await page.routeWebSocket(/\/ws\//, async (socket) => {
+    await connected;
+    socket.connectToServer();
+  });
+  const listed = page.waitForResponse((response) => response.request().postData()?.includes('approval.list') ?? false);
+  await page.goto('/deliveries');
+  await listed;
+  model.next(fetching('early'));
+  await home.rpc('chat.send', { text: 'Fetch it' });
+  await expect.poll(async () => (await home.rpc<{ approvals: object[] }>('approval.list')).approvals.length).toBe(1);
+  connect();
+  await expect(page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' })).toBeVisible();
+});
+
 test('an approval can hold for the whole conversation, and be withdrawn', async ({ home, page }) => {
   model.next(fetching('first'));
   model.next(fetching('second'));

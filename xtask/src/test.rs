@@ -206,9 +206,9 @@ impl Session<'_> {
         npm.env("GATEHOUSE_TEST_BINARY", binary);
         self.report
             .step("browser", || run_command(&mut npm).context("npm test"));
-        match browser::flaky(folder) {
-            Ok(names) => names.iter().for_each(|name| self.report.flaky(name)),
-            Err(error) => eprintln!("which tests needed a second attempt is unknown: {error:#}"),
+        match browser::troubles(folder) {
+            Ok(found) => found.into_iter().for_each(|test| self.report.trouble(test)),
+            Err(error) => eprintln!("which tests failed is unknown: {error:#}"),
         }
     }
 

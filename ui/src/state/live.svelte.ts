@@ -49,11 +49,9 @@ export function goLive(queries: QueryClient): () => void {
       if (state !== 'open') return;
       const said = socket.greeting?.vault_status;
       if (said) hearVault(said);
-      // Events were missed while disconnected, so everything on screen is fetched again.
-      if (wasOpen) {
-        void queries.invalidateQueries();
-        void refresh();
-      } else askRefused();
+      // Events before this moment were missed, so everything on screen is fetched again.
+      void queries.invalidateQueries();
+      if (wasOpen) void refresh();
       wasOpen = true;
     }),
     socket.on('vault.status', ({ status }) => {

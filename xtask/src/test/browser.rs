@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::{apt, node};
 use crate::process::{capture, find_program};
@@ -49,28 +49,99 @@ pub fn has_tests(folder: &Path) -> bool {
         .is_some_and(|package| package.pointer("/scripts/test").is_some())
 }
 
-/// The tests that passed on their second attempt only, as "file: title", from the run in `folder`.
-pub fn flaky(folder: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read(folder.join(RESULTS)).context(RESULTS)?;
-    let results = serde_json::from_slice(&text).context(RESULTS)?;
-    let mut names = Vec::new();
-    collect_flaky(&results, &mut names);
-    Ok(names)
+/// A test that did not pass at its first attempt.
+#[derive(Debug, PartialEq)]
+pub struct Trouble {
+    /// Whether a later attempt passed.
+    pub is_flaky: bool,
+    /// "file: title", then the lines of the first attempt's error.
+    pub text: String,
 }
 
-/// Walks the nested suites of Playwright's JSON report.
-fn collect_flaky(suite: &Value, names: &mut Vec<String>) {
-    let list = |key: &str| suite[key].as_array().into_iter().flatten();
-    for spec in list("specs") {
-        let mut tests = spec["tests"].as_array().into_iter().flatten();
-        if tests.any(|test| test["status"] == "flaky") {
-            let text = |key: &str| spec[key].as_str().unwrap_or_default();
-            names.push(format!("{}: {}", text("file"), text("title")));
+/// Lines of an error that the summary shows: a locator's error names what was expected and what was there.
+const ERROR_LINES: usize = 12;
+
+/// The parts of Playwright's JSON report that name a test and its errors.
+#[derive(Deserialize)]
+struct Suite {
+    #[serde(default)]
+    specs: Vec<Spec>,
+    #[serde(default)]
+    suites: Vec<Suite>,
+}
+
+#[derive(Deserialize)]
+struct Spec {
+    title: String,
+    file: String,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    status: String,
+    results: Vec<Attempt>,
+}
+
+#[derive(Deserialize)]
+struct Attempt {
+    error: Option<Failure>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    message: Option<String>,
+    location: Option<Location>,
+}
+
+#[derive(Deserialize)]
+struct Location {
+    line: u32,
+}
+
+/// The tests of the run in `folder` that did not pass at their first attempt.
+pub fn troubles(folder: &Path) -> Result<Vec<Trouble>> {
+    let text = std::fs::read(folder.join(RESULTS)).context(RESULTS)?;
+    let results = serde_json::from_slice(&text).context(RESULTS)?;
+    let mut found = Vec::new();
+    collect(&results, &mut found);
+    Ok(found)
+}
+
+fn collect(suite: &Suite, found: &mut Vec<Trouble>) {
+    for spec in &suite.specs {
+        for test in &spec.tests {
+            let is_flaky = test.status == "flaky";
+            if !is_flaky && test.status != "unexpected" {
+                continue;
+            }
+            let mut text = format!("{}: {}", spec.file, spec.title);
+            let error = test
+                .results
+                .iter()
+                .find_map(|attempt| attempt.error.as_ref());
+            for line in error.map(lines).unwrap_or_default() {
+                text.push_str("\n    ");
+                text.push_str(&line);
+            }
+            found.push(Trouble { is_flaky, text });
         }
     }
-    for inner in list("suites") {
-        collect_flaky(inner, names);
+    for inner in &suite.suites {
+        collect(inner, found);
     }
+}
+
+fn lines(error: &Failure) -> Vec<String> {
+    let message = error.message.as_deref().unwrap_or_default().lines();
+    let message = message
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned);
+    let place = error
+        .location
+        .as_ref()
+        .map(|place| format!("at line {}", place.line));
+    message.take(ERROR_LINES).chain(place).collect()
 }
 
 fn find_chromium() -> Option<PathBuf> {
@@ -81,17 +152,25 @@ fn find_chromium() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
-    fn names_the_tests_that_needed_a_second_attempt() {
-        let spec = |title: &str, status: &str| serde_json::json!({"title": title, "file": "a.spec.ts", "tests": [{"status": status}]});
-        let results = serde_json::json!({"suites": [{
-            "specs": [spec("one", "expected"), spec("two", "flaky")],
-            "suites": [{"specs": [spec("three", "flaky"), spec("four", "unexpected")]}],
+    fn tells_why_a_test_did_not_pass_at_its_first_attempt() {
+        let failed =
+            json!({"error": {"message": "Expected: 1\n\nReceived: 0", "location": {"line": 81}}});
+        let spec = |title: &str, status: &str, first: &Value| json!({"title": title, "file": "a.spec.ts", "tests": [{"status": status, "results": [first, {}]}]});
+        let results = json!({"suites": [{
+            "specs": [spec("one", "expected", &json!({})), spec("two", "flaky", &failed)],
+            "suites": [{"specs": [spec("three", "unexpected", &failed)]}],
         }]});
-        let mut names = Vec::new();
-        collect_flaky(&results, &mut names);
-        assert_eq!(names, ["a.spec.ts: two", "a.spec.ts: three"]);
+        let mut found = Vec::new();
+        collect(&serde_json::from_value(results).unwrap(), &mut found);
+        let expected = [(true, "two"), (false, "three")].map(|(is_flaky, title)| Trouble {
+            is_flaky,
+            text: format!("a.spec.ts: {title}\n    Expected: 1\n    Received: 0\n    at line 81"),
+        });
+        assert_eq!(found, expected);
     }
 }

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
+use super::browser::Trouble;
+
 /// Collected during the run and printed at the end.
 #[derive(Default)]
 pub struct Report {
@@ -13,6 +15,7 @@ pub struct Report {
     left_out: Vec<String>,
     declined: Vec<String>,
     flaky: Vec<String>,
+    failed: Vec<String>,
 }
 
 struct Step {
@@ -51,9 +54,14 @@ impl Report {
         self.left_out.push(line);
     }
 
-    /// Records a test that failed once and then passed.
-    pub fn flaky(&mut self, name: &str) {
-        self.flaky.push(name.to_owned());
+    /// Records a test that did not pass at its first attempt.
+    pub fn trouble(&mut self, test: Trouble) {
+        let list = if test.is_flaky {
+            &mut self.flaky
+        } else {
+            &mut self.failed
+        };
+        list.push(test.text);
     }
 
     /// Records something that the caller did not want.
@@ -93,6 +101,7 @@ impl Report {
             ("on", &self.engines),
             ("skipped", &self.declined),
             ("FLAKY", &self.flaky),
+            ("FAILED", &self.failed),
             ("LEFT OUT", &self.left_out),
         ] {
             for line in lines {

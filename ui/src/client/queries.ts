@@ -1,0 +1,15 @@
+// The cache of answers. Unlike TanStack's, it also repeats a query that is being answered for the first time.
+import { QueryClient, type InvalidateOptions, type InvalidateQueryFilters } from '@tanstack/svelte-query';
+
+export class Queries extends QueryClient {
+  /**
+   * Repeats the queries that match. TanStack's client ignores a query whose first answer is still on its way, although that answer
+   * may be older than the change.
+   */
+  override async invalidateQueries(filters?: InvalidateQueryFilters, options?: InvalidateOptions): Promise<void> {
+    const all = this.getQueryCache().findAll(filters);
+    const begun = all.filter(({ state }) => state.fetchStatus === 'fetching' && state.data === undefined);
+    await super.invalidateQueries(filters, options);
+    if (begun.length > 0) await super.invalidateQueries({ predicate: (query) => begun.includes(query) }, options);
+  }
+}
