@@ -45,7 +45,7 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
 pub fn has_tests(folder: &Path) -> bool {
     std::fs::read(folder.join("package.json"))
         .ok()
-        .and_then(|text| serde_json::from_slice::<Value>(&text).ok())
+        .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok())
         .is_some_and(|package| package.pointer("/scripts/test").is_some())
 }
 
