@@ -1,5 +1,5 @@
-//! `GET /v1/audio/voices`: the values for `voice` in `/v1/audio/speech`. `OpenAI` has no such path. The response has
-//! the format of Kokoro-FastAPI (`list_voices` in `api/src/routers/openai_compatible.py`), which Open WebUI reads
+//! `GET /v1/audio/voices`: the values for `voice` in `/v1/audio/speech`. `OpenAI` lists no voices there. The response
+//! has the format of Kokoro-FastAPI (`list_voices` in `api/src/routers/openai_compatible.py`), which Open WebUI reads
 //! (`get_available_voices` in `backend/open_webui/routers/audio.py`).
 
 use super::names;
@@ -32,7 +32,7 @@ pub(in crate::routes) async fn get(
     State(app): State<App>,
     query: Result<Query<VoicesQuery>, QueryRejection>,
 ) -> Result<Response, Refusal> {
-    let Query(query) = query.map_err(|_| Problem::invalid_params("model", "given twice"))?;
+    let Query(query) = query.map_err(|_| Problem::invalid_params("model", "expected one value"))?;
     let named = names::speaker(query.model.as_deref());
     let voices = app.services().voice.voices(named.provider).await;
     Ok(json(&VoiceList {
