@@ -10,7 +10,7 @@
 //!
 //! - The vendor has no list of its built-in voices. Compatible servers list theirs at `GET audio/voices`:
 //!   `{"voices": [{"id", "name"}]}` (`list_voices` in Kokoro-FastAPI's `openai_compatible.py`, also the format
-//!   that Open WebUI's `get_available_voices` reads), or names only.
+//!   that Open `WebUI`'s `get_available_voices` reads), or names only.
 //!
 //! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
 //! the first in the specification's list; all models have it.
