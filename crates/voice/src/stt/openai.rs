@@ -96,8 +96,7 @@ pub(super) fn translation(call: &SttCall) -> Vec<(&'static str, String)> {
 /// Whether the model streams text. The diarizing model is left out: its events are segments of speakers.
 fn does_stream(call: &SttCall) -> bool {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
-    let is_known = model.starts_with("gpt-") && model.contains("transcribe");
-    is_known && !model.contains("diarize") && !call.translate
+    model.starts_with("gpt-") && model.contains("transcribe") && !model.contains("diarize")
 }
 
 /// The fields of a streamed transcription. The probabilities would be part of every event.

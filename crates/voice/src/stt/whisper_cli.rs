@@ -1,9 +1,9 @@
 //! whisper.cpp's `whisper-cli` (<https://github.com/ggml-org/whisper.cpp>, `examples/cli/README.md`).
 //!
 //! It reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
-//! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English alone
-//! ignores it. The hint can only be passed as an argument, which
-//! other users of the machine can read while the program runs.
+//! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English
+//! alone ignores it. The hint can only be passed as an argument, which other users of the machine can read
+//! while the program runs.
 
 mod written;
 

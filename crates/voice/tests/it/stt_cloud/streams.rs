@@ -137,6 +137,30 @@ async fn a_stream_that_is_no_transcript_is_refused() {
 }
 
 #[tokio::test]
+async fn a_whole_stream_has_a_limit() {
+    const MOST: usize = 16 << 20;
+    let (delta, done) = (events(&["Hi"], "Hi."), events(&[], "Hi."));
+    let delta = delta.strip_suffix(&done).unwrap();
+    for (over, is_taken) in [(0, true), (1, false)] {
+        let mut sent = delta.to_owned();
+        let mut padding = MOST + over - delta.len() - done.len();
+        while padding > 0 {
+            let line = padding.min(1 << 19);
+            sent.push_str(&":".repeat(line - 1));
+            sent.push('\n');
+            padding -= line;
+        }
+        sent.push_str(&done);
+        assert_eq!(sent.len(), MOST + over);
+        let bench = Bench::new(SttId::OpenAi).await;
+        bench.listener().answer_with(json!(sent));
+        let (deltas, done) = pieces(&bench, with(MODEL)).await.unwrap();
+        assert_eq!(deltas, ["Hi"]);
+        assert_eq!(done.is_ok(), is_taken, "{over}");
+    }
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_off_is_an_error_after_its_pieces() {
     let bench = Bench::hasty(SttId::OpenAi).await;
     let first = events(&["Hello"], "").lines().next().unwrap().len() + 2;
