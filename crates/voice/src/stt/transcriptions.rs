@@ -1,5 +1,6 @@
-//! `POST {base}/audio/transcriptions` and `audio/translations`, `OpenAI`'s transcription API, which Groq, Mistral and vLLM also
-//! implement: a file and some fields in, JSON out. Each provider's file defines its fields.
+//! `POST {base}/audio/transcriptions` and `audio/translations`, `OpenAI`'s transcription API, which Groq, Mistral
+//! and vLLM also implement, not all of them with translations: a file and some fields in, JSON out. Each provider's
+//! file defines its fields.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
