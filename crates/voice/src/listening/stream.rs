@@ -2,7 +2,9 @@
 
 use super::request::TranscribeRequest;
 use super::transcribe::{Heard, Want};
-use crate::stt::{SttId, TranscriptPiece, TranscriptStream, pieces_of};
+use crate::resources::Resources;
+use crate::retry::repeated;
+use crate::stt::{Streaming, SttCall, SttId, TranscriptPiece, TranscriptStream, pieces_of};
 use crate::usage::{self, Counting};
 use crate::{Voice, VoiceError};
 use futures_util::StreamExt;
@@ -23,8 +25,24 @@ impl Voice {
     }
 }
 
+/// Starts a stream. Waits for its first piece.
+pub(super) async fn begun(
+    resources: &Resources,
+    (id, streaming): (SttId, &Streaming),
+    call: &SttCall,
+    duration_ms: u64,
+) -> Result<TranscriptStream, VoiceError> {
+    let counting = usage::begin("stt", id.as_str());
+    let about = &id.provider().about;
+    let pieces = repeated(resources, about, || (streaming.begin)(resources, call));
+    match pieces.await {
+        Ok(pieces) => Ok(watched(pieces, counting, id, duration_ms)),
+        Err(error) => counting.of(Err(error)),
+    }
+}
+
 /// Records the metrics at the end. A stream that is dropped before its end is not recorded.
-pub(super) fn watched(
+fn watched(
     pieces: TranscriptStream,
     counting: Counting,
     id: SttId,

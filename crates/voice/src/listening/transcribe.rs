@@ -1,7 +1,7 @@
 //! Audio to text: `stt.transcribe`.
 
 use super::request::{self, Checked, TranscribeRequest};
-use super::stream::watched;
+use super::stream;
 use crate::attempt::{Attempt, Tries};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
@@ -115,53 +115,18 @@ impl Voice {
         looked: &InspectedAudio,
         want: Want,
     ) -> Result<Heard, VoiceError> {
-        let endpoint = self.endpoint(state, id).await?;
-        self.note_use(&endpoint);
+        let call = self.call(state, id, asked, looked).await?;
         let provider = id.provider();
-        if matches!(provider.about.service, Service::Program { .. }) {
-            state.resources.programs.check_queue()?;
-        }
-        let (audio, kind) =
-            fitting(&state.resources.cpu, provider, &asked.audio, looked.kind).await?;
-        let settings = state.settings.stt.providers.get(&id).cloned();
-        let settings = settings.unwrap_or_default();
-        let model = match &provider.translator {
-            Some(translator) if asked.translate => {
-                translator.choose(asked.model, settings.model.as_ref())?
-            }
-            _ => asked.model.or_else(|| settings.model.clone()),
-        };
-        let call = SttCall {
-            audio,
-            kind,
-            declared: asked.format,
-            language: asked.language.or_else(|| settings.language.clone()),
-            prompt: asked.prompt.filter(|_| provider.takes_hints),
-            timestamps: asked.timestamps,
-            translate: asked.translate,
-            model,
-            base_url: endpoint.base_url,
-            key: endpoint.key,
-            settings,
-        };
-        let counting = usage::begin("stt", id.as_str());
         let resources = &state.resources;
         if want == Want::Pieces
             && let Some(streaming) = &provider.streaming
             && (streaming.can)(&call)
         {
-            let begun = repeated(resources, &provider.about, || {
-                (streaming.begin)(resources, &call)
-            });
-            return match begun.await {
-                Ok(pieces) => {
-                    let duration_ms = looked.duration_ms.unwrap_or_default();
-                    let watched = watched(pieces, counting, id, duration_ms);
-                    Ok(Heard::Pieces(watched))
-                }
-                Err(error) => counting.of(Err(error)),
-            };
+            let duration_ms = looked.duration_ms.unwrap_or_default();
+            let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
+            return Ok(Heard::Pieces(begun.await?));
         }
+        let counting = usage::begin("stt", id.as_str());
         let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });
@@ -180,6 +145,45 @@ impl Voice {
             recognized.language = Some("en".to_owned());
         }
         Ok(Heard::Whole(recognized))
+    }
+
+    /// Resolves the parameters of a call.
+    async fn call(
+        &self,
+        state: &State,
+        id: SttId,
+        asked: TranscribeRequest,
+        looked: &InspectedAudio,
+    ) -> Result<SttCall, VoiceError> {
+        let endpoint = self.endpoint(state, id).await?;
+        self.note_use(&endpoint);
+        let provider = id.provider();
+        if matches!(provider.about.service, Service::Program { .. }) {
+            state.resources.programs.check_queue()?;
+        }
+        let (audio, kind) =
+            fitting(&state.resources.cpu, provider, &asked.audio, looked.kind).await?;
+        let settings = state.settings.stt.providers.get(&id).cloned();
+        let settings = settings.unwrap_or_default();
+        let model = match &provider.translator {
+            Some(translator) if asked.translate => {
+                translator.choose(asked.model, settings.model.as_ref())?
+            }
+            _ => asked.model.or_else(|| settings.model.clone()),
+        };
+        Ok(SttCall {
+            audio,
+            kind,
+            declared: asked.format,
+            language: asked.language.or_else(|| settings.language.clone()),
+            prompt: asked.prompt.filter(|_| provider.takes_hints),
+            timestamps: asked.timestamps,
+            translate: asked.translate,
+            model,
+            base_url: endpoint.base_url,
+            key: endpoint.key,
+            settings,
+        })
     }
 }
 
