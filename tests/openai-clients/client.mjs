@@ -18,6 +18,20 @@ const kinds = {
   },
   transcribe: (client, job) =>
     client.audio.transcriptions.create({ ...job.with, file: createReadStream(job.with.file) }),
+  speech_events: async (client, job) => {
+    const answer = await client.audio.speech.create(job.with);
+    const lines = (await answer.text()).split('\n').filter((line) => line.startsWith('data: '));
+    return lines.map((line) => JSON.parse(line.slice(6)));
+  },
+  transcribe_events: async (client, job) => {
+    const wanted = { ...job.with, file: createReadStream(job.with.file), stream: true };
+    const events = [];
+    for await (const event of await client.audio.transcriptions.create(wanted)) events.push(event);
+    return events;
+  },
+  translate: (client, job) =>
+    client.audio.translations.create({ ...job.with, file: createReadStream(job.with.file) }),
+  voices: (client) => client.get('/audio/voices'),
   models: async (client) => {
     const ids = [];
     for await (const model of client.models.list()) ids.push(model.id);

@@ -29,6 +29,30 @@ def transcribe(client, job):
     return answer if isinstance(answer, str) else answer.to_dict()
 
 
+def speech_events(client, job):
+    with client.audio.speech.with_streaming_response.create(**job["with"]) as answer:
+        lines = [line for line in answer.iter_lines() if line.startswith("data: ")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+def transcribe_events(client, job):
+    wanted = dict(job["with"])
+    with open(wanted.pop("file"), "rb") as file:
+        events = client.audio.transcriptions.create(file=file, stream=True, **wanted)
+        return [event.to_dict() for event in events]
+
+
+def translate(client, job):
+    wanted = dict(job["with"])
+    with open(wanted.pop("file"), "rb") as file:
+        answer = client.audio.translations.create(file=file, **wanted)
+    return answer if isinstance(answer, str) else answer.to_dict()
+
+
+def voices(client, _job):
+    return client.get("/audio/voices", cast_to=object)
+
+
 def models(client, _job):
     return [model.id for model in client.models.list()]
 
@@ -61,7 +85,8 @@ def respond_stream(client, job):
 KINDS = {
     one.__name__: one
     for one in (
-        speech, stream, transcribe, models, model, chat, chat_stream, respond, respond_stream
+        speech, stream, speech_events, transcribe, transcribe_events, translate, voices, models, model,
+        chat, chat_stream, respond, respond_stream,
     )
 }
 

@@ -26,6 +26,7 @@ SWITCHES = {
     "-ojf": "full", "--output-json-full": "full",
     "-np": "quiet", "--no-prints": "quiet",
     "-nt": "untimed", "--no-timestamps": "untimed",
+    "-tr": "translate", "--translate": "translate",
 }
 
 

@@ -1,5 +1,6 @@
 //! Encodes samples, whole or as they arrive. Each codec has its own file; this one converts the sample rate.
 
+use crate::flac_encode::FlacEncode;
 #[cfg(feature = "mp3")]
 use crate::mp3_encode::Mp3Encode;
 use crate::opus_encode::OpusEncode;
@@ -11,7 +12,7 @@ use crate::{AudioError, Format, Sound, pcm_of_samples};
 /// Encodes samples to one format as they arrive.
 ///
 /// The first bytes are ready after at most 100 ms of audio. Values known only at the end are left open: a WAV
-/// header declares an unknown length. An MP3 has no length header and starts with the silence of the
+/// or FLAC header declares an unknown length. An MP3 has no length header and starts with the silence of the
 /// encoder's delay.
 pub struct Encoder {
     resampler: Option<Resampler>,
@@ -22,6 +23,7 @@ enum Codec {
     Pcm,
     /// The header, until it is written.
     Wav(Vec<u8>),
+    Flac(FlacEncode),
     Opus(Box<OpusEncode>),
     #[cfg(feature = "mp3")]
     Mp3(Box<Mp3Encode>),
@@ -38,7 +40,7 @@ enum Use<'a> {
 
 impl Encoder {
     /// An encoder for mono samples at `rate`. Resamples where the format requires it: PCM uses
-    /// [`Format::PCM_RATE`], Opus and MP3 their own rates, and WAV any rate.
+    /// [`Format::PCM_RATE`], Opus and MP3 their own rates, and WAV and FLAC any rate.
     ///
     /// # Errors
     /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`] for a
@@ -98,6 +100,13 @@ fn codec(format: Format, rate: u32, purpose: Use<'_>) -> Result<(u32, Codec), Au
             };
             Ok((rate, Codec::Wav(wav_header(rate, length))))
         }
+        Format::Flac => {
+            let samples = match purpose {
+                Use::Live => None,
+                Use::Whole(sound) => Some(sound.samples.len()),
+            };
+            Ok((rate, Codec::Flac(FlacEncode::new(rate, samples))))
+        }
         Format::Opus | Format::Ogg => {
             let to = OpusEncode::rate_for(rate);
             Ok((to, Codec::Opus(Box::new(OpusEncode::new(to, live)?))))
@@ -133,6 +142,7 @@ impl Codec {
                 bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
                 Ok(bytes)
             }
+            Self::Flac(flac) => Ok(flac.push(samples)),
             Self::Opus(opus) => opus.push(samples),
             #[cfg(feature = "mp3")]
             Self::Mp3(mp3) => mp3.push(samples),
@@ -143,6 +153,7 @@ impl Codec {
         match self {
             Self::Pcm => Ok(Vec::new()),
             Self::Wav(header) => Ok(header),
+            Self::Flac(flac) => Ok(flac.finish()),
             Self::Opus(opus) => opus.finish(),
             #[cfg(feature = "mp3")]
             Self::Mp3(mp3) => mp3.finish(),
@@ -150,7 +161,7 @@ impl Codec {
     }
 }
 
-/// Encodes a whole sound with its exact length: WAV has the true sizes, MP3 the header that LAME writes, and
+/// Encodes a whole sound with its exact length: WAV and FLAC have the true sizes, MP3 the header that LAME writes, and
 /// Opus its end.
 ///
 /// # Errors

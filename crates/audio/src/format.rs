@@ -17,16 +17,19 @@ pub enum Format {
     Pcm,
     /// RIFF WAVE with 16-bit samples.
     Wav,
+    /// Native FLAC with 16-bit samples.
+    Flac,
 }
 
 impl Format {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Mp3,
         Self::Opus,
         Self::Ogg,
         Self::Aac,
         Self::Pcm,
         Self::Wav,
+        Self::Flac,
     ];
     /// Samples per second of [`Self::Pcm`].
     pub const PCM_RATE: u32 = 24_000;
@@ -39,6 +42,7 @@ impl Format {
             Self::Aac => "aac",
             Self::Pcm => "pcm",
             Self::Wav => "wav",
+            Self::Flac => "flac",
         }
     }
 
@@ -53,6 +57,7 @@ impl Format {
             Self::Aac => "audio/aac",
             Self::Pcm => "audio/pcm",
             Self::Wav => "audio/wav",
+            Self::Flac => "audio/flac",
         }
     }
 
@@ -66,6 +71,7 @@ impl Format {
                 rate: Self::PCM_RATE,
             },
             Self::Wav => Kind::Wav,
+            Self::Flac => Kind::Flac,
         }
     }
 }

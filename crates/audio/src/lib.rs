@@ -12,6 +12,7 @@ mod duration;
 mod encode;
 mod error;
 mod flac;
+mod flac_encode;
 mod format;
 mod frames;
 mod join;

@@ -13,7 +13,6 @@ mod chat;
 mod choose;
 mod default_model;
 mod error;
-pub mod event_stream;
 mod family;
 mod handle;
 mod history;

@@ -2,11 +2,11 @@
 //! can drive it. Limits everything that a provider could send without end.
 
 use crate::chat::{Chunk, ToolCall};
-use crate::event_stream::{Event, EventStream, TooLong};
 use crate::family::family;
 pub use crate::refusal::Refusal;
 use crate::think::{Piece, ThinkSplitter};
 use crate::{Limits, ProviderKind};
+use gatehouse_outbound::event_stream::{Event, EventStream, TooLong};
 use serde::de::DeserializeOwned;
 
 /// Why an answer cannot be read further.

@@ -9,6 +9,7 @@
 mod body;
 mod client;
 mod error;
+pub mod event_stream;
 pub mod policy;
 mod resolver;
 mod socket;

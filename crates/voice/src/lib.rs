@@ -49,11 +49,11 @@ pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
     AutoSpeak, Borrowed, SectionSettings, SpeakingSettings, Timeouts, VoiceSettings,
 };
-pub use speech::{Converted, SpeechRequest, Streamed};
+pub use speech::{Converted, OfferedVoice, SpeechRequest, Streamed};
 pub use status::{ProviderDetails, ProviderStatus, SttStatus, TtsStatus};
-pub use stt::{Segment, SttId, SttProvider, Word};
+pub use stt::{Segment, SttId, SttProvider, TokenUsage, TranscriptPiece, TranscriptStream, Word};
 pub use talk::{
     Admit, Talk, TalkInput, TalkMessage, TalkOutput, TalkParts, TalkStart, error_message,
 };
 pub use text::markup::{MarkupFilter, Tag};
-pub use tts::{Parameter, TtsId, TtsProvider};
+pub use tts::{OPENAI_VOICES, Parameter, TtsId, TtsProvider};

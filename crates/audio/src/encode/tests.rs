@@ -9,17 +9,18 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sample::{scale, wide};
-use crate::samples_of_pcm;
+use crate::{Kind, samples_of_pcm};
 
 const RATES: [u32; 8] = [
     8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000,
 ];
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 6] = [
     Format::Mp3,
     Format::Opus,
     Format::Ogg,
     Format::Pcm,
     Format::Wav,
+    Format::Flac,
 ];
 
 /// A sine of `hertz` at three quarters of full scale.
@@ -211,6 +212,7 @@ fn length(bytes: &[u8], format: Format) -> (u32, u64) {
     match format {
         Format::Pcm => (Format::PCM_RATE, wide(bytes.len()) / 2),
         Format::Wav => of(&heard_wav(bytes)),
+        Format::Flac => of(&crate::decode(bytes, Kind::Flac, 100).unwrap()),
         #[cfg(feature = "mp3")]
         Format::Mp3 => mp3::declared(bytes),
         _ => of(&heard_opus(bytes)),
@@ -438,6 +440,7 @@ proptest! {
         let live = |format| streamed(&sound, format, &pieces);
         prop_assert!(live(Format::Pcm) == whole(Format::Pcm));
         prop_assert!(live(Format::Wav)[44..] == whole(Format::Wav)[44..]);
+        prop_assert!(live(Format::Flac)[42..] == whole(Format::Flac)[42..]);
         let (one, other) = (live(Format::Opus), whole(Format::Opus));
         prop_assert!(packets(&one) == packets(&other));
         prop_assert!(heard_opus(&one) == heard_opus(&other));

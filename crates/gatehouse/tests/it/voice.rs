@@ -194,17 +194,17 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
 #[test]
 fn a_wrong_line_is_two_and_calls_nobody() {
     let gateway = Gateway::new();
-    let flac = gateway.file("speech.flac");
-    let flac = flac.to_str().unwrap();
+    let ape = gateway.file("speech.ape");
+    let ape = ape.to_str().unwrap();
     let told = gateway.voice(&["say", "Hello."]).failed(2);
     assert!(told.contains("--output"), "{told}");
-    let told = gateway.voice(&["say", "Hello.", "-o", flac]).failed(2);
+    let told = gateway.voice(&["say", "Hello.", "-o", ape]).failed(2);
     assert!(
-        told.contains(".flac") && told.contains(".mp3") && told.contains(".oga"),
+        told.contains(".ape") && told.contains(".mp3") && told.contains(".oga"),
         "{told}"
     );
     gateway
-        .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "flac"])
+        .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "ape"])
         .failed(2);
     assert!(gateway.vendor.asked.lock().unwrap().is_empty());
     // An unreadable file is a failure, not a usage error.

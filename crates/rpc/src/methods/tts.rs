@@ -117,7 +117,7 @@ pub struct ConvertParams {
     #[serde(rename = "voiceId", alias = "voice_id")]
     voice_id: Option<String>,
     model: Option<String>,
-    /// `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`.
+    /// `mp3` (the default), `opus`, `ogg`, `aac`, `pcm`, `wav` or `flac`.
     format: Option<String>,
     /// The speaking speed; 1 is normal.
     #[serde(default, deserialize_with = "speed")]

@@ -1,6 +1,7 @@
 //! Speech to text.
 
 mod request;
+mod stream;
 mod subtitles;
 mod transcribe;
 

@@ -26,6 +26,8 @@ pub struct TranscribeRequest {
     pub model: Option<String>,
     /// Whether to request timestamps from providers that charge for them.
     pub timestamps: bool,
+    /// Whether to translate the speech to English.
+    pub translate: bool,
 }
 
 impl TranscribeRequest {
@@ -39,6 +41,7 @@ impl TranscribeRequest {
             provider: None,
             model: None,
             timestamps: true,
+            translate: false,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Audio to text: `stt.transcribe`.
 
 use super::request::{self, Checked, TranscribeRequest};
+use super::stream;
 use crate::attempt::{Attempt, Tries};
 use crate::cpu::CpuPermits;
 use crate::handle::State;
-use crate::provider::Service;
+use crate::provider::{ProviderId, Service};
 use crate::retry::repeated;
-use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, Word};
+use crate::stt::{self, Segment, SttCall, SttId, SttProvider, SttResult, TranscriptStream, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
@@ -40,15 +41,42 @@ pub struct Transcript {
 }
 
 /// Audio with its recognized properties.
-struct InspectedAudio {
+pub(super) struct InspectedAudio {
     kind: Option<Kind>,
     /// The measured duration.
     duration_ms: Option<u64>,
 }
 
+/// What a caller asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    Whole,
+    /// Pieces, if the provider streams them.
+    Pieces,
+}
+
+/// The answer of a provider.
+pub(super) enum Heard {
+    Whole(SttResult),
+    Pieces(TranscriptStream),
+}
+
 impl Voice {
-    /// Transcribes audio. Dropping the future cancels the work.
+    /// Transcribes or translates audio. Dropping the future cancels the work.
     pub async fn transcribe(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
+        let (id, heard, looked, attempts) = self.recognize(request, Want::Whole).await?;
+        match heard {
+            Heard::Whole(recognized) => Ok(transcript(id, recognized, &looked, attempts)),
+            Heard::Pieces(_) => Err(VoiceError::Internal("a transcript came in pieces")),
+        }
+    }
+
+    /// Tries the providers in order.
+    pub(super) async fn recognize(
+        &self,
+        request: TranscribeRequest,
+        want: Want,
+    ) -> Result<(SttId, Heard, InspectedAudio, Vec<Attempt>), VoiceError> {
         let state = self.state();
         let sniffed = sniff(&request.audio);
         let checked = request::check(&request, &state.settings.stt, sniffed)?;
@@ -56,16 +84,21 @@ impl Voice {
             Some(id) => id,
             None => self.chosen(&state).await.ok_or_else(nobody)?.0,
         };
+        let may_help = |id: &SttId| !request.translate || id.provider().translates();
+        if !may_help(&first) {
+            return Err(cannot_translate(first));
+        }
         let looked = look(&state.resources.cpu, &request.audio, &checked).await?;
         let others = state.settings.stt.fallback.iter().copied();
+        let others = others.filter(|id| *id != first && may_help(id));
         let mut tries = Tries::default();
-        for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
+        for id in std::iter::once(first).chain(others) {
             let mut asked = request.clone();
             asked.model = asked.model.filter(|_| id == first);
-            match self.listen(&state, id, asked, &looked).await {
-                Ok(recognized) => {
+            match self.listen(&state, id, asked, &looked, want).await {
+                Ok(heard) => {
                     tries.attempts.push(Attempt::good(id.as_str()));
-                    return Ok(transcript(id, recognized, &looked, tries.attempts));
+                    return Ok((id, heard, looked, tries.attempts));
                 }
                 Err(error) => tries.failed(id.as_str(), error)?,
             }
@@ -80,31 +113,20 @@ impl Voice {
         id: SttId,
         asked: TranscribeRequest,
         looked: &InspectedAudio,
-    ) -> Result<SttResult, VoiceError> {
-        let endpoint = self.endpoint(state, id).await?;
-        self.note_use(&endpoint);
+        want: Want,
+    ) -> Result<Heard, VoiceError> {
+        let call = self.call(state, id, asked, looked).await?;
         let provider = id.provider();
-        if matches!(provider.about.service, Service::Program { .. }) {
-            state.resources.programs.check_queue()?;
-        }
-        let (audio, kind) =
-            fitting(&state.resources.cpu, provider, &asked.audio, looked.kind).await?;
-        let settings = state.settings.stt.providers.get(&id).cloned();
-        let settings = settings.unwrap_or_default();
-        let call = SttCall {
-            audio,
-            kind,
-            declared: asked.format,
-            language: asked.language.or_else(|| settings.language.clone()),
-            prompt: asked.prompt.filter(|_| provider.takes_hints),
-            timestamps: asked.timestamps,
-            model: asked.model.or_else(|| settings.model.clone()),
-            base_url: endpoint.base_url,
-            key: endpoint.key,
-            settings,
-        };
-        let counting = usage::begin("stt", id.as_str());
         let resources = &state.resources;
+        if want == Want::Pieces
+            && let Some(streaming) = &provider.streaming
+            && (streaming.can)(&call)
+        {
+            let duration_ms = looked.duration_ms.unwrap_or_default();
+            let begun = stream::begun(resources, (id, streaming), &call, duration_ms);
+            return Ok(Heard::Pieces(begun.await?));
+        }
+        let counting = usage::begin("stt", id.as_str());
         let listening = repeated(resources, &provider.about, || {
             (provider.listen)(resources, &call)
         });
@@ -119,7 +141,49 @@ impl Voice {
         // If the provider reports no language, use the requested one.
         let asked = call.language.as_deref();
         recognized.language = recognized.language.or_else(|| asked.map(stt::in_short));
-        Ok(recognized)
+        if call.translate {
+            recognized.language = Some("en".to_owned());
+        }
+        Ok(Heard::Whole(recognized))
+    }
+
+    /// Resolves the parameters of a call.
+    async fn call(
+        &self,
+        state: &State,
+        id: SttId,
+        asked: TranscribeRequest,
+        looked: &InspectedAudio,
+    ) -> Result<SttCall, VoiceError> {
+        let endpoint = self.endpoint(state, id).await?;
+        self.note_use(&endpoint);
+        let provider = id.provider();
+        if matches!(provider.about.service, Service::Program { .. }) {
+            state.resources.programs.check_queue()?;
+        }
+        let (audio, kind) =
+            fitting(&state.resources.cpu, provider, &asked.audio, looked.kind).await?;
+        let settings = state.settings.stt.providers.get(&id).cloned();
+        let settings = settings.unwrap_or_default();
+        let model = match &provider.translator {
+            Some(translator) if asked.translate => {
+                translator.choose(asked.model, settings.model.as_ref())?
+            }
+            _ => asked.model.or_else(|| settings.model.clone()),
+        };
+        Ok(SttCall {
+            audio,
+            kind,
+            declared: asked.format,
+            language: asked.language.or_else(|| settings.language.clone()),
+            prompt: asked.prompt.filter(|_| provider.takes_hints),
+            timestamps: asked.timestamps,
+            translate: asked.translate,
+            model,
+            base_url: endpoint.base_url,
+            key: endpoint.key,
+            settings,
+        })
     }
 }
 
@@ -226,6 +290,14 @@ fn milliseconds(recognized: &SttResult) -> Option<u64> {
     recognized
         .duration_seconds
         .map(|seconds| (seconds * 1000.0) as u64)
+}
+
+fn cannot_translate(id: SttId) -> VoiceError {
+    let all = SttId::ALL.iter();
+    let all = all.filter(|id| id.provider().translates());
+    let all: Vec<&str> = all.map(|id| id.as_str()).collect();
+    let reason = format!("{id} does not translate; {} do", all.join(", "));
+    VoiceError::invalid("provider", reason)
 }
 
 fn nobody() -> VoiceError {

@@ -104,7 +104,7 @@ impl Job {
         }
         let samples = Samples::new(Arc::clone(state), self.id, self.calls.clone());
         let (audio, duration_ms) = match self.format {
-            Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
+            Format::Wav | Format::Flac | Format::Aac => self.make_whole(state, samples).await?,
             format => encode_as_it_comes(&state.resources.cpu, self.id, samples, format).await?,
         };
         Ok(Made {
@@ -131,15 +131,17 @@ impl Job {
             samples: all,
         };
         let (id, duration_ms) = (self.id, sound.duration_ms());
-        let wav = state
+        let is_aac = self.format == Format::Aac;
+        let format = if is_aac { Format::Wav } else { self.format };
+        let whole = state
             .resources
             .cpu
-            .run(move || encode(&sound, Format::Wav).map_err(|error| broken(id, &error)));
-        let wav = Bytes::from(wav.await?);
-        if self.format == Format::Aac {
-            return Ok((aac(&state.resources.programs, wav).await?, duration_ms));
+            .run(move || encode(&sound, format).map_err(|error| broken(id, &error)));
+        let whole = Bytes::from(whole.await?);
+        if is_aac {
+            return Ok((aac(&state.resources.programs, whole).await?, duration_ms));
         }
-        Ok((wav, duration_ms))
+        Ok((whole, duration_ms))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `request` validates, and `order` selects the persona, the providers and the text. `made` synthesizes the
 //! complete audio with one provider. `stream` forwards audio as it arrives, and `noted` observes that.
-//! `samples` joins several pieces of text into one audio.
+//! `samples` joins several pieces of text into one audio. `voices` lists the voices of a provider.
 
 mod complete;
 mod convert;
@@ -11,8 +11,10 @@ mod order;
 mod request;
 mod samples;
 mod stream;
+mod voices;
 
 pub(crate) use complete::Made;
 pub use convert::Converted;
 pub use request::SpeechRequest;
 pub use stream::Streamed;
+pub use voices::OfferedVoice;

@@ -54,11 +54,9 @@ impl Voice {
                 "contains nothing that can be spoken",
             ));
         }
-        let of_persona = persona.as_ref().and_then(|persona| persona.provider);
-        let first = match checked.provider.or(of_persona) {
-            Some(id) => id,
-            None => self.chosen(&state).await.ok_or_else(nobody)?.0,
-        };
+        let first = self
+            .speaker(&state, checked.provider, persona.as_ref())
+            .await?;
         let others = state.settings.tts.fallback.iter().copied();
         let speakers = std::iter::once(first).chain(others.filter(|id| *id != first));
         Ok(Order {
@@ -69,6 +67,19 @@ impl Voice {
             request,
             state,
         })
+    }
+
+    /// The provider that speaks: the requested one, else the persona's, else the configured one.
+    pub(super) async fn speaker(
+        &self,
+        state: &State,
+        requested: Option<TtsId>,
+        persona: Option<&Persona>,
+    ) -> Result<TtsId, VoiceError> {
+        match requested.or_else(|| persona?.provider) {
+            Some(id) => Ok(id),
+            None => Ok(self.chosen(state).await.ok_or_else(nobody)?.0),
+        }
     }
 
     /// The persona with this ID, no persona for `none`, and the active persona for `None`.

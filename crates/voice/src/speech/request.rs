@@ -70,10 +70,7 @@ pub(crate) fn check(
     request: &SpeechRequest,
     settings: &VoiceSettings,
 ) -> Result<Checked, VoiceError> {
-    if !settings.tts.enabled {
-        let hint = "Speech is switched off: call `tts.enable`.";
-        return Err(VoiceError::not_configured("voice.tts.enabled", hint));
-    }
+    check_enabled(settings)?;
     let is_nothing = |c: char| c.is_whitespace() || c.is_control();
     if request.text.chars().all(is_nothing) {
         return Err(VoiceError::invalid("text", "must not be empty"));
@@ -106,6 +103,14 @@ pub(crate) fn check(
     })
 }
 
+pub(crate) fn check_enabled(settings: &VoiceSettings) -> Result<(), VoiceError> {
+    if settings.tts.enabled {
+        return Ok(());
+    }
+    let hint = "Speech is switched off: call `tts.enable`.";
+    Err(VoiceError::not_configured("voice.tts.enabled", hint))
+}
+
 fn number(field: &str, value: Option<f64>, range: &RangeInclusive<f64>) -> Result<(), VoiceError> {
     match value {
         Some(value) if !range.contains(&value) => {
@@ -121,16 +126,18 @@ fn number(field: &str, value: Option<f64>, range: &RangeInclusive<f64>) -> Resul
 }
 
 fn name(field: &str, value: Option<&str>) -> Result<(), VoiceError> {
-    let Some(value) = value else { return Ok(()) };
-    let is_good = !value.trim().is_empty()
-        && value.chars().nth(MAX_NAME_CHARACTERS).is_none()
-        && !value.chars().any(char::is_control);
-    if is_good {
-        Ok(())
-    } else {
-        let reason = format!("one line of 1 to {MAX_NAME_CHARACTERS} characters");
-        Err(VoiceError::invalid(field, reason))
+    if value.is_none_or(is_name) {
+        return Ok(());
     }
+    let reason = format!("one line of 1 to {MAX_NAME_CHARACTERS} characters");
+    Err(VoiceError::invalid(field, reason))
+}
+
+/// Whether a request can name this voice or model.
+pub(crate) fn is_name(value: &str) -> bool {
+    !value.trim().is_empty()
+        && value.chars().nth(MAX_NAME_CHARACTERS).is_none()
+        && !value.chars().any(char::is_control)
 }
 
 fn format(name: Option<&str>) -> Result<Format, VoiceError> {

@@ -123,10 +123,11 @@ impl Voice {
     }
 }
 
-/// A WAV that is encoded while streaming has no length in its header. Do not cache it, because a request for
-/// the complete audio returns a better one.
+/// A WAV or FLAC that is encoded while streaming has no length in its header. Do not cache it, because a request
+/// for the complete audio returns a better one.
 fn is_kept(job: &Job, most: u64) -> bool {
-    job.is_kept && most > 0 && (job.format != Format::Wav || job.native().is_some())
+    let has_length = !matches!(job.format, Format::Wav | Format::Flac);
+    job.is_kept && most > 0 && (has_length || job.native().is_some())
 }
 
 /// Streams the provider's native output.

@@ -49,6 +49,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: |kind| !matches!(kind, Kind::Pcm { .. }),
     max_bytes: 2_000_000_000,
     takes_hints: true,
+    translator: None,
+    streaming: None,
     listen: |resources, call| listen(resources, call).boxed(),
 };
 

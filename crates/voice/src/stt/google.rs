@@ -59,6 +59,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: only_wav,
     max_bytes: 128 * MIB,
     takes_hints: true,
+    translator: None,
+    streaming: None,
     listen: |resources, call| listen(resources, call).boxed(),
 };
 

@@ -37,6 +37,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: |kind| usual(kind) && !matches!(kind, Kind::M4a),
     max_bytes: 500_000_000,
     takes_hints: true,
+    translator: None,
+    streaming: None,
     listen: |resources, call| transcriptions::transcribe(resources, call, ID, fields(call)).boxed(),
 };
 

@@ -1,6 +1,7 @@
 //! Speech-to-text providers: their list, and one file per provider.
 
 mod deepgram;
+mod events;
 mod google;
 mod groq;
 mod hint;
@@ -10,10 +11,16 @@ mod mistral;
 mod openai;
 mod reading;
 mod sherpa_onnx;
+mod stream;
 mod transcriptions;
+mod translate;
 mod voxtral;
 mod whisper_cli;
 mod words;
+
+pub(crate) use stream::{Streaming, pieces_of};
+pub use stream::{TokenUsage, TranscriptPiece, TranscriptStream};
+pub(crate) use translate::Translator;
 
 use crate::VoiceError;
 use crate::provider::{About, ProviderSettings, providers};
@@ -36,8 +43,19 @@ pub struct SttProvider {
     pub max_bytes: usize,
     /// Whether the provider supports a hint about the content.
     pub takes_hints: bool,
+    /// How the provider translates speech to English; `None` if it does not.
+    pub(crate) translator: Option<Translator>,
+    /// How the provider transcribes piece by piece; `None` if it returns only whole transcripts.
+    pub(crate) streaming: Option<Streaming>,
     /// Transcribes the audio.
     pub(crate) listen: for<'a> fn(&'a Resources, &'a SttCall) -> Listening<'a>,
+}
+
+impl SttProvider {
+    /// Whether the provider translates speech to English.
+    pub const fn translates(&self) -> bool {
+        self.translator.is_some()
+    }
 }
 
 /// The result of `listen`.
@@ -86,6 +104,8 @@ pub(crate) struct SttCall {
     pub(crate) prompt: Option<String>,
     /// Whether timestamps are requested. Where they are free, they are always requested.
     pub(crate) timestamps: bool,
+    /// Whether the speech is translated to English.
+    pub(crate) translate: bool,
     pub(crate) model: Option<String>,
     /// The vendor's address including its version segment. `None` for programs.
     pub(crate) base_url: Option<Url>,

@@ -10,13 +10,18 @@
 //! - `include[]=logprobs` requires `json` and a gpt-4o model other than the diarizing one.
 //! - The diarizing model accepts no prompt, returns timestamps as `diarized_json`, and requires
 //!   `chunking_strategy` for audio longer than 30 seconds.
+//! - `stream=true` returns server-sent events: `transcript.text.delta` with `delta`, and `transcript.text.done`
+//!   with `text` and `usage` (`TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in the vendor's OpenAPI
+//!   document). It "is not supported for the `whisper-1` model and will be ignored".
+//! - `POST audio/translations` (<https://platform.openai.com/docs/api-reference/audio/createTranslation>)
+//!   takes `prompt` in English, `response_format` and no language; "only `whisper-1` is currently available".
 //! - `language` is ISO 639-1; `prompt` is a text in the language of the audio.
 //!
 //! The default model is `whisper-1`, the only one with word timestamps. Unknown models are called like
 //! Whisper, because compatible servers work that way. Models with `transcribe` in their name, as `OpenAI`'s
 //! newer ones have, are asked for plain JSON.
 
-use super::{MIB, SttCall, SttProvider, language, transcriptions, usual};
+use super::{MIB, Streaming, SttCall, SttProvider, Translator, language, transcriptions, usual};
 use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, OPENAI};
 use futures_util::FutureExt;
 
@@ -37,10 +42,23 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: usual,
     max_bytes: 25 * MIB,
     takes_hints: true,
+    translator: Some(Translator {
+        model: Some(DEFAULT_MODEL),
+        lacks: |model| model.contains("transcribe"),
+    }),
+    streaming: Some(Streaming {
+        can: does_stream,
+        begin: |resources, call| {
+            transcriptions::stream(resources, call, ID, streamed(call)).boxed()
+        },
+    }),
     listen: |resources, call| transcriptions::transcribe(resources, call, ID, fields(call)).boxed(),
 };
 
 fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
+    if call.translate {
+        return translation(call);
+    }
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let mut fields = vec![("model", model.to_owned())];
     if let Some(language) = language::wanted(call.language.as_deref()) {
@@ -61,6 +79,31 @@ fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
     } else {
         fields.extend(verbose(call.timestamps));
     }
+    fields
+}
+
+/// The fields of a translation to English.
+pub(super) fn translation(call: &SttCall) -> Vec<(&'static str, String)> {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    let mut fields = vec![("model", model.to_owned())];
+    if let Some(prompt) = &call.prompt {
+        fields.push(("prompt", prompt.clone()));
+    }
+    fields.push(("response_format", "verbose_json".to_owned()));
+    fields
+}
+
+/// Whether the model streams text. The diarizing model is left out: its events are segments of speakers.
+fn does_stream(call: &SttCall) -> bool {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    model.starts_with("gpt-") && model.contains("transcribe") && !model.contains("diarize")
+}
+
+/// The fields of a streamed transcription. The probabilities would be part of every event.
+fn streamed(call: &SttCall) -> Vec<(&'static str, String)> {
+    let mut fields = fields(call);
+    fields.retain(|(name, _)| *name != "include[]");
+    fields.push(("stream", "true".to_owned()));
     fields
 }
 

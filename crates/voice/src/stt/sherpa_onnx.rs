@@ -8,6 +8,7 @@ mod layout;
 mod metadata;
 
 use super::language::primary;
+use super::translate::WITH_ITS_MODEL;
 use super::words::{Piece, words};
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
@@ -47,6 +48,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: only_wav,
     max_bytes: MAX_WAV_BYTES,
     takes_hints: false,
+    translator: Some(WITH_ITS_MODEL),
+    streaming: None,
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
@@ -56,6 +59,10 @@ async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, Voic
     let layout = look
         .map_err(|_panic| VoiceError::Internal("the task that inspects a model panicked"))?
         .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
+    if call.translate && !layout.translates() {
+        let reason = "only a Whisper model translates; the configured model is another";
+        return Err(VoiceError::invalid("model", reason));
+    }
     let permit = resources.programs.permit(ID).await?;
     let directory = resources.programs.workspace(AUDIO, &call.audio);
     let directory = in_time(permit.until, ID, directory).await?;
@@ -102,6 +109,9 @@ fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
     let language = call.language.as_deref().and_then(primary);
     if let Some((name, language)) = layout.language.zip(language) {
         arguments.push(format!("--{name}={language}").into());
+    }
+    if call.translate {
+        arguments.push("--whisper-task=translate".into());
     }
     arguments.push(audio.into());
     arguments

@@ -1,17 +1,18 @@
-//! `POST {base}/audio/transcriptions`, `OpenAI`'s transcription API, which Groq, Mistral and vLLM also
-//! implement: a file and some fields in, JSON out. Each provider's file defines its fields.
+//! `POST {base}/audio/transcriptions` and `audio/translations`, `OpenAI`'s transcription API, which Groq, Mistral
+//! and vLLM also implement, not all of them with translations: a file and some fields in, JSON out. Each provider's
+//! file defines its fields.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
 //! `transcription_segment.py` and `transcription_diarized.py` in `OpenAI`'s Python library, which is
 //! generated from its OpenAPI description.
 
-use super::{SttCall, SttResult, label, language, reading};
+use super::{SttCall, SttResult, TranscriptStream, events, label, language, pieces_of, reading};
 use crate::VoiceError;
 use crate::resources::{Resources, join, key_header};
 use reqwest::header::AUTHORIZATION;
 use reqwest::multipart::{Form, Part};
-use reqwest::{Body, RequestBuilder};
+use reqwest::{Body, RequestBuilder, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
@@ -23,10 +24,48 @@ pub(super) async fn transcribe(
     provider: &'static str,
     fields: Vec<(&'static str, String)>,
 ) -> Result<SttResult, VoiceError> {
-    let url = join(address(call)?, "audio/transcriptions");
+    let response = send(resources, call, provider, fields).await?;
+    whole(resources, provider, response).await
+}
+
+/// Like [`transcribe`], for fields that request a stream. Waits for the first piece.
+pub(super) async fn stream(
+    resources: &Resources,
+    call: &SttCall,
+    provider: &'static str,
+    fields: Vec<(&'static str, String)>,
+) -> Result<TranscriptStream, VoiceError> {
+    let response = send(resources, call, provider, fields).await?;
+    if events::is_stream(&response) {
+        return events::begun(provider, resources.pieces(provider, response)).await;
+    }
+    // Some compatible servers ignore the field.
+    let recognized = whole(resources, provider, response).await?;
+    Ok(pieces_of(recognized.text))
+}
+
+async fn send(
+    resources: &Resources,
+    call: &SttCall,
+    provider: &'static str,
+    fields: Vec<(&'static str, String)>,
+) -> Result<Response, VoiceError> {
+    let path = if call.translate {
+        "audio/translations"
+    } else {
+        "audio/transcriptions"
+    };
+    let url = join(address(call)?, path);
     let post = with_key(provider, resources.post(url), call)?;
     let post = post.multipart(form(call, fields)?);
-    let response = resources.send(provider, post).await?;
+    resources.send(provider, post).await
+}
+
+async fn whole(
+    resources: &Resources,
+    provider: &'static str,
+    response: Response,
+) -> Result<SttResult, VoiceError> {
     let answer = resources.text(provider, response).await?;
     let answer: Answer = reading::json(provider, &answer)?;
     Ok(answer.recognized())

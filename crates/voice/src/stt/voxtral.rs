@@ -31,6 +31,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: usual,
     max_bytes: 25 * MIB,
     takes_hints: false,
+    translator: None,
+    streaming: None,
     listen: |resources, call| listen(resources, call).boxed(),
 };
 

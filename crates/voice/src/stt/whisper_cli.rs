@@ -1,12 +1,14 @@
 //! whisper.cpp's `whisper-cli` (<https://github.com/ggml-org/whisper.cpp>, `examples/cli/README.md`).
 //!
 //! It reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
-//! used, because it also removes the times from the JSON. The hint can only be passed as an argument, which
-//! other users of the machine can read while the program runs.
+//! used, because it also removes the times from the JSON. `-tr` translates to English; a model for English
+//! alone ignores it. The hint can only be passed as an argument, which other users of the machine can read
+//! while the program runs.
 
 mod written;
 
 use super::language::primary;
+use super::translate::WITH_ITS_MODEL;
 use super::{MAX_WAV_BYTES, SttCall, SttProvider, SttResult, only_wav};
 use crate::VoiceError;
 use crate::programs::{Job, Programs, absolute, in_time, not_found, open_own_file};
@@ -42,6 +44,8 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
     accepts: only_wav,
     max_bytes: MAX_WAV_BYTES,
     takes_hints: true,
+    translator: Some(WITH_ITS_MODEL),
+    streaming: None,
     listen: |resources, call| listen(resources, call).boxed(),
 };
 
@@ -114,6 +118,9 @@ fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
         directory.join(RESULT).into(),
         "-np".into(),
     ];
+    if call.translate {
+        arguments.push("-tr".into());
+    }
     // An option with a value consumes the next argument, even one that begins with a dash.
     let prompt = call.prompt.as_deref().map(without_nul);
     if let Some(prompt) = prompt.filter(|prompt| !prompt.is_empty()) {

@@ -38,6 +38,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     streams: false,
     speed: None,
     parameters: &[Parameter::Voice, Parameter::Model],
+    voices: None,
     speak: |resources, call| speak(resources, call).boxed(),
     ignores: |_| Vec::new(),
 };

@@ -12,13 +12,17 @@
 //! - <https://elevenlabs.io/docs/api-reference/voices/settings/get>: `stability` and `similarity_boost` from
 //!   0 to 1; <https://elevenlabs.io/docs/eleven-agents/customization/voice/speed-control>: `speed` from 0.7
 //!   to 1.2.
+//! - <https://elevenlabs.io/docs/api-reference/voices/get-all>: `GET /v1/voices` returns the account's voices,
+//!   `{"voices": [{"voice_id", "name", …}]}`.
 //! - <https://elevenlabs.io/docs/overview/models>: characters per request, 5,000 (v3), 10,000 (multilingual
 //!   v2), 30,000 and more (flash). The limit here is the lowest of them.
 
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
+use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
 use crate::resources::{Resources, join, key_header};
+use crate::speech::OfferedVoice;
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
 use reqwest::header::ACCEPT;
@@ -56,6 +60,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     speed: Some(0.7..=1.2),
     // A request has no field for pitch or instructions, and the models detect the language from the text.
     parameters: &[Parameter::Voice, Parameter::Model, Parameter::Stability],
+    voices: Some(|resources, endpoint| voices(resources, endpoint).boxed()),
     speak: |resources, call| speak(resources, call).boxed(),
     ignores: |_| Vec::new(),
 };
@@ -79,6 +84,17 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     }
     let body = wire::audio(resources, ID, request.json(&body(call))).await?;
     Ok(Speech { encoding, body })
+}
+
+async fn voices(
+    resources: &Resources,
+    endpoint: &Endpoint,
+) -> Result<Vec<OfferedVoice>, VoiceError> {
+    let mut request = resources.get(wire::of_endpoint(endpoint, "voices")?);
+    if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "")? {
+        request = request.header("xi-api-key", key);
+    }
+    wire::voices(resources, ID, request).await
 }
 
 fn body(call: &TtsCall) -> Value {
@@ -125,9 +141,9 @@ fn output(want: RequestedOutput) -> Result<(&'static str, Encoding), VoiceError>
         }
         RequestedOutput::Native(Format::Pcm) => Ok(("pcm_24000", Encoding::Native(Format::Pcm))),
         RequestedOutput::Samples => Ok(("pcm_24000", Encoding::Samples { rate: SAMPLE_RATE })),
-        RequestedOutput::Native(Format::Aac | Format::Wav) => Err(VoiceError::Internal(
-            "ElevenLabs was called with a format that it does not support",
-        )),
+        RequestedOutput::Native(Format::Aac | Format::Wav | Format::Flac) => Err(
+            VoiceError::Internal("ElevenLabs was called with a format that it does not support"),
+        ),
     }
 }
 

@@ -8,6 +8,8 @@
 //!   20 semitones), `sampleRateHertz`. The response is `{"audioContent": base64}`.
 //! - <https://docs.cloud.google.com/text-to-speech/docs/reference/rest/v1/AudioConfig>: `speakingRate` is
 //!   0.25 to 2; it was 4 in older versions of the page.
+//! - <https://cloud.google.com/text-to-speech/docs/reference/rest/v1/voices/list>: `GET /v1/voices` returns
+//!   `{"voices": [{"name", "languageCodes", …}]}`, all of them without `languageCode`.
 //! - <https://cloud.google.com/docs/authentication/api-keys-use>: the key is sent in `X-Goog-Api-Key`.
 //! - Chirp voices reject a request that names a rate or a pitch, even the neutral one (reported in
 //!   home-assistant/core, issues 130843 and 144824), so neutral values are not sent.
@@ -15,8 +17,10 @@
 use super::audio_content::AudioContent;
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
+use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, VOICE, hosted, setting};
 use crate::resources::{Resources, join, key_header};
+use crate::speech::OfferedVoice;
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_audio::Format;
@@ -50,6 +54,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     speed: Some(0.25..=2.0),
     // The name of a voice includes the model. A request has no field for stability or instructions.
     parameters: &[Parameter::Voice, Parameter::Pitch],
+    voices: Some(|resources, endpoint| voices(resources, endpoint).boxed()),
     speak: |resources, call| speak(resources, call).boxed(),
     ignores: |_| Vec::new(),
 };
@@ -111,6 +116,18 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let pieces = resources.pieces(ID, response);
     let body = wire::begun(ID, decoded(pieces)).await?;
     Ok(Speech { encoding, body })
+}
+
+/// The voices of all languages, because the language of a voice is in its name.
+async fn voices(
+    resources: &Resources,
+    endpoint: &Endpoint,
+) -> Result<Vec<OfferedVoice>, VoiceError> {
+    let mut request = resources.get(wire::of_endpoint(endpoint, "voices")?);
+    if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "")? {
+        request = request.header("x-goog-api-key", key);
+    }
+    wire::voices(resources, ID, request).await
 }
 
 /// Decodes the audio as the response arrives. Buffering it as text would take a third more memory.
@@ -176,9 +193,9 @@ fn output(want: RequestedOutput) -> Result<(&'static str, Encoding), VoiceError>
         }
         RequestedOutput::Native(Format::Wav) => Ok(("LINEAR16", Encoding::Native(Format::Wav))),
         RequestedOutput::Samples => Ok(("LINEAR16", Encoding::Wav)),
-        RequestedOutput::Native(Format::Aac | Format::Pcm) => Err(VoiceError::Internal(
-            "Google was called with a format that it does not support",
-        )),
+        RequestedOutput::Native(Format::Aac | Format::Pcm | Format::Flac) => Err(
+            VoiceError::Internal("Google was called with a format that it does not support"),
+        ),
     }
 }
 

@@ -8,9 +8,13 @@ mod openai;
 mod piper;
 mod wire;
 
+pub use openai::VOICES as OPENAI_VOICES;
+
 use crate::VoiceError;
+use crate::endpoint::Endpoint;
 use crate::provider::{About, ProviderSettings, providers};
 use crate::resources::Resources;
+use crate::speech::OfferedVoice;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -35,12 +39,18 @@ pub struct TtsProvider {
     /// The supported speeds, where 1 is normal. Other values are clamped. `None` if it has no speed.
     pub speed: Option<RangeInclusive<f64>>,
     pub(crate) parameters: &'static [Parameter],
+    /// Lists the voices that a request can name; `None` if there is no such list.
+    pub(crate) voices: Option<ListVoices>,
     /// Synthesizes the text. The bytes must match [`Speech::encoding`]. An error may also be the last item of
     /// the stream.
     pub(crate) speak: for<'a> fn(&'a Resources, &'a TtsCall) -> Speaking<'a>,
     /// The request fields that the selected model does not support although other models of the provider do.
     pub(crate) ignores: fn(&TtsCall) -> Vec<&'static str>,
 }
+
+/// Lists a provider's voices.
+pub(crate) type ListVoices =
+    for<'a> fn(&'a Resources, &'a Endpoint) -> BoxFuture<'a, Result<Vec<OfferedVoice>, VoiceError>>;
 
 /// The result of `speak`.
 pub(crate) type Speaking<'a> = BoxFuture<'a, Result<Speech, VoiceError>>;

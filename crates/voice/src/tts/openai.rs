@@ -8,20 +8,33 @@
 //! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is raw 24 kHz, signed 16-bit,
 //!   little-endian; `opus` is in Ogg; the response streams during synthesis.
 //!
+//! - The vendor has no list of its built-in voices. Compatible servers list theirs at `GET audio/voices`:
+//!   `{"voices": [{"id", "name"}]}` (`list_voices` in Kokoro-FastAPI's `openai_compatible.py`, also the format
+//!   that Open `WebUI`'s `get_available_voices` reads), or names only.
+//!
 //! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
 //! the first in the specification's list; all models have it.
 
 use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, wire};
 use crate::VoiceError;
+use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, MODEL, OPENAI, VOICE, setting};
 use crate::resources::{Resources, join, key_header};
+use crate::speech::OfferedVoice;
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
 use reqwest::header::AUTHORIZATION;
 use serde::Serialize;
 
 const DEFAULT_VOICE: &str = "alloy";
+/// The built-in voices of the vendor.
+pub const VOICES: [&str; 13] = [
+    "alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage",
+    "shimmer", "verse",
+];
 const DEFAULT_MODEL: &str = "gpt-4o-mini-tts";
+/// The vendor's own server.
+const HOST: &str = "api.openai.com";
 /// The rate of `pcm`.
 const SAMPLE_RATE: u32 = 24_000;
 
@@ -49,6 +62,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
         Format::Aac,
         Format::Pcm,
         Format::Wav,
+        Format::Flac,
     ],
     max_characters: 4096,
     max_bytes: usize::MAX,
@@ -56,6 +70,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     speed: Some(0.25..=4.0),
     // A request has no field for stability or pitch, and the models detect the language from the text.
     parameters: &[Parameter::Voice, Parameter::Model, Parameter::Instructions],
+    voices: Some(|resources, endpoint| voices(resources, endpoint).boxed()),
     speak: |resources, call| speak(resources, call).boxed(),
     ignores,
 };
@@ -95,6 +110,29 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     Ok(Speech { encoding, body })
 }
 
+/// The voices of a compatible server. A server without a list has the vendor's names.
+async fn voices(
+    resources: &Resources,
+    endpoint: &Endpoint,
+) -> Result<Vec<OfferedVoice>, VoiceError> {
+    let url = wire::of_endpoint(endpoint, "audio/voices")?;
+    if url.host_str() != Some(HOST) {
+        let mut request = resources.get(url);
+        if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "Bearer ")? {
+            request = request.header(AUTHORIZATION, key);
+        }
+        match wire::voices(resources, ID, request).await {
+            Err(VoiceError::Provider {
+                status: None | Some(404 | 405),
+                retryable: false,
+                ..
+            }) => {}
+            listed => return listed,
+        }
+    }
+    Ok(VOICES.map(OfferedVoice::named).to_vec())
+}
+
 /// The request fields that the selected model does not support.
 fn ignores(call: &TtsCall) -> Vec<&'static str> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
@@ -123,6 +161,7 @@ const fn output(want: RequestedOutput) -> (&'static str, Encoding) {
         Format::Aac => "aac",
         Format::Pcm => "pcm",
         Format::Wav => "wav",
+        Format::Flac => "flac",
     };
     (name, Encoding::Native(format))
 }

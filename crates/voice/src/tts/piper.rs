@@ -54,6 +54,7 @@ pub(super) const PROVIDER: TtsProvider = TtsProvider {
     speed: Some(0.25..=4.0),
     // Its model has one voice, or numbered speakers, and one language.
     parameters: &[],
+    voices: None,
     speak: |resources, call| speak(resources, call).boxed(),
     ignores: |_| Vec::new(),
 };

@@ -3,12 +3,15 @@
 
 use super::TtsCall;
 use crate::VoiceError;
-use crate::resources::Resources;
+use crate::endpoint::Endpoint;
+use crate::resources::{Resources, join};
+use crate::speech::OfferedVoice;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
+use serde::Deserialize;
 use url::Url;
 
 /// Bytes as they arrive; an error is the last item.
@@ -19,6 +22,57 @@ pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     call.base_url.as_ref().ok_or(VoiceError::Internal(
         "a provider was called without its URL",
     ))
+}
+
+/// An address of the vendor's, for a request that is not speech.
+pub(super) fn of_endpoint(endpoint: &Endpoint, path: &str) -> Result<Url, VoiceError> {
+    let base = endpoint.base_url.as_ref();
+    let missing = VoiceError::Internal("a provider was called without its URL");
+    Ok(join(base.ok_or(missing)?, path))
+}
+
+/// A list of voices. The vendors name the same things differently.
+#[derive(Deserialize)]
+struct Listed {
+    voices: Vec<ListedVoice>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ListedVoice {
+    Name(String),
+    Voice {
+        id: Option<String>,
+        voice_id: Option<String>,
+        name: Option<String>,
+    },
+}
+
+impl ListedVoice {
+    fn offered(self) -> Option<OfferedVoice> {
+        match self {
+            Self::Name(name) => Some(OfferedVoice::named(&name)),
+            Self::Voice { id, voice_id, name } => {
+                let id = id.or(voice_id).or_else(|| name.clone())?;
+                let name = name.unwrap_or_else(|| id.clone());
+                Some(OfferedVoice { id, name })
+            }
+        }
+    }
+}
+
+/// Requests a list of voices.
+pub(super) async fn voices(
+    resources: &Resources,
+    id: &'static str,
+    request: RequestBuilder,
+) -> Result<Vec<OfferedVoice>, VoiceError> {
+    let response = resources.send(id, request).await?;
+    let answer = resources.text(id, response).await?;
+    let listed: Listed = serde_json::from_slice(&answer)
+        .map_err(|_| VoiceError::failed(id, "returned an invalid response", false))?;
+    let offered = listed.voices.into_iter().filter_map(ListedVoice::offered);
+    Ok(offered.collect())
 }
 
 /// Sends a request and waits for the first bytes of audio. Text and JSON are rejected whatever the status,

@@ -17,7 +17,7 @@ const KINDS: [Kind; 8] = [
 ];
 
 const SPEAKERS: &str = "| speaks | its own formats | longest request | speed | voice, model | stability | pitch | language | instructions | streams |";
-const LISTENERS: &str = "| listens | takes as it is | largest request | times | confidence | hears which language | hint | models |";
+const LISTENERS: &str = "| listens | takes as it is | largest request | times | confidence | hears which language | hint | models | translates |";
 
 fn or_none(list: &[&str]) -> String {
     if list.is_empty() {
@@ -90,7 +90,7 @@ fn listener(id: SttId) -> String {
         .filter(|(_, lack)| !listener_lacks(id, *lack));
     let times: Vec<&str> = times.map(|(name, _)| name).collect();
     format!(
-        "| `{id}` | {} | {} | {} | {} | {} | {} | {} |",
+        "| `{id}` | {} | {} | {} | {} | {} | {} | {} | {} |",
         or_none(&kinds),
         size(can.max_bytes),
         or_none(&times),
@@ -98,6 +98,7 @@ fn listener(id: SttId) -> String {
         yes(listener_lacks(id, Lack::HeardLanguage)),
         yes(listener_lacks(id, Lack::Hint)),
         yes(listener_lacks(id, Lack::Model)),
+        yes(!can.translates()),
     )
 }
 

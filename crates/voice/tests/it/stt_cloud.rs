@@ -4,6 +4,8 @@
 mod hears;
 mod long;
 mod reaches;
+mod streams;
+mod translates;
 
 pub use crate::conformance_stt::bench::Bench;
 use crate::vendor::listener::KEY;

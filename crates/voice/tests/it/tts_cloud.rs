@@ -6,3 +6,4 @@ mod coqui;
 mod elevenlabs;
 mod google;
 mod openai;
+mod voices;

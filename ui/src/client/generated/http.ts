@@ -1137,8 +1137,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Converts text to speech, for clients of OpenAI's API */
+        /** Converts text to speech, for clients of OpenAI's API; with the `stream_format` sse, the answer is server-sent events */
         post: operations["openai.speech"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/voices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the voices of the speech provider, or of the one that `model` in the query names */
+        get: operations["openai.voices"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1154,8 +1171,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Transcribes a recording, for clients of OpenAI's API */
+        /** Transcribes a recording, for clients of OpenAI's API; with `stream`, the answer is server-sent events */
         post: operations["openai.transcriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audio/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Translates a recording to English, for clients of OpenAI's API */
+        post: operations["openai.translations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2344,7 +2378,7 @@ export interface components {
             /** @description The provider's name or id of the voice. */
             voiceId?: string | null;
             model?: string | null;
-            /** @description `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`. */
+            /** @description `mp3` (the default), `opus`, `ogg`, `aac`, `pcm`, `wav` or `flac`. */
             format?: string | null;
             /**
              * Format: double
@@ -2376,7 +2410,7 @@ export interface components {
             input: string;
             /** @description One of `OpenAI`'s voices, which other providers ignore, or a voice of the provider. */
             voice?: components["schemas"]["VoiceName"] | null;
-            /** @description mp3, opus, aac, wav or pcm; mp3 by default. */
+            /** @description mp3, opus, aac, flac, wav or pcm; mp3 by default. */
             response_format?: string | null;
             /**
              * Format: double
@@ -2385,16 +2419,28 @@ export interface components {
             speed?: number | null;
             /** @description Instructions on how to speak. */
             instructions?: string | null;
-            /** @description Only `audio` is supported. */
+            /** @description `audio`, the default, for the audio itself, or `sse` for server-sent events. */
             stream_format?: string | null;
         };
         /** @description A voice by name, or a custom voice by id. */
         VoiceName: string | {
             id: string;
         };
+        /** @description The list of voices. */
+        VoiceList: {
+            /** @description Empty if the provider has no voices to choose from. */
+            voices: components["schemas"]["OfferedVoice"][];
+        };
+        /** @description A voice of a provider. */
+        OfferedVoice: {
+            /** @description The value for `voice` in requests. */
+            id: string;
+            /** @description The display name. */
+            name: string;
+        };
         /** @description The JSON response. The other formats are plain text. */
         Transcription: {
-            /** @description The recognized text. */
+            /** @description The recognized text, or its translation. */
             text: string;
         };
         /** @description The form. Unknown fields are ignored. */
@@ -2422,8 +2468,32 @@ export interface components {
             temperature?: number | null;
             /** @description word or segment, with `verbose_json`; segment by default. */
             "timestamp_granularities[]"?: string[] | null;
-            /** @description Only `false` is supported. */
+            /** @description Whether to send the text as server-sent events; ignored for `whisper-1`. */
             stream?: boolean | null;
+        };
+        /** @description The form. Unknown fields are ignored. */
+        TranslationForm: {
+            /**
+             * Format: binary
+             * @description The recording, at most 25 MiB.
+             */
+            file: string;
+            /**
+             * @description `whisper-1`, which stands for the configured provider; a provider's id or alias; or both, as
+             *     `provider/model`.
+             */
+            model?: string | null;
+            /** @description The language of the recording, as an ISO 639-1 code, for local programs. */
+            language?: string | null;
+            /** @description Context for the recognition, in English. */
+            prompt?: string | null;
+            /** @description json, text, srt, `verbose_json` or vtt; json by default. */
+            response_format?: string | null;
+            /**
+             * Format: double
+             * @description 0 to 1; ignored.
+             */
+            temperature?: number | null;
         };
         /** @description The response to a delivery. */
         Answer: {
@@ -4651,6 +4721,35 @@ export interface operations {
             };
         };
     };
+    "openai.voices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoiceList"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     "openai.transcriptions": {
         parameters: {
             query?: never;
@@ -4661,6 +4760,39 @@ export interface operations {
         requestBody?: {
             content: {
                 "multipart/form-data": components["schemas"]["TranscriptionForm"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transcription"];
+                };
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAiError"] | components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "openai.translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "multipart/form-data": components["schemas"]["TranslationForm"];
             };
         };
         responses: {

@@ -2293,7 +2293,7 @@ export interface Interface {
         voiceId?: string | null;
         model?: string | null;
         /**
-         * `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`.
+         * `mp3` (the default), `opus`, `ogg`, `aac`, `pcm`, `wav` or `flac`.
          */
         format?: string | null;
         /**

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The formats, which are also the file extensions.
-const FORMATS: [&str; 6] = ["mp3", "opus", "ogg", "aac", "pcm", "wav"];
+const FORMATS: [&str; 7] = ["mp3", "opus", "ogg", "aac", "pcm", "wav", "flac"];
 
 /// `gatehouse voice say`
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub struct Say {
     /// The output file; - is standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// mp3, opus, ogg, aac, pcm or wav; from the extension of --output when omitted
+    /// mp3, opus, ogg, aac, pcm, wav or flac; from the extension of --output when omitted
     #[arg(long, value_parser = FORMATS)]
     format: Option<String>,
     /// The provider

@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub const KEY: &str = "sk-vendor-4711";
 /// The transcript of every recording.
 pub const TRANSCRIPT: &str = "Hello there.";
+/// The translation of every recording.
+pub const TRANSLATION: &str = "Good morning.";
 /// The input that it answers with 429.
 pub const REFUSED: &str = "Refuse this.";
 /// The error message for that input.
@@ -48,6 +50,7 @@ impl Vendor {
         let router = Router::new()
             .route("/v1/audio/speech", post(speak))
             .route("/v1/audio/transcriptions", post(listen))
+            .route("/v1/audio/translations", post(translate))
             .route("/v1/chat/completions", post(chat))
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(vendor.clone(), admit))
@@ -207,7 +210,7 @@ async fn speak(State(vendor): State<Vendor>, Json(body): Json<Value>) -> Respons
 /// The vendor's error for a transcription request, if any.
 fn fault_of_recording(form: &Form) -> Option<(u16, &'static str)> {
     let known = "file model language prompt response_format temperature include[] \
-        timestamp_granularities[]";
+        timestamp_granularities[] stream";
     let is_known = |name: &String| known.split(' ').any(|one| one == name);
     if !form.keys().all(is_known) {
         return Some((400, "Unrecognized request argument"));
@@ -226,7 +229,7 @@ fn fault_of_recording(form: &Form) -> Option<(u16, &'static str)> {
     let format = one("response_format");
     let fits = match one("model") {
         "whisper-1" => {
-            !form.contains_key("include[]")
+            !(form.contains_key("include[]") || form.contains_key("stream"))
                 && ["", "json", "text", "srt", "verbose_json", "vtt"].contains(&format)
         }
         "gpt-4o-transcribe" | "gpt-4o-mini-transcribe" => ["", "json"].contains(&format),
@@ -242,7 +245,8 @@ fn fault_of_recording(form: &Form) -> Option<(u16, &'static str)> {
     None
 }
 
-async fn listen(State(vendor): State<Vendor>, mut parts: Multipart) -> Response {
+/// Records the form; returns it with its file.
+async fn received(vendor: &Vendor, mut parts: Multipart) -> (Form, Vec<u8>) {
     let (mut form, mut recording) = (Form::new(), Vec::new());
     while let Some(field) = parts.next_field().await.unwrap() {
         let name = field.name().unwrap().to_owned();
@@ -256,6 +260,41 @@ async fn listen(State(vendor): State<Vendor>, mut parts: Multipart) -> Response 
         form.entry(name).or_default().push(value);
     }
     vendor.seen().heard.push(form.clone());
+    (form, recording)
+}
+
+/// <https://platform.openai.com/docs/api-reference/audio/createTranslation>
+async fn translate(State(vendor): State<Vendor>, parts: Multipart) -> Response {
+    let (form, recording) = received(&vendor, parts).await;
+    let known = "file model prompt response_format temperature";
+    let is_known = |name: &String| known.split(' ').any(|one| one == name);
+    if !form.keys().all(is_known) || form["model"] != ["whisper-1"] || sniff(&recording).is_none() {
+        return refuse(400, "Unrecognized request argument");
+    }
+    let segment = json!({ "id": 0, "seek": 0, "start": 0.125, "end": 0.5, "text": TRANSLATION,
+        "tokens": [1, 2], "temperature": 0.0, "avg_logprob": -0.1, "compression_ratio": 1.0,
+        "no_speech_prob": 0.01 });
+    let answer = match form.get("response_format") {
+        Some(format) if *format == ["verbose_json"] => json!({ "task": "translate",
+            "language": "english", "duration": 1.0, "text": TRANSLATION, "segments": [segment] }),
+        _ => json!({ "text": TRANSLATION }),
+    };
+    Json(answer).into_response()
+}
+
+/// `TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in `OpenAI`'s OpenAPI document.
+fn events() -> Response {
+    let delta = |text: &str| json!({ "type": "transcript.text.delta", "delta": text });
+    let usage =
+        json!({ "type": "tokens", "input_tokens": 14, "output_tokens": 5, "total_tokens": 19 });
+    let done = json!({ "type": "transcript.text.done", "text": TRANSCRIPT, "usage": usage });
+    let events = [delta("Hello "), delta("there."), done];
+    let events = events.map(|event| format!("data: {event}\n\n")).concat();
+    ([("content-type", "text/event-stream")], events).into_response()
+}
+
+async fn listen(State(vendor): State<Vendor>, parts: Multipart) -> Response {
+    let (form, recording) = received(&vendor, parts).await;
     if let Some((status, message)) = fault_of_recording(&form) {
         return refuse(status, message);
     }
@@ -266,6 +305,9 @@ async fn listen(State(vendor): State<Vendor>, mut parts: Multipart) -> Response 
         let all = form.get(name);
         all.is_some_and(|all| all.iter().any(|one| one == value))
     };
+    if has("stream", "true") {
+        return events();
+    }
     let mut answer = json!({ "text": TRANSCRIPT });
     if has("response_format", "verbose_json") {
         answer["task"] = json!("transcribe");

@@ -47,6 +47,7 @@ const SINGLE: &[(&[&str], &str, &str)] = &[
     (&[], "fire-red-asr2-ctc", "fire-red-asr-ctc"),
 ];
 const SENSE_VOICE: &str = "sense-voice-model";
+const WHISPER_LANGUAGE: &str = "whisper-language";
 /// Canary's model type.
 const CANARY: &str = "EncDecMultiTaskModel";
 
@@ -63,6 +64,11 @@ impl Layout {
         let files = Files { directory, names };
         let found = files.whisper()?.or_else(|| files.several());
         found.map_or_else(|| files.single(), Ok)
+    }
+
+    /// Whether the model translates to English: Whisper does.
+    pub(super) fn translates(&self) -> bool {
+        self.language == Some(WHISPER_LANGUAGE)
     }
 }
 
@@ -105,7 +111,7 @@ impl Files<'_> {
                     ("whisper-decoder", part("-decoder")?),
                 ],
                 tokens: self.exact(&format!("{prefix}-tokens.txt"))?,
-                language: Some("whisper-language"),
+                language: Some(WHISPER_LANGUAGE),
             })
         });
         let first = all.next();

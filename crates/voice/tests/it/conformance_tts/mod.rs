@@ -28,6 +28,7 @@ macro_rules! with_cases {
             formats::gives_aac,
             formats::gives_pcm,
             formats::gives_wav,
+            formats::gives_flac,
             formats::an_unknown_format_is_refused,
             formats::its_own_formats_are_asked_for,
             text::what_is_written_is_what_is_said,

@@ -31,7 +31,13 @@ async fn all(mut streamed: Streamed) -> Result<Bytes, VoiceError> {
 async fn every_format_comes_whole() {
     let (harness, vendor, settings) = openai().await;
     let voice = harness.voice(settings).await;
-    for format in [Format::Mp3, Format::Opus, Format::Pcm, Format::Wav] {
+    for format in [
+        Format::Mp3,
+        Format::Opus,
+        Format::Pcm,
+        Format::Wav,
+        Format::Flac,
+    ] {
         let streamed = voice.stream(asked(format.as_str())).await.unwrap();
         let audio = all(streamed).await.unwrap();
         let lasts = duration_ms(&audio, format.kind()).unwrap();

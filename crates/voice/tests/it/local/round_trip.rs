@@ -39,7 +39,7 @@ async fn the_same_text_comes_back_in_every_format() {
     };
     let harness = Harness::new().await;
     let voice = harness.voice(kit.settings()).await;
-    for format in ["wav", "mp3", "opus", "ogg", "pcm", "aac"] {
+    for format in ["wav", "flac", "mp3", "opus", "ogg", "pcm", "aac"] {
         let mut request = SpeechRequest::new(TEXT);
         request.format = Some(format.to_owned());
         let spoken = voice.convert(request).await.unwrap();

@@ -13,7 +13,7 @@ async fn each_format_is_asked_for_by_the_vendors_name() {
         ElevenLabs::KEY,
     );
     let voice = harness.voice(settings).await;
-    for format in ["mp3", "opus", "ogg", "pcm", "wav"] {
+    for format in ["mp3", "opus", "ogg", "pcm", "wav", "flac"] {
         let request = SpeechRequest {
             format: Some(format.to_owned()),
             ..SpeechRequest::new("Hello.")
@@ -29,6 +29,7 @@ async fn each_format_is_asked_for_by_the_vendors_name() {
         "mp3_44100_128",
         "opus_48000_64",
         "opus_48000_64",
+        "pcm_24000",
         "pcm_24000",
         "pcm_24000",
     ];

@@ -6,6 +6,7 @@
 use super::fake_server::{ReceivedRequest, Server, Verdict, judge};
 use super::strict::{self, Look, no};
 use super::tone;
+use serde_json::json;
 use std::ops::Deref;
 use url::Url;
 
@@ -81,7 +82,22 @@ impl ElevenLabs {
     }
 }
 
+/// <https://elevenlabs.io/docs/api-reference/voices/get-all>
+fn look_at_list(seen: &ReceivedRequest) -> Look<Verdict> {
+    strict::route(seen, "GET", "/v1/voices")?;
+    strict::header(seen, "xi-api-key", ElevenLabs::KEY, 401)?;
+    strict::query(seen, &["show_legacy"], 422)?;
+    let list = json!({ "voices": [
+        { "voice_id": ElevenLabs::VOICE, "name": "Sarah", "category": "premade", "labels": {} },
+        { "voice_id": ElevenLabs::OTHER_VOICE, "name": "Rachel", "category": "premade" },
+    ] });
+    Ok(Verdict::Fine("application/json", list.to_string().into()))
+}
+
 fn look(seen: &ReceivedRequest) -> Look<Verdict> {
+    if seen.path == "/v1/voices" {
+        return look_at_list(seen);
+    }
     let voice = seen
         .path
         .strip_prefix("/v1/text-to-speech/")

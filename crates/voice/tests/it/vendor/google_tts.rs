@@ -9,6 +9,7 @@ use super::strict::{self, Look, Object, no};
 use super::tone;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use std::ops::Deref;
 use url::Url;
 
@@ -45,12 +46,32 @@ impl GoogleTts {
     }
 }
 
-fn look(seen: &ReceivedRequest) -> Look<Verdict> {
-    strict::route(seen, "POST", "/v1/text:synthesize")?;
+fn look_at_key(seen: &ReceivedRequest) -> Look<()> {
     if seen.header("x-goog-api-key").is_none() {
         return no(403, "no key");
     }
-    strict::header(seen, "x-goog-api-key", GoogleTts::KEY, 400)?;
+    strict::header(seen, "x-goog-api-key", GoogleTts::KEY, 400)
+}
+
+/// <https://cloud.google.com/text-to-speech/docs/reference/rest/v1/voices/list>
+fn look_at_list(seen: &ReceivedRequest) -> Look<Verdict> {
+    strict::route(seen, "GET", "/v1/voices")?;
+    look_at_key(seen)?;
+    strict::query(seen, &["languageCode"], 400)?;
+    let voices = GoogleTts::VOICES.iter().map(|name| {
+        json!({ "languageCodes": [&name[..5]], "name": name, "ssmlGender": "FEMALE",
+            "naturalSampleRateHertz": 24_000 })
+    });
+    let list = json!({ "voices": voices.collect::<Vec<_>>() });
+    Ok(Verdict::Fine("application/json", list.to_string().into()))
+}
+
+fn look(seen: &ReceivedRequest) -> Look<Verdict> {
+    if seen.path == "/v1/voices" {
+        return look_at_list(seen);
+    }
+    strict::route(seen, "POST", "/v1/text:synthesize")?;
+    look_at_key(seen)?;
     strict::query(seen, &[], 400)?;
     let json = seen.json();
     let body = strict::body(seen, &json, 400)?;

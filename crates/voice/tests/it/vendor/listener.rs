@@ -12,7 +12,7 @@ pub const KEY: &str = "sk-SECRET-KEY-0123456789";
 
 /// A rejection: the documented status, and the reason.
 pub type Refusal = (u16, String);
-/// A vendor's rules: the response, or the reason for a rejection.
+/// A vendor's rules: the response, or the reason for a rejection. A string is a stream of events.
 pub type Rules = fn(ReceivedRequest) -> BoxFuture<'static, Result<Value, Refusal>>;
 
 /// A fake vendor.
@@ -32,7 +32,12 @@ impl Listener {
                     Err((status, why)) => Verdict::refused(status, why),
                     Ok(usual) => {
                         let sent = instead.lock().unwrap().clone().unwrap_or(usual);
-                        Verdict::Fine("application/json", sent.to_string().into())
+                        match sent {
+                            Value::String(events) => {
+                                Verdict::Fine("text/event-stream; charset=utf-8", events.into())
+                            }
+                            sent => Verdict::Fine("application/json", sent.to_string().into()),
+                        }
                     }
                 }
             }

@@ -18,6 +18,17 @@ pub enum Vendor {
     Vllm,
 }
 
+impl Vendor {
+    /// The only model that translates.
+    const fn translator(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("whisper-1"),
+            Self::Groq => Some("whisper-large-v3"),
+            Self::Mistral | Self::Vllm => None,
+        }
+    }
+}
+
 /// The languages of the responses, by code and by name.
 const LANGUAGES: &[(&str, &str)] = &[("en", "english"), ("de", "german"), ("fr", "french")];
 /// The name of the model that vLLM serves.
@@ -117,7 +128,12 @@ async fn rules(vendor: Vendor, seen: ReceivedRequest) -> Result<Value, Refusal> 
             {"id": "another", "object": "model", "owned_by": "vllm"},
         ]}));
     }
-    must(path == "/audio/transcriptions", 404, "no such address")?;
+    let translates = path == "/audio/translations" && vendor.translator().is_some();
+    must(
+        path == "/audio/transcriptions" || translates,
+        404,
+        "no such address",
+    )?;
     must(seen.method == "POST", 405, "not this way")?;
     must(
         seen.body.len() <= 25 << 20,
@@ -128,6 +144,9 @@ async fn rules(vendor: Vendor, seen: ReceivedRequest) -> Result<Value, Refusal> 
     file(vendor, &form)?;
     let model = form.one("model")?.unwrap_or_default();
     must(!model.is_empty(), 400, "you must provide a model parameter")?;
+    if translates {
+        return translation(vendor, model, &form);
+    }
     let unknown = if vendor == Vendor::Mistral { 400 } else { 404 };
     must(
         models(vendor).contains(&model),
@@ -206,9 +225,14 @@ fn openai_rules(model: &str, form: &Form) -> Result<(), Refusal> {
     let formats: &[&str] = if tells_speakers {
         &["json", "text", "diarized_json"]
     } else {
-        known.extend(["prompt", "include[]"]);
+        known.extend(["prompt", "include[]", "stream"]);
         &["json"]
     };
+    must(
+        ["true", "false"].contains(&form.one("stream")?.unwrap_or("false")),
+        400,
+        "stream is no boolean",
+    )?;
     only(form, &known)?;
     let format = form.one("response_format")?.unwrap_or("json");
     must(
@@ -309,8 +333,50 @@ fn vllm_rules(form: &Form) -> Result<(), Refusal> {
     must(["json", "text"].contains(&format), 400, "no such format")
 }
 
+/// <https://platform.openai.com/docs/api-reference/audio/createTranslation> and
+/// <https://console.groq.com/docs/speech-to-text>
+fn translation(vendor: Vendor, model: &str, form: &Form) -> Result<Value, Refusal> {
+    only(form, &["model", "prompt", "response_format", "temperature"])?;
+    must(
+        vendor.translator() == Some(model),
+        400,
+        "The model does not support translation",
+    )?;
+    form.one("prompt")?;
+    let format = form.one("response_format")?.unwrap_or("json");
+    let mut answer = json!({"text": " Good morning."});
+    if format == "verbose_json" {
+        answer["task"] = json!("translate");
+        answer["language"] = json!("english");
+        answer["duration"] = json!(1.5);
+        answer["segments"] = json!([{"id": 0, "seek": 0, "start": 0.0, "end": 1.5,
+            "text": " Good morning.", "tokens": [1, 2], "temperature": 0.0, "avg_logprob": -0.25,
+            "compression_ratio": 0.8, "no_speech_prob": 0.01}]);
+    }
+    Ok(answer)
+}
+
+/// `TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in `OpenAI`'s OpenAPI document.
+pub fn events(deltas: &[&str], text: &str) -> String {
+    let deltas = deltas
+        .iter()
+        .map(|delta| json!({"type": "transcript.text.delta", "delta": delta}));
+    let done = json!({"type": "transcript.text.done", "text": text, "usage": {
+        "type": "tokens", "input_tokens": 14, "output_tokens": 5, "total_tokens": 19,
+        "input_token_details": {"text_tokens": 0, "audio_tokens": 14},
+    }});
+    let events = deltas
+        .chain([done])
+        .map(|event| format!("data: {event}\n\n"));
+    events.collect()
+}
+
 /// "Hello real world.", with the requested details.
 fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
+    if form.all("stream") == ["true"] {
+        let deltas = ["Hello", " real", " world."];
+        return json!(events(&deltas, "Hello real world."));
+    }
     let segment = json!({"id": 0, "seek": 0, "start": 0.0, "end": 1.5, "text": " Hello real world.",
         "tokens": [1, 2, 3, 4], "temperature": 0.0, "avg_logprob": -0.25,
         "compression_ratio": 0.8, "no_speech_prob": 0.01});

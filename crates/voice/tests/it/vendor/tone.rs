@@ -84,6 +84,7 @@ pub fn named(format: &str, text: &str) -> Option<Verdict> {
         "opus" => Verdict::Fine("audio/opus", opus(text)),
         "aac" => Verdict::Fine("audio/aac", aac(text)),
         "wav" => Verdict::Fine("audio/wav", wav(text, RATE)),
+        "flac" => Verdict::Fine("audio/flac", encoded(text, Format::Flac)),
         "pcm" => Verdict::Fine("audio/pcm", pcm(text, RATE)),
         _ => return None,
     })

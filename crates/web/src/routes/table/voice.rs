@@ -49,17 +49,36 @@ pub(super) const ROWS: &[Route] = &[
         (Post, "/v1/audio/speech"),
         WRITE,
         || formatted(post(openai::speech::post)),
-        "Converts text to speech, for clients of OpenAI's API",
+        "Converts text to speech, for clients of OpenAI's API; with the `stream_format` sse, the answer is \
+         server-sent events",
     )
     .takes::<openai::speech::SpeechBody>()
     .gives_bytes("audio/*"),
+    row(
+        "openai.voices",
+        (Get, "/v1/audio/voices"),
+        READ,
+        || formatted(get(openai::voices::get)),
+        "Lists the voices of the speech provider, or of the one that `model` in the query names",
+    )
+    .gives::<openai::voices::VoiceList>(),
     row(
         "openai.transcriptions",
         (Post, "/v1/audio/transcriptions"),
         WRITE,
         || formatted(post(openai::transcriptions::post)),
-        "Transcribes a recording, for clients of OpenAI's API",
+        "Transcribes a recording, for clients of OpenAI's API; with `stream`, the answer is server-sent \
+         events",
     )
     .takes_form::<openai::transcriptions::TranscriptionForm>()
-    .gives::<openai::transcriptions::Transcription>(),
+    .gives::<openai::recognition::Transcription>(),
+    row(
+        "openai.translations",
+        (Post, "/v1/audio/translations"),
+        WRITE,
+        || formatted(post(openai::translations::post)),
+        "Translates a recording to English, for clients of OpenAI's API",
+    )
+    .takes_form::<openai::translations::TranslationForm>()
+    .gives::<openai::recognition::Transcription>(),
 ];

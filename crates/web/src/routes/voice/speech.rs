@@ -12,7 +12,7 @@ use gatehouse_rpc::methods::tts::ConvertParams;
 use gatehouse_services::to_problem;
 use gatehouse_voice::{Attempt, Streamed};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub(in crate::routes) async fn post(
     State(app): State<App>,
@@ -27,6 +27,7 @@ pub(in crate::routes) async fn post(
 /// off the body, and the client detects that it is incomplete. A client that disconnects stops the
 /// synthesis.
 pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
+    let facts = facts(&speech)?;
     let provider = speech.provider;
     let body = speech.body.inspect_err(move |error| {
         tracing::warn!(provider = provider.as_str(), %error, "speech was interrupted");
@@ -38,13 +39,20 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
         HeaderValue::from_static(speech.format.mime_type()),
     );
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.extend(facts);
+    Ok(response)
+}
+
+/// The response headers that describe the speech.
+pub(super) fn facts(speech: &Streamed) -> Result<HeaderMap, Problem> {
+    let mut headers = HeaderMap::new();
     let facts = [
-        ("x-provider", Some(provider.as_str().to_owned())),
+        ("x-provider", Some(speech.provider.as_str().to_owned())),
         ("x-format", Some(speech.format.as_str().to_owned())),
         ("x-attempts", Some(attempts(&speech.attempts))),
-        ("x-persona", speech.persona),
+        ("x-persona", speech.persona.clone()),
         ("x-cached", Some(speech.cached.to_string())),
-        ("x-warning", speech.warning),
+        ("x-warning", speech.warning.clone()),
     ];
     for (name, value) in facts {
         if let Some(value) = value {
@@ -52,7 +60,7 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    Ok(response)
+    Ok(headers)
 }
 
 /// The providers tried and their results, such as `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.

@@ -4,10 +4,14 @@
 mod auto_speak;
 mod openai;
 mod session_audio;
+mod speech_events;
 mod spoken_parts;
 mod stream;
 mod talk;
+mod transcript_events;
+mod translations;
 pub mod vendor;
+mod voices;
 mod wyoming;
 
 use axum::body::Body;
@@ -17,7 +21,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
-use gatehouse_testkit::{Actor, Options, TestServer};
+use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -228,4 +232,19 @@ fn form(parts: &[(&str, &[u8])]) -> (&'static str, Vec<u8>) {
     }
     body.extend_from_slice(b"--edge--\r\n");
     ("multipart/form-data; boundary=edge", body)
+}
+
+/// Sends a recording with these fields.
+async fn upload(client: &Actor, path: &str, fields: &[(&str, &str)]) -> Reply {
+    let audio = wav();
+    let mut parts: Vec<(String, &[u8])> = fields
+        .iter()
+        .map(|(name, value)| (format!("\"{name}\""), value.as_bytes()))
+        .collect();
+    parts.push(("\"file\"; filename=\"a.wav\"".to_owned(), &audio));
+    let parts: Vec<(&str, &[u8])> = parts.iter().map(|(head, v)| (head.as_str(), *v)).collect();
+    let (media_type, body) = form(&parts);
+    client
+        .send_bytes("POST", path, Some(media_type), body)
+        .await
 }

@@ -57,6 +57,7 @@ impl Vendor {
         let router = Router::new()
             .route("/v1/audio/speech", post(speak))
             .route("/v1/audio/transcriptions", post(listen))
+            .route("/v1/audio/translations", post(translate))
             .layer(DefaultBodyLimit::max(26 << 20))
             .with_state(vendor.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
@@ -226,10 +227,8 @@ fn in_the_middle(
     }))
 }
 
-async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Multipart) -> Response {
-    if !is_known(&headers) {
-        return Vendor::refuse(401, "Incorrect API key provided");
-    }
+/// Records the form; returns it with the size of its file.
+async fn received(vendor: &Vendor, mut form: Multipart) -> (Form, usize) {
     let (mut fields, mut file) = (Form::new(), Vec::new());
     while let Some(field) = form.next_field().await.unwrap() {
         let name = field.name().unwrap().to_owned();
@@ -243,13 +242,61 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Mult
         fields.entry(name).or_default().push(value);
     }
     vendor.heard.lock().unwrap().push(fields.clone());
-    let one = |name: &str| {
-        fields
-            .get(name)
-            .and_then(|all| all.first())
-            .map_or("", String::as_str)
-    };
-    if file.is_empty() {
+    (fields, file.len())
+}
+
+fn first<'a>(fields: &'a Form, name: &str) -> &'a str {
+    let all = fields.get(name).and_then(|all| all.first());
+    all.map_or("", String::as_str)
+}
+
+/// <https://platform.openai.com/docs/api-reference/audio/createTranslation>
+async fn translate(State(vendor): State<Vendor>, headers: HeaderMap, form: Multipart) -> Response {
+    if !is_known(&headers) {
+        return Vendor::refuse(401, "Incorrect API key provided");
+    }
+    let (fields, size) = received(&vendor, form).await;
+    let known = ["file", "model", "prompt", "response_format", "temperature"];
+    if size == 0 || fields.keys().any(|name| !known.contains(&name.as_str())) {
+        return Vendor::refuse(400, "Unrecognized request argument");
+    }
+    if first(&fields, "model") != "whisper-1" {
+        return Vendor::refuse(400, "The model does not support translation");
+    }
+    let mut answer = json!({ "text": "Good morning." });
+    if first(&fields, "response_format") == "verbose_json" {
+        answer["task"] = json!("translate");
+        answer["language"] = json!("english");
+        answer["duration"] = json!(1.0);
+        answer["segments"] = json!([{ "id": 0, "seek": 0, "start": 0.0, "end": 0.5,
+            "text": "Good morning.", "tokens": [1], "temperature": 0.0, "avg_logprob": -0.1,
+            "compression_ratio": 1.0, "no_speech_prob": 0.01 }]);
+    }
+    Json(answer).into_response()
+}
+
+/// The events of a transcript: `TranscriptTextDeltaEvent` and `TranscriptTextDoneEvent` in `OpenAI`'s OpenAPI
+/// document. The text `break` breaks off.
+fn events(text: &str) -> Response {
+    let deltas = text.split_inclusive(' ');
+    let deltas = deltas
+        .map(|delta| json!({ "type": "transcript.text.delta", "delta": delta, "logprobs": [] }));
+    let usage = json!({ "type": "tokens", "input_tokens": 14, "output_tokens": 5, "total_tokens": 19,
+        "input_token_details": { "text_tokens": 0, "audio_tokens": 14 } });
+    let done = json!({ "type": "transcript.text.done", "text": text, "usage": usage });
+    let end = (text != "break").then_some(done);
+    let events = deltas.chain(end).map(|event| format!("data: {event}\n\n"));
+    let head = [("content-type", "text/event-stream; charset=utf-8")];
+    (head, events.collect::<String>()).into_response()
+}
+
+async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, form: Multipart) -> Response {
+    if !is_known(&headers) {
+        return Vendor::refuse(401, "Incorrect API key provided");
+    }
+    let (fields, size) = received(&vendor, form).await;
+    let one = |name: &str| first(&fields, name);
+    if size == 0 {
         return Vendor::refuse(400, "file is required");
     }
     if !matches!(
@@ -263,6 +310,12 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Mult
     let text = vendor.transcript.lock().unwrap().clone();
     if text == "refuse" {
         return Vendor::refuse(400, "Audio file might be corrupted or unsupported");
+    }
+    if one("stream") == "true" {
+        return match one("model") {
+            "whisper-1" => Vendor::refuse(400, "the gateway knows that it is ignored"),
+            _ => events(&text),
+        };
     }
     let mut answer = json!({ "text": text });
     if one("response_format") == "verbose_json" {

@@ -125,12 +125,14 @@ async fn cwe_613_an_upload_past_the_end_of_its_key_is_refused() {
     let audio = Begun::post(&other, &path, "audio/wav", b"RIFF").await;
     let form = b"--x\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\ny\r\n--x--\r\n";
     let media_type = "multipart/form-data; boundary=x";
+    let at = "/v1/audio/translations";
+    let translation = Begun::post(&other, at, media_type, form).await;
     let form = Begun::post(&other, "/v1/audio/transcriptions", media_type, form).await;
     let speech = br#"{"input":"hello","model":"x","voice":"y"}"#;
     let speech = Begun::post(&other, "/v1/audio/speech", "application/json", speech).await;
     let ended = owner.delete(&format!("/api/auth/api-keys/{id}")).await;
     ended.expect(200);
-    for begun in [audio, form, speech] {
+    for begun in [audio, translation, form, speech] {
         let answer = begun.finish().await;
         assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
     }

@@ -107,9 +107,21 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("POST", "/api/tts/stream", "/api/tts/stream", WRITE),
     ("POST", "/v1/audio/speech", "/v1/audio/speech", WRITE),
     (
+        "GET",
+        "/v1/audio/voices",
+        "/v1/audio/voices?model=a&model=b",
+        READ,
+    ),
+    (
         "POST",
         "/v1/audio/transcriptions",
         "/v1/audio/transcriptions",
+        WRITE,
+    ),
+    (
+        "POST",
+        "/v1/audio/translations",
+        "/v1/audio/translations",
         WRITE,
     ),
     (

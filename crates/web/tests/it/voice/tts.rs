@@ -180,7 +180,7 @@ async fn what_is_wrong_is_named() {
             json!({ "text": "a", "similarity_boost": -1 }),
             "similarity_boost",
         ),
-        (convert, json!({ "text": "a", "format": "flac" }), "format"),
+        (convert, json!({ "text": "a", "format": "ape" }), "format"),
         (
             convert,
             json!({ "text": "a", "provider": "whisper" }),

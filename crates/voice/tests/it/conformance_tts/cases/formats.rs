@@ -89,9 +89,13 @@ pub async fn gives_wav(bench: Bench) {
     gives(&bench, Some("wav"), &[b"RIFF"]).await;
 }
 
+pub async fn gives_flac(bench: Bench) {
+    gives(&bench, Some("flac"), &[b"fLaC"]).await;
+}
+
 pub async fn an_unknown_format_is_refused(bench: Bench) {
     let request = SpeechRequest {
-        format: Some("flac".to_owned()),
+        format: Some("ape".to_owned()),
         ..SpeechRequest::new(TEXT)
     };
     let problem = bench.problem_of(bench.say(request).await.unwrap_err());

@@ -15,6 +15,8 @@ for argument; do
     --whisper-language=*)
         case $value in [a-z][a-z] | haw | yue) ;; *) refuse 255 "no such language" ;; esac
         ;;
+    --whisper-task=transcribe | --whisper-task=translate) ;;
+    --whisper-task=*) refuse 255 "no such task" ;;
     --encoder=*) encoder=$value answer=times.json ;;
     --decoder=*) decoder=$value ;;
     --joiner=*) joiner=$value ;;

@@ -19,6 +19,12 @@ while [ $# -gt 0 ]; do
         continue
         ;;
     esac
+    case $1 in
+    -tr | --translate)
+        shift
+        continue
+        ;;
+    esac
     [ $# -ge 2 ] || refuse 0 "no value: $1"
     case $1 in
     -m | --model) model=$2 ;;

@@ -1,17 +1,12 @@
 //! Interprets `model` and `voice` in requests. Pure.
 
-use gatehouse_voice::{ProviderId, SttId, TtsId};
+use gatehouse_voice::{OPENAI_VOICES, ProviderId, SttId, TtsId};
 
 /// `OpenAI`'s speech synthesis models, as listed.
 pub(in crate::routes) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 /// `OpenAI`'s transcription models, as listed.
 pub(in crate::routes) const LISTENERS: [&str; 3] =
     ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"];
-
-const VOICES: [&str; 13] = [
-    "alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage",
-    "shimmer", "verse",
-];
 
 /// The meaning of `model`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +74,7 @@ pub(super) fn listener(model: Option<&str>) -> Named<SttId> {
 
 /// Whether the voice is one of `OpenAI`'s. Other providers ignore it then.
 pub(super) fn is_openai_voice(voice: &str) -> bool {
-    VOICES.contains(&voice)
+    OPENAI_VOICES.contains(&voice)
 }
 
 #[cfg(test)]

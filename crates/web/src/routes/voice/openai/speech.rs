@@ -1,7 +1,7 @@
 //! `POST /v1/audio/speech` (<https://platform.openai.com/docs/api-reference/audio/createSpeech>).
 
 use super::super::{renamed, speech};
-use super::names;
+use super::{names, speech_events};
 use crate::app::App;
 use crate::body::read_large_json;
 use crate::respond::Refusal;
@@ -31,13 +31,13 @@ pub(in crate::routes) struct SpeechBody {
     input: String,
     /// One of `OpenAI`'s voices, which other providers ignore, or a voice of the provider.
     voice: Option<VoiceName>,
-    /// mp3, opus, aac, wav or pcm; mp3 by default.
+    /// mp3, opus, aac, flac, wav or pcm; mp3 by default.
     response_format: Option<String>,
     /// The speaking speed, 0.25 to 4.
     speed: Option<f64>,
     /// Instructions on how to speak.
     instructions: Option<String>,
-    /// Only `audio` is supported.
+    /// `audio`, the default, for the audio itself, or `sse` for server-sent events.
     stream_format: Option<String>,
 }
 
@@ -54,25 +54,28 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let body: SpeechBody = read_large_json(&app, request).await?;
+    let has_events = match body.stream_format.as_deref() {
+        None | Some("" | "audio") => false,
+        Some("sse") => true,
+        Some(_) => {
+            let reason = "expected audio or sse";
+            return Err(Problem::invalid_params("stream_format", reason).into());
+        }
+    };
     let voice = &app.services().voice;
     let request = read(voice, body).await?;
     let streamed = voice.stream(request).await;
     let streamed = streamed.map_err(|error| renamed(error, &NAMES))?;
-    Ok(speech::respond(streamed)?)
+    let respond = if has_events {
+        speech_events::respond
+    } else {
+        speech::respond
+    };
+    Ok(respond(streamed)?)
 }
 
 async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem> {
-    if let Some(format) = body.stream_format.as_deref()
-        && format != "audio"
-    {
-        let reason = "only `audio` is supported";
-        return Err(Problem::invalid_params("stream_format", reason));
-    }
     let format = body.response_format.filter(|format| !format.is_empty());
-    if format.as_deref() == Some("flac") {
-        let reason = "expected one of mp3, opus, aac, wav, pcm";
-        return Err(Problem::invalid_params("response_format", reason));
-    }
     let named = names::speaker(body.model.as_deref());
     let speaker = match named.provider {
         Some(id) => Some(id),

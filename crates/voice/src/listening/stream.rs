@@ -1,0 +1,64 @@
+//! Transcripts as they arrive.
+
+use super::request::TranscribeRequest;
+use super::transcribe::{Heard, Want};
+use crate::resources::Resources;
+use crate::retry::repeated;
+use crate::stt::{Streaming, SttCall, SttId, TranscriptPiece, TranscriptStream, pieces_of};
+use crate::usage::{self, Counting};
+use crate::{Voice, VoiceError};
+use futures_util::StreamExt;
+use futures_util::stream;
+
+impl Voice {
+    /// Transcribes audio. The text arrives in pieces if the provider streams it, otherwise in one. Fallbacks are
+    /// tried only before the first piece. Dropping the stream cancels the work.
+    pub async fn transcribe_stream(
+        &self,
+        request: TranscribeRequest,
+    ) -> Result<TranscriptStream, VoiceError> {
+        let (_, heard, _, _) = self.recognize(request, Want::Pieces).await?;
+        Ok(match heard {
+            Heard::Whole(recognized) => pieces_of(recognized.text),
+            Heard::Pieces(pieces) => pieces,
+        })
+    }
+}
+
+/// Starts a stream. Waits for its first piece.
+pub(super) async fn begun(
+    resources: &Resources,
+    (id, streaming): (SttId, &Streaming),
+    call: &SttCall,
+    duration_ms: u64,
+) -> Result<TranscriptStream, VoiceError> {
+    let counting = usage::begin("stt", id.as_str());
+    let about = &id.provider().about;
+    let pieces = repeated(resources, about, || (streaming.begin)(resources, call));
+    match pieces.await {
+        Ok(pieces) => Ok(watched(pieces, counting, id, duration_ms)),
+        Err(error) => counting.of(Err(error)),
+    }
+}
+
+/// Records the metrics at the end. A stream that is dropped before its end is not recorded.
+fn watched(
+    pieces: TranscriptStream,
+    counting: Counting,
+    id: SttId,
+    duration_ms: u64,
+) -> TranscriptStream {
+    let state = Some((pieces, counting));
+    let watched = stream::unfold(state, move |state| async move {
+        let (mut pieces, counting) = state?;
+        match pieces.next().await? {
+            Err(error) => Some((counting.of(Err(error)), None)),
+            Ok(piece @ TranscriptPiece::Done { .. }) => {
+                usage::recognized(id, duration_ms);
+                Some((counting.of(Ok(piece)), None))
+            }
+            piece => Some((piece, Some((pieces, counting)))),
+        }
+    });
+    watched.boxed()
+}

@@ -1,0 +1,51 @@
+//! Transcripts that arrive piece by piece.
+
+use super::SttCall;
+use crate::VoiceError;
+use crate::resources::Resources;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use serde::{Deserialize, Serialize};
+
+/// How a provider transcribes piece by piece.
+#[derive(Debug)]
+pub(crate) struct Streaming {
+    /// Whether the model of this call does.
+    pub(crate) can: fn(&SttCall) -> bool,
+    /// Waits for the first piece.
+    pub(crate) begin: for<'a> fn(
+        &'a Resources,
+        &'a SttCall,
+    ) -> BoxFuture<'a, Result<TranscriptStream, VoiceError>>,
+}
+
+/// A transcript as it arrives. An error is the last item.
+pub type TranscriptStream = BoxStream<'static, Result<TranscriptPiece, VoiceError>>;
+
+/// A piece of a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TranscriptPiece {
+    /// More of the text.
+    Text(String),
+    /// The whole text, which is the last piece.
+    Done {
+        text: String,
+        usage: Option<TokenUsage>,
+    },
+}
+
+/// The tokens that a vendor counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub total_tokens: u64,
+}
+
+/// The pieces of a transcript that is complete.
+pub(crate) fn pieces_of(text: String) -> TranscriptStream {
+    let first = (!text.is_empty()).then(|| Ok(TranscriptPiece::Text(text.clone())));
+    let last = Ok(TranscriptPiece::Done { text, usage: None });
+    stream::iter(first.into_iter().chain([last])).boxed()
+}

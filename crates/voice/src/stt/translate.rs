@@ -1,0 +1,40 @@
+//! Translation of speech to English, which Whisper models offer.
+
+use crate::VoiceError;
+
+/// How a provider translates.
+#[derive(Debug)]
+pub(crate) struct Translator {
+    /// The model that translates if the configured one cannot. A local program has only its own model.
+    pub(crate) model: Option<&'static str>,
+    /// Whether this model is known not to translate.
+    pub(crate) lacks: fn(&str) -> bool,
+}
+
+/// For a program, whose model is the configured one.
+pub(crate) const WITH_ITS_MODEL: Translator = Translator {
+    model: None,
+    lacks: |_| false,
+};
+
+impl Translator {
+    /// The model for a translation: the requested one, else the configured one if it can translate.
+    pub(crate) fn choose(
+        &self,
+        asked: Option<String>,
+        set: Option<&String>,
+    ) -> Result<Option<String>, VoiceError> {
+        match asked {
+            Some(asked) if (self.lacks)(&asked) => {
+                let known = self.model.unwrap_or_default();
+                let reason = format!("this model does not translate; {known} does");
+                Err(VoiceError::invalid("model", reason))
+            }
+            Some(asked) => Ok(Some(asked)),
+            None => {
+                let set = set.filter(|set| !(self.lacks)(set)).cloned();
+                Ok(set.or_else(|| self.model.map(str::to_owned)))
+            }
+        }
+    }
+}

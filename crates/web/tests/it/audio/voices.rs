@@ -1,0 +1,82 @@
+//! `GET /v1/audio/voices`. The lists of the vendors are tested in the crate `voice`.
+
+use super::{Harness, bytes};
+use gatehouse_testkit::Options;
+use serde_json::{Value, json};
+
+const PATH: &str = "/v1/audio/voices";
+
+fn ids(list: &Value) -> Vec<&str> {
+    let voices = list["voices"].as_array().unwrap().iter();
+    voices.map(|voice| voice["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn each_listed_voice_can_be_named() {
+    let harness = Harness::new().await;
+    let scopes = ["operator.read", "operator.write"];
+    let client = harness.server.api_key(&harness.owner, &scopes).await;
+    let list = client.get(PATH).await.expect(200);
+    let ids = ids(&list);
+    assert_eq!(ids.len(), 13);
+    assert_eq!(
+        list["voices"][0],
+        json!({ "id": "alloy", "name": "alloy" }),
+        "{list}"
+    );
+    let body = json!({ "input": "Hi.", "voice": ids[1] });
+    let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
+    assert_eq!(got.status, 200);
+    assert_eq!(harness.vendor.spoken()[0]["voice"], ids[1]);
+    // The query selects a provider as `model` in a request does.
+    let same = client.get(&format!("{PATH}?model=tts-1&x=y")).await;
+    assert_eq!(same.expect(200), list);
+    let other = client.get("/v1/audio/voices?model=elevenlabs/eleven_v3");
+    let told = other.await.refused(503, "NOT_CONFIGURED");
+    assert_eq!(told["what"], "voice.tts.tts_cloud_1.api_key");
+    assert_eq!(told["error"]["code"], "NOT_CONFIGURED", "{told}");
+    let twice = client.get(&format!("{PATH}?model=piper&model=piper")).await;
+    assert_eq!(twice.refused(400, "INVALID_PARAMS")["field"], "model");
+}
+
+#[tokio::test]
+async fn a_provider_without_voices_lists_none() {
+    let options = Options::default()
+        .env("SERVICE_VOICE__TTS__COQUI__ENDPOINT", "http://127.0.0.1:9")
+        .env("SERVICE_VOICE__TTS__PROVIDER", "coqui");
+    let harness = Harness::with(options).await;
+    let empty = json!({ "voices": [] });
+    assert_eq!(harness.owner.get(PATH).await.expect(200), empty);
+    // The active persona speaks with its own provider.
+    let persona = json!({ "id": "ada", "label": "Ada", "provider": "openai" });
+    let call = |method: &'static str, params| harness.owner.rpc(method, params);
+    call("voice.personas.create", persona).await.unwrap();
+    let active = json!({ "id": "ada" });
+    call("voice.personas.set_active", active).await.unwrap();
+    assert_eq!(ids(&harness.owner.get(PATH).await.expect(200)).len(), 13);
+}
+
+#[tokio::test]
+async fn a_key_needs_the_scope_and_the_path() {
+    let harness = Harness::new().await;
+    for (scope, only, status) in [
+        ("operator.read", json!(null), 200),
+        ("operator.read", json!(["/v1/audio/*"]), 200),
+        ("operator.read", json!(["/v1/audio/voices"]), 200),
+        ("operator.read", json!(["/v1/audio/speech"]), 403),
+        ("operator.read", json!(["tts.*"]), 403),
+        ("operator.pairing", json!(null), 403),
+    ] {
+        let body = json!({ "label": "key", "scopes": [scope], "only": only });
+        let made = harness.owner.post("/api/auth/api-keys", body).await;
+        let key = made.expect(200)["key"].as_str().unwrap().to_owned();
+        let client = harness.server.local().bearer(&key);
+        let got = client.get(PATH).await;
+        assert_eq!(got.status, status, "{scope} {only} {}", got.text);
+    }
+    let anonymous = harness.server.local().remote();
+    anonymous
+        .get(PATH)
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
+}
