@@ -1,4 +1,5 @@
-// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them.
+// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them. If the
+// browser gets them from its push service, the service worker shows them instead.
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { go } from './place.svelte';
@@ -10,8 +11,8 @@ const IN_VIEW = 'gatehouse.in-view';
 /** The longest text of a notification. */
 const MAX_TEXT = 200;
 
-/** Returns a function that stops it. */
-export function startAlerting(): () => void {
+/** `isPushed`: the service worker shows the notifications. Returns a function that stops it. */
+export function startAlerting(isPushed: boolean): () => void {
   const ending = new AbortController();
   const { signal } = ending;
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -39,7 +40,7 @@ export function startAlerting(): () => void {
   for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
 
   async function show(tag: string, title: string, body: string, url: string) {
-    if (!leads) return;
+    if (!leads || isPushed) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
     const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };

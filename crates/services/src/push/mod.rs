@@ -113,18 +113,22 @@ pub struct PushSubscription {
     pub created_at: Timestamp,
 }
 
+fn host_of(endpoint: &str) -> String {
+    let url = Url::parse(endpoint).ok();
+    let host = url.as_ref().and_then(Url::host_str);
+    host.unwrap_or_default().to_owned()
+}
+
 impl From<LivePushSubscription> for PushSubscription {
     fn from(live: LivePushSubscription) -> Self {
         let row = live.row;
-        let url = Url::parse(&row.endpoint).ok();
-        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
         Self {
             credential: match (&row.session_id, &row.device_id) {
                 (Some(session), _) => format!("session {session}"),
                 (None, Some(device)) => format!("device {device}"),
                 (None, None) => String::new(),
             },
-            push_service: host.to_owned(),
+            push_service: host_of(&row.endpoint),
             id: row.id,
             user_agent: live.user_agent,
             label: live.label,
@@ -243,7 +247,9 @@ impl Services {
                 let entry = AuditEntry {
                     kind: kinds::PUSH_SUBSCRIBED,
                     actor: &actor,
-                    detail: json!({ "subscription": row.id }),
+                    detail: json!({
+                        "subscription": row.id, "push_service": host_of(&row.endpoint),
+                    }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
                 Ok(row.id)
@@ -304,7 +310,9 @@ impl Services {
                 let entry = AuditEntry {
                     kind: kinds::PUSH_REMOVED,
                     actor: &actor,
-                    detail: json!({ "subscription": id }),
+                    detail: json!({
+                        "subscription": id, "push_service": host_of(&row.endpoint),
+                    }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
                 Ok(())
