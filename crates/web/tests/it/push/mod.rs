@@ -5,6 +5,7 @@ mod service;
 use crate::chat::with_model_and;
 use crate::steps::light_owner;
 use crate::webhooks::{made, send};
+use gatehouse_domain::{DeviceId, Scope};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use service::{PushService, Pushed, seconds_until};
@@ -184,45 +185,46 @@ async fn a_subscription_ends_with_its_session() {
 #[tokio::test]
 async fn a_device_gets_what_it_may_read_until_it_is_revoked() {
     let (server, owner) = light_owner(options()).await;
-    let (service, mut pushed) = PushService::start().await;
     let pair = async |more: Value| {
         let mut params = json!({ "label": "phone" });
-        params
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        let more = more.as_object().unwrap().clone();
+        params.as_object_mut().unwrap().extend(more);
         let paired = owner.rpc("pairing.create", params).await.unwrap();
-        paired["id"].as_str().unwrap().to_owned()
+        DeviceId::from_text(paired["id"].as_str().unwrap())
+    };
+    let auth = &server.app().services().auth;
+    let may = |id: &DeviceId| {
+        let needs = [
+            (Scope::Approvals, "approval.list"),
+            (Scope::Read, "webhooks.deliveries"),
+            (Scope::Read, "inbox.list"),
+        ];
+        needs.map(|(scope, method)| auth.device_may_receive(id, scope, method))
     };
     // A push service is outside of the device's networks.
     let inside = pair(json!({ "allowed_cidrs": ["127.0.0.0/8"] })).await;
-    service
-        .subscribe(&server, &owner, &format!("device {inside}"))
-        .await;
-    fail_a_delivery(&server, &owner).await;
-    let deaf = pair(json!({ "scopes": ["operator.write"] })).await;
-    service
-        .subscribe(&server, &owner, &format!("device {deaf}"))
-        .await;
-    fail_a_delivery(&server, &owner).await;
+    assert_eq!(may(&inside), [false, false, false]);
+    let writes = pair(json!({ "scopes": ["operator.write"] })).await;
+    assert_eq!(may(&writes), [false, false, false]);
+    let approves = pair(json!({ "scopes": ["operator.approvals"] })).await;
+    assert_eq!(may(&approves), [true, false, false]);
     let id = pair(json!({ "only": ["inbox.list"] })).await;
-    service
-        .subscribe(&server, &owner, &format!("device {id}"))
-        .await;
-    fail_a_delivery(&server, &owner).await;
+    assert_eq!(may(&id), [false, false, true]);
+
+    let (service, mut pushed) = PushService::start().await;
+    let own = format!("device {id}");
+    service.subscribe(&server, &owner, &own).await;
     message(&server, &owner, "hello").await;
     assert_eq!(next(&mut pushed).await.text["kind"], "inbox");
-    let all = listed(&owner).await;
-    assert_eq!(all["subscriptions"][0]["label"], "phone");
-
-    let revoked = owner.rpc("pairing.revoke", json!({ "id": id })).await;
-    revoked.unwrap();
+    let one = &listed(&owner).await["subscriptions"][0];
+    assert_eq!(
+        (&one["label"], &one["credential"]),
+        (&json!("phone"), &json!(own))
+    );
+    let revoke = json!({ "id": id });
+    owner.rpc("pairing.revoke", revoke).await.unwrap();
     assert_eq!(listed(&owner).await["subscriptions"], json!([]));
-    message(&server, &owner, "again").await;
-    // The next message goes to another browser, so the one before was not sent.
-    service.subscribe(&server, &owner, "session as_owner").await;
-    fail_a_delivery(&server, &owner).await;
-    while next(&mut pushed).await.text["kind"] != "failed" {}
+    assert_eq!(may(&id), [false, false, false]);
 }
 
 #[tokio::test]
