@@ -16,7 +16,9 @@ self.addEventListener('install', (event) => {
 self.addEventListener('activate', (event) => {
   const clear = caches
     .keys()
-    .then((names) => Promise.all(names.filter((name) => name !== CACHE && name !== TITLES).map((name) => caches.delete(name))));
+    .then((names) =>
+      Promise.all(names.filter((name) => name !== CACHE && name !== TITLES).map((name) => caches.delete(name))),
+    );
   event.waitUntil(clear.then(() => self.clients.claim()));
 });
 

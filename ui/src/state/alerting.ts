@@ -3,6 +3,7 @@
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { go } from './place.svelte';
+import { ownPush } from './own-push';
 
 /** The window that holds this lock shows the notifications. */
 const LEADS = 'gatehouse.alerts';
@@ -11,8 +12,8 @@ const IN_VIEW = 'gatehouse.in-view';
 /** The longest text of a notification. */
 const MAX_TEXT = 200;
 
-/** `isPushed`: the service worker shows the notifications. Returns a function that stops it. */
-export function startAlerting(isPushed: boolean): () => void {
+/** Returns a function that stops it. */
+export function startAlerting(): () => void {
   const ending = new AbortController();
   const { signal } = ending;
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -40,7 +41,7 @@ export function startAlerting(isPushed: boolean): () => void {
   for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
 
   async function show(tag: string, title: string, body: string, url: string) {
-    if (!leads || isPushed) return;
+    if (!leads || ownPush() !== null) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
     const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
@@ -67,7 +68,9 @@ export function startAlerting(isPushed: boolean): () => void {
 
   const ends = [
     socket.on('approval.requested', ({ id, shown, session }) => {
-      inTurn(() => show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`));
+      inTurn(() =>
+        show(`approval ${id}`, m.alerts_approval({ tool: shown.tool }), shown.arguments, `/chat/${session}`),
+      );
     }),
     socket.on('approval.resolved', ({ id }) => inTurn(() => hide(`approval ${id}`))),
     socket.on('webhooks.delivery', ({ id, status, summary, event_type, error }) => {
@@ -75,7 +78,9 @@ export function startAlerting(isPushed: boolean): () => void {
       const text = [summary ?? event_type, error].filter((part) => part != null).join('\n');
       inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));
     }),
-    socket.on('channel.message', ({ source, text }) => inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox'))),
+    socket.on('channel.message', ({ source, text }) =>
+      inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox')),
+    ),
   ];
   // The service worker passes the click on a notification to a window.
   navigator.serviceWorker.addEventListener(

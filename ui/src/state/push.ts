@@ -3,29 +3,21 @@
 import { everyPage } from '../client/pages';
 import { rpc } from '../client/rpc';
 import { m } from '../paraglide/messages.js';
+import { read, write } from './own-push';
 
 /** `removed`: the user removed this browser in another one. `unavailable`: only an open page can notify. */
 export type Pushed = 'on' | 'removed' | 'unavailable';
 
-interface Kept {
-  id: string;
-  /** The credential that the subscription ends with. */
-  credential: string;
-  endpoint: string;
-}
-
-const KEY = 'gatehouse.push';
+/** A browser can take long to find that it has no push service. */
+const LIMIT_MS = 10_000;
 /** See `public/sw.js`. */
 const TITLES = 'gatehouse-titles';
 const NAME = '{name}';
 
 /** Subscribes, or renews the subscription after a new login. Never fails: without it, an open page notifies. */
 export async function startPush(): Promise<Pushed> {
-  try {
-    return await subscribe();
-  } catch {
-    return 'unavailable';
-  }
+  const late = new Promise<Pushed>((resolve) => setTimeout(() => resolve('unavailable'), LIMIT_MS));
+  return Promise.race([subscribe().catch((): Pushed => 'unavailable'), late]);
 }
 
 async function subscribe(): Promise<Pushed> {
@@ -44,12 +36,18 @@ async function subscribe(): Promise<Pushed> {
     write(null);
     return 'removed';
   }
-  await keepTitles();
-  const subscription = await subscriptionFor(worker.pushManager, known, public_key);
-  const { endpoint = '', keys } = subscription.toJSON();
-  const { id } = await rpc('push.subscribe', { endpoint, keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' } });
-  write({ id, credential, endpoint });
-  return 'on';
+  try {
+    await keepTitles();
+    const subscription = await subscriptionFor(worker.pushManager, known, public_key);
+    const { endpoint = '', keys } = subscription.toJSON();
+    const { p256dh = '', auth = '' } = keys ?? {};
+    const { id } = await rpc('push.subscribe', { endpoint, keys: { p256dh, auth } });
+    write({ id, credential, endpoint });
+    return 'on';
+  } catch {
+    write(null);
+    return 'unavailable';
+  }
 }
 
 async function subscriptionFor(
@@ -87,24 +85,4 @@ export async function stopPush(): Promise<void> {
   const known = await worker?.pushManager?.getSubscription();
   await known?.unsubscribe().catch(() => false);
   if (kept) await rpc('push.unsubscribe', { id: kept.id });
-}
-
-/** The ID of this browser's subscription. */
-export const ownPush = (): string | null => read()?.id ?? null;
-
-function read(): Kept | null {
-  try {
-    return JSON.parse(localStorage.getItem(KEY) ?? 'null') as Kept | null;
-  } catch {
-    return null;
-  }
-}
-
-function write(kept: Kept | null): void {
-  try {
-    if (kept) localStorage.setItem(KEY, JSON.stringify(kept));
-    else localStorage.removeItem(KEY);
-  } catch {
-    // Storage is disabled, so notifications stay off.
-  }
 }
