@@ -4,6 +4,9 @@ import { violations } from './fixtures/axe';
 import type { Gateway } from './fixtures/gateway';
 import { expect, test } from './fixtures/test';
 
+/** Chromium says so itself. */
+const INCOGNITO = /does not support the Push API in incognito mode/;
+
 interface Listed {
   subscriptions: { id: string; push_service: string }[];
 }
@@ -132,7 +135,8 @@ test.describe('with the permission', () => {
     await expect.poll(() => shownBy(worker)).toEqual([{ title: 'Message from House $&', body: 'Hello', url: '/inbox' }]);
   });
 
-  test('without a push service, the open page notifies', async ({ home, page }) => {
+  test('without a push service, the open page notifies', async ({ home, page, complaints }) => {
+    complaints.allow(INCOGNITO);
     await page.goto('/settings/notifications');
     await choice(page).click();
     await expect(page.getByText('Only while a page of Gatehouse is open')).toBeVisible();

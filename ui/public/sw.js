@@ -44,6 +44,9 @@ async function setBadge(waiting) {
   await (waiting > 0 ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.())?.catch(() => undefined);
 }
 
+// A notification is open only when its icon is loaded, so a later message could not close it before.
+let lastPush = Promise.resolve();
+
 self.addEventListener('push', (event) => {
   const { kind, tag, name, body, url, waiting } = event.data.json();
   const show = async () => {
@@ -57,7 +60,8 @@ self.addEventListener('push', (event) => {
     const options = { body, tag, icon: '/icons/icon-192.png', data: { url } };
     await self.registration.showNotification(await titleOf(kind, name), options);
   };
-  event.waitUntil(show());
+  lastPush = lastPush.then(show).catch(() => undefined);
+  event.waitUntil(lastPush);
 });
 
 self.addEventListener('notificationclick', (event) => {
