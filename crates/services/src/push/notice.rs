@@ -160,7 +160,7 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::push::MAX_TEXT_BYTES;
+    use crate::push::encrypt::MAX_TEXT_BYTES;
     use gatehouse_domain::id::InboxMessageId;
 
     fn message(source: &str, text: &str) -> InboxMessage {

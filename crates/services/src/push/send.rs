@@ -2,7 +2,8 @@
 
 use super::encrypt::{self, OneTime};
 use super::notice::Notice;
-use super::{browser_keys, vapid};
+use super::subscriptions::browser_keys;
+use super::vapid;
 use crate::Services;
 use crate::retry_after::parse_retry_after;
 use futures_util::future::join_all;
