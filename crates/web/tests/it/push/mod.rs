@@ -171,10 +171,7 @@ async fn a_subscription_ends_with_its_session() {
     assert_ne!(one["credential"], all["credential"]);
     assert!(!all.to_string().contains("push.example/1"), "{all}");
 
-    other
-        .post("/api/auth/logout", Value::Null)
-        .await
-        .expect(200);
+    other.post("/api/auth/logout", json!({})).await.expect(200);
     assert_eq!(listed(&owner).await["subscriptions"], json!([]));
     // The same browser subscribes again with its next session.
     owner.rpc("push.subscribe", new).await.unwrap();
