@@ -8,7 +8,7 @@ use gatehouse_domain::{AuthSessionId, DeviceId, PushSubscriptionId, Timestamp};
 #[derive(Clone, PartialEq, Eq)]
 pub struct PushSubscriptionRow {
     pub id: PushSubscriptionId,
-    /// Whoever has this URL and the keys can send to the browser.
+    /// A URL of the push service. It contains a secret of the browser.
     pub endpoint: String,
     /// The browser's public key as base64url.
     pub p256dh: String,
