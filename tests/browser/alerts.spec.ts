@@ -11,6 +11,9 @@ const test = base.extend<object>({
     use({ ...model.environment, SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]' }),
 });
 
+/** The context of a test has no push service, which Chromium says itself. */
+const INCOGNITO = /does not support the Push API in incognito mode/;
+
 type Counting = { shown: string[] };
 
 /** Records the titles of the notifications that each window shows. */
@@ -55,7 +58,8 @@ const locks = (page: Page, name: string, held: number) =>
 test.describe('with the permission', () => {
   test.use({ permissions: ['notifications'] });
 
-  test('one of two windows notifies of approvals, failures and messages, and none while one is in view', async ({ home, page, context, model }) => {
+  test('one of two windows notifies of approvals, failures and messages, and none while one is in view', async ({ home, page, context, model, complaints }) => {
+    complaints.allow(INCOGNITO);
     await count(context);
     const hook = await makeWebhook(home, { name: 'House', source_profile: 'codehost_a' });
     await page.goto('/settings/notifications');
@@ -112,7 +116,8 @@ test.describe('with the permission', () => {
     await locks(other, 'gatehouse.alerts', 0);
   });
 
-  test('the banner of an approval offers notifications', async ({ home, page, model }) => {
+  test('the banner of an approval offers notifications', async ({ home, page, model, complaints }) => {
+    complaints.allow(INCOGNITO);
     await page.goto('/deliveries');
     await isLive(page);
     model.next({ tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/' } } });

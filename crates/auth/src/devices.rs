@@ -143,6 +143,19 @@ impl Auth {
         })
     }
 
+    /// Whether a device may receive through a push service what `method` returns to callers with `scope`. A device that
+    /// may connect from some networks only receives nothing, because a push service is outside of them.
+    pub fn device_may_receive(&self, id: &DeviceId, scope: Scope, method: &str) -> bool {
+        let now = self.0.now();
+        self.0.devices.all().iter().any(|device| {
+            device.id() == id
+                && device.is_live(now)
+                && device.scopes().allows(scope)
+                && device.allowed_cidrs().is_none()
+                && device.only().is_none_or(|only| only.allows(method))
+        })
+    }
+
     /// `pairing.revoke`: closes the device's sockets and ends the credentials that it created.
     pub async fn revoke_device(
         &self,

@@ -82,6 +82,8 @@ ids! {
     InboxMessageId = "in_";
     /// A paired device.
     DeviceId = "dev_";
+    /// A browser that gets notifications through a push service.
+    PushSubscriptionId = "push_";
     /// A person who is paired with a channel, or asks to be.
     PairingId = "pair_";
     /// One request, in logs and in `x-request-id`.

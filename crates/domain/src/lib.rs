@@ -29,7 +29,8 @@ pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
 pub use id::{
     ApiKeyId, ApprovalId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
-    InboxMessageId, MessageId, PairingId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
+    InboxMessageId, MessageId, PairingId, PasskeyId, PushSubscriptionId, RequestId, SessionId,
+    TurnId, WebhookId,
 };
 pub use key_binding::KeyBinding;
 pub use keyed_windows::{KeyedWindows, WindowKey};

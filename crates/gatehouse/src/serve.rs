@@ -73,6 +73,7 @@ impl App {
         services.agents.background().await;
         services.send_approval_messages(shutdown.clone(), &tasks);
         services.send_notices(shutdown.clone(), &tasks);
+        services.send_pushes(shutdown.clone(), &tasks);
         services.webhooks.background(shutdown.clone(), &tasks);
         services.make_backups(shutdown.clone(), &tasks);
         services.receive_messages(shutdown.clone(), &tasks);

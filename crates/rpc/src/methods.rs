@@ -21,6 +21,7 @@ pub mod pairing;
 #[cfg(feature = "voice")]
 pub mod personas;
 pub mod providers;
+pub mod push;
 pub mod rpc;
 pub mod sessions;
 pub mod ssh_keys;
@@ -171,4 +172,7 @@ pub static METHODS: &[Method] = &[
     pairing::APPROVE,
     pairing::TRUST,
     pairing::UNPAIR,
+    push::SUBSCRIBE,
+    push::UNSUBSCRIBE,
+    push::LIST,
 ];

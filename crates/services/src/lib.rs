@@ -12,6 +12,7 @@ pub mod live_config;
 mod notices;
 mod own_messages;
 mod problem;
+pub mod push;
 mod reach;
 mod retry_after;
 mod services;

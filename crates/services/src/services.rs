@@ -5,6 +5,7 @@ use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
+use crate::push::Push;
 use crate::reach::Reach;
 use crate::telemetry::Telemetry;
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
@@ -15,7 +16,7 @@ use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_models::{Models, ModelsParts};
 use gatehouse_outbound::{Outbound, OutboundError};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::Store;
+use gatehouse_store::{Store, StoreError};
 use gatehouse_tools::{ToolsHandle, ToolsParts};
 #[cfg(feature = "voice")]
 use gatehouse_voice::{Voice, VoiceParts};
@@ -35,6 +36,8 @@ pub struct Build {
 /// A service could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesError {
+    #[error("cannot read the key for push services")]
+    Push(#[from] StoreError),
     #[error("cannot set up outgoing connections")]
     Outbound(#[from] OutboundError),
     #[error("cannot open the agents")]
@@ -78,6 +81,8 @@ pub struct Services {
     /// The test of the public URL.
     pub reach: Reach,
     pub telemetry: Telemetry,
+    /// Notifications through push services.
+    pub push: Push,
     /// The settings in effect.
     pub config: Arc<LiveConfig>,
     pub clock: Arc<dyn Clock>,
@@ -133,6 +138,7 @@ impl Services {
         };
         let webhooks = Webhooks::open(given, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
+        let push = Push::open(&parts.store, &*parts.clock, &*parts.random).await?;
         #[cfg(feature = "voice")]
         let voice = open_voice(&parts, outbound.clone());
         #[cfg(feature = "voice")]
@@ -152,6 +158,7 @@ impl Services {
             certificates: CertificateState::default(),
             reach: Reach::default(),
             telemetry,
+            push,
             config: parts.config,
             clock: parts.clock,
             random: parts.random,

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 44] = [
+const MIGRATIONS: [(i64, &str, &str); 45] = [
     (
         1,
         "settings",
@@ -200,6 +200,7 @@ const MIGRATIONS: [(i64, &str, &str); 44] = [
         "received_messages",
         include_str!("../migrations/0068_received_messages.sql"),
     ),
+    (69, "push", include_str!("../migrations/0069_push.sql")),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use gatehouse_domain::id::{
-    ApprovalId, AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, InboxMessageId,
-    MessageId, PasskeyId, SessionId, TurnId, WebhookId,
+    ApprovalId, AttachmentId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
+    InboxMessageId, MessageId, PasskeyId, PushSubscriptionId, SessionId, TurnId, WebhookId,
 };
 use gatehouse_domain::{DeliveryStatus, Timestamp};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -187,7 +187,8 @@ macro_rules! readable_ids {
 }
 
 readable_ids! {
-    ApprovalId AttachmentId AudioId AuthSessionId ChallengeId DeliveryId InboxMessageId MessageId PasskeyId SessionId TurnId WebhookId
+    ApprovalId AttachmentId AudioId AuthSessionId ChallengeId DeliveryId DeviceId InboxMessageId
+    MessageId PasskeyId PushSubscriptionId SessionId TurnId WebhookId
 }
 
 /// Implements [`FromRow`] for a struct with one column per field. `field("column")` is for a column with

@@ -6,6 +6,7 @@ export const keys = {
   apiKeys: ['auth', 'api_keys'],
   passkeys: ['auth', 'passkeys'],
   devices: ['auth', 'devices'],
+  pushes: ['auth', 'pushes'],
   audit: ['audit'],
   backups: ['backups'],
   env: ['env'],

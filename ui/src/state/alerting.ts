@@ -1,7 +1,9 @@
-// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them.
+// Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them. If the
+// browser gets them from its push service, the service worker shows them instead.
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { go } from './place.svelte';
+import { ownPush } from './own-push';
 
 /** The window that holds this lock shows the notifications. */
 const LEADS = 'gatehouse.alerts';
@@ -39,7 +41,7 @@ export function startAlerting(): () => void {
   for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
 
   async function show(tag: string, title: string, body: string, url: string) {
-    if (!leads) return;
+    if (!leads || ownPush() !== null) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
     const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };

@@ -1,11 +1,13 @@
 // Whether this browser notifies the user while no window of the app is in view.
+import type { Pushed } from './push';
 
 /** `blocked`: the user refused the permission. */
 export type AlertState = 'unsupported' | 'blocked' | 'off' | 'on';
 
 const KEY = 'gatehouse.alerts';
 
-export const alerts = $state<{ state: AlertState }>({ state: current() });
+/** `pushed` is null until the subscription at the push service has been tried. */
+export const alerts = $state<{ state: AlertState; pushed: Pushed | null }>({ state: current(), pushed: null });
 
 // Another window changed it.
 addEventListener('storage', ({ key }) => {
@@ -18,9 +20,18 @@ export async function turnAlertsOn(): Promise<void> {
   alerts.state = current();
 }
 
-export function turnAlertsOff(): void {
+/** Throws a `Failure` if the gateway did not end the subscription. */
+export async function turnAlertsOff(): Promise<void> {
+  forgetAlerts();
+  const { stopPush } = await import('./push');
+  await stopPush();
+}
+
+/** Without a message to the gateway. */
+export function forgetAlerts(): void {
   store(null);
   alerts.state = current();
+  alerts.pushed = null;
 }
 
 function current(): AlertState {

@@ -35,6 +35,10 @@ pub const API_KEY_CREATED: &str = "api_key.created";
 pub const API_KEY_REVOKED: &str = "api_key.revoked";
 pub const DEVICE_PAIRED: &str = "device.paired";
 pub const DEVICE_REVOKED: &str = "device.revoked";
+/// A browser gets notifications through a push service.
+pub const PUSH_SUBSCRIBED: &str = "push.subscribed";
+/// A user removed such a browser.
+pub const PUSH_REMOVED: &str = "push.removed";
 pub const PASSKEY_ADDED: &str = "passkey.added";
 pub const PASSKEY_RENAMED: &str = "passkey.renamed";
 /// A passkey was refused at login.

@@ -34,6 +34,16 @@ const READS: [&str; 7] = [
 
 type Calls = Vec<(&'static str, Value)>;
 
+/// The browser of RFC 8291, appendix A.
+fn subscription() -> Value {
+    let p256dh =
+        "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
+    json!({
+        "endpoint": "https://push.example/1",
+        "keys": { "p256dh": p256dh, "auth": "BTBZMqHH6r4Tts7J_aSIgg" },
+    })
+}
+
 fn calls_for_settings_and_secrets(device: &str) -> Calls {
     vec![
         (
@@ -81,6 +91,8 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
             json!({ "id": "pair_none", "trusted": false }),
         ),
         ("pairing.unpair", json!({ "id": "pair_none" })),
+        ("push.subscribe", subscription()),
+        ("push.unsubscribe", json!({ "id": "push_none" })),
     ]
 }
 

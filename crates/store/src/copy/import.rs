@@ -185,12 +185,13 @@ impl Import {
         Ok(held)
     }
 
-    /// Deletes sign-in sessions, API keys, devices, people paired with channels, and the links of shared
-    /// conversations. Returns their number.
+    /// Deletes sign-in sessions, API keys, devices, browsers that get notifications, people paired with channels, and
+    /// the links of shared conversations. Returns their number.
     /// The password and passkeys stay.
     pub async fn delete_credentials(&mut self) -> Result<u64, StoreError> {
         let mut deleted = 0;
         for table in [
+            "push_subscriptions",
             "auth_sessions",
             "auth_api_keys",
             "auth_devices",

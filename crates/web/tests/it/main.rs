@@ -22,6 +22,7 @@ mod openai;
 mod page_files;
 mod pages;
 mod prepared;
+mod push;
 mod python;
 mod rpc;
 mod slow;

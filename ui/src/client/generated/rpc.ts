@@ -354,6 +354,13 @@ export type FallbackPolicy = 'preserve-persona' | 'provider-defaults' | 'fail';
  */
 export type DeviceId = string;
 /**
+ * A browser that gets notifications through a push service.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PushSubscriptionId".
+ */
+export type PushSubscriptionId = string;
+/**
  * The kinds of records that `records.changed` reports.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -2636,6 +2643,47 @@ export interface Interface {
         id: string;
       };
       result: Done;
+    };
+    /**
+     * Sends notifications to a browser through its push service until the caller's session or device ends. Repeating the call changes nothing.
+     */
+    'push.subscribe': {
+      params: {
+        /**
+         * The URL of the push service for this browser.
+         */
+        endpoint: string;
+        keys: SubscriptionKeys;
+      };
+      result: SubscribeResult;
+    };
+    /**
+     * Ends the notifications of a browser. One that the caller did not subscribe requires operator.pairing.
+     */
+    'push.unsubscribe': {
+      params: {
+        /**
+         * The id in `push.list`.
+         */
+        id: PushSubscriptionId;
+      };
+      result: Done;
+    };
+    /**
+     * Lists the browsers that get notifications, and returns the key to subscribe with.
+     */
+    'push.list': {
+      params: {
+        /**
+         * The maximum number of entries; 50 by default.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the previous page.
+         */
+        cursor?: string | null;
+      };
+      result: ListResult14;
     };
   };
   events: {
@@ -6004,6 +6052,84 @@ export interface ChannelPairing {
   approved_at?: Timestamp | null;
 }
 /**
+ * The keys of a subscription, as base64url.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SubscriptionKeys".
+ */
+export interface SubscriptionKeys {
+  /**
+   * The browser's public key.
+   */
+  p256dh: string;
+  /**
+   * The authentication secret.
+   */
+  auth: string;
+}
+/**
+ * Result of `push.subscribe`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SubscribeResult".
+ */
+export interface SubscribeResult {
+  id: PushSubscriptionId;
+}
+/**
+ * Result of `push.list`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ListResult14".
+ */
+export interface ListResult14 {
+  /**
+   * `applicationServerKey` for `PushManager.subscribe`, as base64url.
+   */
+  public_key: string;
+  /**
+   * The caller's credential, as in `credential` of a subscription.
+   */
+  credential: string;
+  /**
+   * The browsers, oldest first.
+   */
+  subscriptions: PushSubscription[];
+  /**
+   * The cursor of the next page; absent on the last page.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * A browser that gets notifications.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "PushSubscription".
+ */
+export interface PushSubscription {
+  id: PushSubscriptionId;
+  /**
+   * The credential that the subscription ends with: `session` or `device` and an id.
+   */
+  credential: string;
+  /**
+   * The host of the push service.
+   */
+  push_service: string;
+  /**
+   * The browser of the session.
+   */
+  user_agent?: string | null;
+  /**
+   * The label of the device.
+   */
+  label?: string | null;
+  /**
+   * When the browser subscribed.
+   */
+  created_at: Timestamp;
+}
+/**
  * Params of `vault.status`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -6413,4 +6539,5 @@ export const READS: ReadonlySet<string> = new Set([
   'stt.providers',
   'voice.personas.list',
   'voice.personas.get',
+  'push.list',
 ]);

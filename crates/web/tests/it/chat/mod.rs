@@ -31,7 +31,7 @@ async fn with_model() -> (TestServer, Actor) {
     with_model_and(&[]).await
 }
 
-async fn with_model_and(variables: &[(&str, &str)]) -> (TestServer, Actor) {
+pub(crate) async fn with_model_and(variables: &[(&str, &str)]) -> (TestServer, Actor) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let router = Router::new().route("/v1/chat/completions", post(answer));

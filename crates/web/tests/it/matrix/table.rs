@@ -422,4 +422,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("pairing.approve", PAIRING),
     ("pairing.trust", PAIRING),
     ("pairing.unpair", PAIRING),
+    ("push.subscribe", WRITE),
+    ("push.unsubscribe", WRITE),
+    ("push.list", READ),
 ];

@@ -62,6 +62,8 @@ export const SENTENCES: Record<string, Sentence> = {
   'session.unshared': { title: m.audit_session_unshared, more: named('session') },
   'api_key.created': { title: m.audit_api_key_created, more: scopes },
   'api_key.revoked': { title: m.audit_api_key_revoked, more: named('api_key') },
+  'push.subscribed': { title: m.audit_push_subscribed, more: named('push_service') },
+  'push.removed': { title: m.audit_push_removed, more: named('push_service') },
   'device.paired': { title: m.audit_device_paired, more: scopes },
   'device.revoked': { title: m.audit_device_revoked, more: named('device') },
   'passkey.added': { title: m.audit_passkey_added, more: named('name') },

@@ -1,0 +1,215 @@
+//! What a notification contains: the same as one that the open page shows. Pure. The service worker (`ui/public/sw.js`)
+//! reads it and has the words.
+
+use gatehouse_agents::Approval;
+use gatehouse_channels::InboxMessage;
+use gatehouse_domain::id::ApprovalId;
+use gatehouse_domain::{DeliveryStatus, Scope, Timestamp};
+use gatehouse_webhooks::Delivery;
+use serde::Serialize;
+use std::time::Duration;
+
+/// The longest text of a notification in characters, as in the page.
+const MAX_CHARS: usize = 200;
+/// How long a push service keeps a notification that does not expire itself, for a browser that is not connected.
+const KEPT: Duration = Duration::from_hours(24);
+/// How long at least a push service keeps the message that closes a notification.
+const CLOSES_FOR: Duration = Duration::from_mins(1);
+
+/// A notification.
+#[derive(Clone, Debug)]
+pub(super) struct Notice {
+    /// At a push service, a newer notice replaces one with the same topic. At most 32 characters of base64url.
+    pub(super) topic: String,
+    /// When the notice is of no more use.
+    pub(super) until: Timestamp,
+    pub(super) is_urgent: bool,
+    /// What a device needs to receive it: a scope, and a method that returns the same.
+    pub(super) needs: (Scope, &'static str),
+    pub(super) text: Text,
+}
+
+/// The text for the service worker.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Text {
+    kind: Kind,
+    /// Of several notifications with the same tag, the browser shows the last one.
+    tag: String,
+    /// The tool or the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// The path of the page that a click opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// How many tool calls wait for approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waiting: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Approval,
+    /// Closes the notification of an approval.
+    Closed,
+    Failed,
+    Inbox,
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_CHARS).collect()
+}
+
+fn approval_topic(id: &ApprovalId) -> String {
+    let id = id.as_str();
+    id.strip_prefix("apr_").unwrap_or(id).to_owned()
+}
+
+impl Notice {
+    pub(super) fn asked(asked: &Approval) -> Self {
+        Self {
+            topic: approval_topic(&asked.id),
+            until: asked.expires_at,
+            is_urgent: true,
+            needs: (Scope::Approvals, "approval.list"),
+            text: Text {
+                kind: Kind::Approval,
+                tag: format!("approval {}", asked.id),
+                name: Some(cut(&asked.shown.tool)),
+                body: Some(cut(&asked.shown.arguments)),
+                url: Some(format!("/chat/{}", asked.session)),
+                waiting: None,
+            },
+        }
+    }
+
+    /// Closes the notification of a call that would have waited until `expires_at`.
+    pub(super) fn closed(id: &ApprovalId, expires_at: Timestamp, now: Timestamp) -> Self {
+        Self {
+            topic: approval_topic(id),
+            until: expires_at.max(now.after(CLOSES_FOR)),
+            is_urgent: true,
+            needs: (Scope::Approvals, "approval.list"),
+            text: Text {
+                kind: Kind::Closed,
+                tag: format!("approval {id}"),
+                name: None,
+                body: None,
+                url: None,
+                waiting: None,
+            },
+        }
+    }
+
+    /// `None` if the change is not a failure.
+    pub(super) fn of_delivery(delivery: &Delivery, now: Timestamp) -> Option<Self> {
+        if delivery.status != DeliveryStatus::Failed {
+            return None;
+        }
+        let what = delivery.summary.as_deref();
+        let parts = [
+            what.or(delivery.event_type.as_deref()),
+            delivery.error.as_deref(),
+        ];
+        let body: Vec<&str> = parts.into_iter().flatten().collect();
+        Some(Self {
+            topic: "delivery".to_owned(),
+            until: now.after(KEPT),
+            is_urgent: false,
+            needs: (Scope::Read, "webhooks.deliveries"),
+            text: Text {
+                kind: Kind::Failed,
+                tag: "delivery".to_owned(),
+                name: None,
+                body: Some(cut(&body.join("\n"))),
+                url: Some(format!("/deliveries/{}", delivery.id)),
+                waiting: None,
+            },
+        })
+    }
+
+    pub(super) fn of_message(message: &InboxMessage, now: Timestamp) -> Self {
+        Self {
+            topic: "inbox".to_owned(),
+            until: now.after(KEPT),
+            is_urgent: false,
+            needs: (Scope::Read, "inbox.list"),
+            text: Text {
+                kind: Kind::Inbox,
+                tag: "inbox".to_owned(),
+                name: Some(cut(&message.source)),
+                body: Some(cut(&message.text)),
+                url: Some("/inbox".to_owned()),
+                waiting: None,
+            },
+        }
+    }
+
+    /// Whether the notice only closes a notification.
+    pub(super) fn is_closing(&self) -> bool {
+        self.text.kind == Kind::Closed
+    }
+
+    pub(super) fn is_about_approval(&self) -> bool {
+        matches!(self.text.kind, Kind::Approval | Kind::Closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::push::encrypt::MAX_TEXT_BYTES;
+    use gatehouse_domain::id::InboxMessageId;
+
+    fn message(source: &str, text: &str) -> InboxMessage {
+        InboxMessage {
+            id: InboxMessageId::from_text("in_1"),
+            channel: "inbox".to_owned(),
+            text: text.to_owned(),
+            source: source.to_owned(),
+            at: Timestamp::from_millis(0),
+            read: false,
+            webhook_id: None,
+            delivery_id: None,
+        }
+    }
+
+    fn body_of(text: &str) -> String {
+        let notice = Notice::of_message(&message("m", text), Timestamp::from_millis(0));
+        notice.text.body.unwrap()
+    }
+
+    #[test]
+    fn a_text_is_cut_after_200_characters() {
+        let limit = "ä".repeat(MAX_CHARS);
+        assert_eq!(body_of(&limit), limit);
+        assert_eq!(body_of(&format!("{limit}b")), limit);
+    }
+
+    #[test]
+    fn the_longest_notification_fits_into_a_message() {
+        // In JSON, a control character takes six bytes.
+        let long = "\u{1}".repeat(MAX_CHARS + 1);
+        let notice = Notice::of_message(&message(&long, &long), Timestamp::from_millis(0));
+        let bytes = serde_json::to_vec(&notice.text).unwrap().len();
+        assert!(bytes <= MAX_TEXT_BYTES, "{bytes}");
+    }
+
+    #[test]
+    fn a_topic_has_at_most_32_characters() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let id = ApprovalId::from_text(format!("apr_{id}"));
+        assert_eq!(approval_topic(&id).len(), 32);
+    }
+
+    #[test]
+    fn closing_is_kept_while_the_call_would_have_waited_and_for_a_minute_at_least() {
+        let id = ApprovalId::from_text("apr_1");
+        let at = Timestamp::from_millis;
+        let until = |expires_at| Notice::closed(&id, at(expires_at), at(0)).until;
+        assert_eq!(until(60_001), at(60_001));
+        assert_eq!(until(59_999), at(60_000));
+    }
+}

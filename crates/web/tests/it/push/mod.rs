@@ -1,0 +1,314 @@
+//! `push.*` and the messages to a push service.
+
+mod service;
+
+use crate::chat::with_model_and;
+use crate::steps::light_owner;
+use crate::webhooks::{made, send};
+use gatehouse_domain::{DeviceId, Scope};
+use gatehouse_testkit::{Actor, Options, TestServer};
+use serde_json::{Value, json};
+use service::{PushService, Pushed, seconds_until};
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+const ALLOW_PRIVATE: (&str, &str) = ("SERVICE_NETWORK__ALLOW_PRIVATE", "true");
+const EXTERNAL_URL: (&str, &str) = ("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
+
+fn options() -> Options {
+    let options = Options::default();
+    options
+        .env(ALLOW_PRIVATE.0, ALLOW_PRIVATE.1)
+        .env(EXTERNAL_URL.0, EXTERNAL_URL.1)
+}
+
+async fn next(pushed: &mut UnboundedReceiver<Pushed>) -> Pushed {
+    let next = tokio::time::timeout(Duration::from_secs(20), pushed.recv());
+    next.await.expect("a message within 20 seconds").unwrap()
+}
+
+async fn listed(owner: &Actor) -> Value {
+    owner.rpc("push.list", json!({})).await.unwrap()
+}
+
+async fn credential(owner: &Actor) -> String {
+    listed(owner).await["credential"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn new_subscription(keys: &Value, number: usize) -> Value {
+    json!({ "endpoint": format!("https://push.example/{number}"), "keys": keys })
+}
+
+/// Fails a delivery: no model is configured.
+async fn fail_a_delivery(server: &TestServer, owner: &Actor) {
+    let members = json!({ "auth_mode": "none", "deliver_only": false, "deliver_to": null });
+    let hook = made(owner, members).await;
+    let sent = send(&server.remote(), &hook.path(), &[], "{\"a\":1}").await;
+    sent.expect(202);
+}
+
+/// Puts a message into the inbox.
+async fn message(server: &TestServer, owner: &Actor, text: &str) {
+    let hook = made(owner, json!({ "auth_mode": "none" })).await;
+    let body = json!({ "text": text }).to_string();
+    let sent = send(&server.remote(), &hook.path(), &[], body).await;
+    sent.expect(202);
+}
+
+#[tokio::test]
+async fn an_approval_reaches_the_browser_for_as_long_as_it_waits_and_its_answer_closes_it() {
+    let (server, owner) = with_model_and(&[ALLOW_PRIVATE]).await;
+    let (service, mut pushed) = PushService::start().await;
+    let own = credential(&owner).await;
+    service.subscribe(&server, &owner, &own).await;
+    let before = server.app().services().clock.now();
+    let asked = json!({ "text": "calculate 1+1" });
+    owner.rpc("chat.send", asked).await.unwrap();
+    let asked = next(&mut pushed).await;
+    let waiting = owner.rpc("approval.list", json!({})).await.unwrap();
+    let call = &waiting["approvals"][0];
+    let (id, session) = (
+        call["id"].as_str().unwrap(),
+        call["session"].as_str().unwrap(),
+    );
+    assert_eq!(
+        asked.text,
+        json!({
+            "kind": "approval",
+            "tag": format!("approval {id}"),
+            "name": call["shown"]["tool"],
+            "body": call["shown"]["arguments"],
+            "url": format!("/chat/{session}"),
+            "waiting": 1,
+        })
+    );
+    assert_eq!(asked.urgency, "high");
+    let most = seconds_until(before, &call["expires_at"]);
+    assert!((1..=most).contains(&asked.ttl), "{} of {most}", asked.ttl);
+
+    let answer = json!({ "id": id, "allow": false });
+    owner.rpc("approval.resolve", answer).await.unwrap();
+    let closed = next(&mut pushed).await;
+    let tag = format!("approval {id}");
+    assert_eq!(
+        closed.text,
+        json!({ "kind": "closed", "tag": tag, "waiting": 0 })
+    );
+    // It replaces the first message if the browser did not get that yet.
+    assert_eq!(closed.topic, asked.topic);
+}
+
+#[tokio::test]
+async fn a_failed_delivery_and_a_message_reach_the_browser() {
+    let (server, owner) = light_owner(options()).await;
+    let (service, mut pushed) = PushService::start().await;
+    service.subscribe(&server, &owner, "session as_owner").await;
+    fail_a_delivery(&server, &owner).await;
+    let failed = next(&mut pushed).await;
+    assert_eq!((failed.ttl, failed.topic.as_str()), (86_400, "delivery"));
+    assert_eq!(failed.urgency, "normal");
+    assert_eq!(failed.text["kind"], "failed");
+    let url = failed.text["url"].as_str().unwrap();
+    assert!(url.starts_with("/deliveries/del_"), "{url}");
+
+    message(&server, &owner, "hello").await;
+    let arrived = next(&mut pushed).await;
+    assert_eq!(arrived.text["kind"], "inbox");
+    assert_eq!(arrived.text["name"], "n");
+    assert_eq!(arrived.text["url"], "/inbox");
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [201, 201]);
+}
+
+#[tokio::test]
+async fn a_subscription_that_the_push_service_does_not_know_is_deleted() {
+    for status in [404, 410] {
+        let (server, owner) = light_owner(options()).await;
+        let (service, _pushed) = PushService::start().await;
+        service.subscribe(&server, &owner, "session as_owner").await;
+        service.answers.lock().unwrap().push_back((status, None));
+        message(&server, &owner, "hello").await;
+        while !listed(&owner).await["subscriptions"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_push_service_that_cannot_take_a_message_gets_it_again() {
+    let (server, owner) = light_owner(options()).await;
+    let (service, mut pushed) = PushService::start().await;
+    service.subscribe(&server, &owner, "session as_owner").await;
+    let busy = [(429, Some("1")), (503, Some("0"))];
+    service.answers.lock().unwrap().extend(busy);
+    message(&server, &owner, "hello").await;
+    assert_eq!(next(&mut pushed).await.text["kind"], "inbox");
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [429, 503, 201]);
+    let kept = listed(&owner).await;
+    assert_eq!(kept["subscriptions"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_subscription_ends_with_its_session() {
+    let (server, owner) = TestServer::with_owner().await;
+    let other = crate::steps::new_session(&server).await;
+    let (service, _pushed) = PushService::start().await;
+    let new = new_subscription(&service.keys(), 1);
+    let made = other.rpc("push.subscribe", new.clone()).await.unwrap();
+    // Repeating it changes nothing.
+    let again = other.rpc("push.subscribe", new.clone()).await.unwrap();
+    assert_eq!(again, made);
+    let all = listed(&owner).await;
+    let one = &all["subscriptions"][0];
+    assert_eq!(one["id"], made["id"]);
+    assert_eq!(one["push_service"], "push.example");
+    assert_ne!(one["credential"], all["credential"]);
+    assert!(!all.to_string().contains("push.example/1"), "{all}");
+
+    other.post("/api/auth/logout", json!({})).await.expect(200);
+    assert_eq!(listed(&owner).await["subscriptions"], json!([]));
+    // The same browser subscribes again with its next session.
+    owner.rpc("push.subscribe", new).await.unwrap();
+    let all = listed(&owner).await;
+    assert_eq!(all["subscriptions"][0]["credential"], all["credential"]);
+}
+
+#[tokio::test]
+async fn a_device_gets_what_it_may_read_until_it_is_revoked() {
+    let (server, owner) = light_owner(options()).await;
+    let pair = async |more: Value| {
+        let mut params = json!({ "label": "phone" });
+        let more = more.as_object().unwrap().clone();
+        params.as_object_mut().unwrap().extend(more);
+        let paired = owner.rpc("pairing.create", params).await.unwrap();
+        DeviceId::from_text(paired["id"].as_str().unwrap())
+    };
+    let auth = &server.app().services().auth;
+    let may = |id: &DeviceId| {
+        let needs = [
+            (Scope::Approvals, "approval.list"),
+            (Scope::Read, "webhooks.deliveries"),
+            (Scope::Read, "inbox.list"),
+        ];
+        needs.map(|(scope, method)| auth.device_may_receive(id, scope, method))
+    };
+    // A push service is outside of the device's networks.
+    let inside = pair(json!({ "allowed_cidrs": ["127.0.0.0/8"] })).await;
+    assert_eq!(may(&inside), [false, false, false]);
+    let writes = pair(json!({ "scopes": ["operator.write"] })).await;
+    assert_eq!(may(&writes), [false, false, false]);
+    let approves = pair(json!({ "scopes": ["operator.approvals"] })).await;
+    assert_eq!(may(&approves), [true, false, false]);
+    let id = pair(json!({ "only": ["inbox.list"] })).await;
+    assert_eq!(may(&id), [false, false, true]);
+
+    let (service, mut pushed) = PushService::start().await;
+    let own = format!("device {id}");
+    service.subscribe(&server, &owner, &own).await;
+    message(&server, &owner, "hello").await;
+    assert_eq!(next(&mut pushed).await.text["kind"], "inbox");
+    let one = &listed(&owner).await["subscriptions"][0];
+    assert_eq!(
+        (&one["label"], &one["credential"]),
+        (&json!("phone"), &json!(own))
+    );
+    let revoke = json!({ "id": id });
+    owner.rpc("pairing.revoke", revoke).await.unwrap();
+    assert_eq!(listed(&owner).await["subscriptions"], json!([]));
+    assert_eq!(may(&id), [false, false, false]);
+}
+
+#[tokio::test]
+async fn removing_a_browser_is_recorded_and_others_need_the_scope_of_devices() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let (service, _pushed) = PushService::start().await;
+    let new = new_subscription(&service.keys(), 1);
+    let key = server
+        .api_key(&owner, &["operator.read", "operator.write"])
+        .await;
+    let refused = key.rpc("push.subscribe", new.clone()).await.unwrap_err();
+    assert_eq!(refused, "FORBIDDEN");
+    let made = owner.rpc("push.subscribe", new).await.unwrap();
+    let refused = key.rpc("push.unsubscribe", made.clone()).await.unwrap_err();
+    assert_eq!(refused, "FORBIDDEN");
+    owner.rpc("push.unsubscribe", made.clone()).await.unwrap();
+    let again = owner
+        .rpc("push.unsubscribe", made.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(again, "NOT_FOUND");
+    for kind in ["push.subscribed", "push.removed"] {
+        let rows = owner
+            .rpc("audit.list", json!({ "kind": kind }))
+            .await
+            .unwrap();
+        let rows = rows["events"].as_array().unwrap();
+        assert_eq!(rows.len(), 1, "{kind}");
+        assert_eq!(rows[0]["detail"]["subscription"], made["id"]);
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_is_https_on_the_public_internet_with_valid_keys() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let (service, _pushed) = PushService::start().await;
+    let subscribe = async |endpoint: &str, keys: Value| {
+        let new = json!({ "endpoint": endpoint, "keys": keys });
+        let answer = owner.rpc_reply("push.subscribe", new).await.expect(200);
+        answer["error"]["data"]["field"].clone()
+    };
+    for endpoint in [
+        "http://push.example/1",
+        "https://127.0.0.1/1",
+        "https://[::1]/1",
+        "https://10.0.0.1/1",
+        "https://169.254.169.254/1",
+        "https://user@push.example/1",
+        "push",
+    ] {
+        let blamed = subscribe(endpoint, service.keys()).await;
+        assert_eq!(blamed, "endpoint", "{endpoint}");
+    }
+    let limit = format!("https://push.example/{:0>2027}", 1);
+    assert_eq!(limit.len(), 2_048);
+    assert_eq!(subscribe(&limit, service.keys()).await, Value::Null);
+    let past = format!("{limit}1");
+    assert_eq!(subscribe(&past, service.keys()).await, "endpoint");
+    for name in ["p256dh", "auth"] {
+        let mut keys = service.keys();
+        keys[name] = json!("AAAA");
+        assert_eq!(subscribe("https://push.example/2", keys).await, "keys");
+    }
+}
+
+#[tokio::test]
+async fn fifty_browsers_get_notifications_and_one_more_does_not() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let (service, _pushed) = PushService::start().await;
+    let keys = service.keys();
+    for number in 1..=50 {
+        let new = new_subscription(&keys, number);
+        owner.rpc("push.subscribe", new).await.unwrap();
+    }
+    let past = owner.rpc("push.subscribe", new_subscription(&keys, 51));
+    assert_eq!(past.await.unwrap_err(), "CONFLICT");
+    // A known browser can still renew its subscription.
+    let renewed = PushService::start().await.0.keys();
+    let renewed = owner.rpc("push.subscribe", new_subscription(&renewed, 50));
+    renewed.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_key_stays_the_same_after_a_restart() {
+    let (server, owner) = TestServer::with_owner().await;
+    let key = listed(&owner).await["public_key"].clone();
+    let server = server.restart().await;
+    let owner = crate::steps::new_session(&server).await;
+    assert_eq!(listed(&owner).await["public_key"], key);
+}

@@ -1,0 +1,30 @@
+// What this browser keeps about its subscription at the push service.
+
+export interface Kept {
+  id: string;
+  /** The credential that the subscription ends with. */
+  credential: string;
+  endpoint: string;
+}
+
+const KEY = 'gatehouse.push';
+
+/** The ID of this browser's subscription. With one, the service worker shows the notifications. */
+export const ownPush = (): string | null => read()?.id ?? null;
+
+export function read(): Kept | null {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? 'null') as Kept | null;
+  } catch {
+    return null;
+  }
+}
+
+export function write(kept: Kept | null): void {
+  try {
+    if (kept) localStorage.setItem(KEY, JSON.stringify(kept));
+    else localStorage.removeItem(KEY);
+  } catch {
+    // Storage is disabled, so notifications stay off.
+  }
+}

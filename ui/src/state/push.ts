@@ -1,0 +1,88 @@
+// Subscribes this browser at its push service, so that notifications arrive while no page is open. The service worker
+// shows them.
+import { everyPage } from '../client/pages';
+import { rpc } from '../client/rpc';
+import { m } from '../paraglide/messages.js';
+import { read, write } from './own-push';
+
+/** `removed`: the user removed this browser in another one. `unavailable`: only an open page can notify. */
+export type Pushed = 'on' | 'removed' | 'unavailable';
+
+/** A browser can take long to find that it has no push service. */
+const LIMIT_MS = 10_000;
+/** See `public/sw.js`. */
+const TITLES = 'gatehouse-titles';
+const NAME = '{name}';
+
+/** Subscribes, or renews the subscription after a new login. Never fails: without it, an open page notifies. */
+export async function startPush(): Promise<Pushed> {
+  const late = new Promise<Pushed>((resolve) => setTimeout(() => resolve('unavailable'), LIMIT_MS));
+  return Promise.race([subscribe().catch((): Pushed => 'unavailable'), late]);
+}
+
+async function subscribe(): Promise<Pushed> {
+  const worker = await navigator.serviceWorker.getRegistration();
+  if (!worker?.pushManager) return 'unavailable';
+  const pages = await everyPage((at) => rpc('push.list', at));
+  const [first] = pages;
+  if (!first) return 'unavailable';
+  const { public_key, credential } = first;
+  const ids = pages.flatMap(({ subscriptions }) => subscriptions.map(({ id }) => id));
+  const known = await worker.pushManager.getSubscription();
+  const kept = read();
+  const isSame = kept !== null && kept.endpoint === known?.endpoint && kept.credential === credential;
+  if (isSame && !ids.includes(kept.id)) {
+    await known?.unsubscribe();
+    write(null);
+    return 'removed';
+  }
+  try {
+    await keepTitles();
+    const subscription = await subscriptionFor(worker.pushManager, known, public_key);
+    const { endpoint = '', keys } = subscription.toJSON();
+    const { p256dh = '', auth = '' } = keys ?? {};
+    const { id } = await rpc('push.subscribe', { endpoint, keys: { p256dh, auth } });
+    write({ id, credential, endpoint });
+    return 'on';
+  } catch {
+    write(null);
+    return 'unavailable';
+  }
+}
+
+async function subscriptionFor(
+  manager: PushManager,
+  known: PushSubscription | null,
+  publicKey: string,
+): Promise<PushSubscription> {
+  const usedKey = known?.options.applicationServerKey;
+  if (known && usedKey && base64url(usedKey) === publicKey) return known;
+  // A subscription with the key of another gateway is useless.
+  await known?.unsubscribe();
+  return manager.subscribe({ userVisibleOnly: true, applicationServerKey: publicKey });
+}
+
+function base64url(bytes: ArrayBuffer): string {
+  const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/** Stores the titles of notifications in the user's language for the service worker. */
+async function keepTitles(): Promise<void> {
+  const titles = {
+    approval: m.alerts_approval({ tool: NAME }),
+    failed: m.alerts_failed(),
+    inbox: m.alerts_inbox({ source: NAME }),
+  };
+  await (await caches.open(TITLES)).put('/titles.json', Response.json(titles));
+}
+
+/** Ends the subscription of this browser. */
+export async function stopPush(): Promise<void> {
+  const kept = read();
+  write(null);
+  const worker = await navigator.serviceWorker?.getRegistration();
+  const known = await worker?.pushManager?.getSubscription();
+  await known?.unsubscribe().catch(() => false);
+  if (kept) await rpc('push.unsubscribe', { id: kept.id });
+}
