@@ -120,7 +120,7 @@ impl Services {
                 if let Some(newest) = notice.and_then(|it| services.push.topics.offer(it)) {
                     let services = Arc::clone(&services);
                     sends.spawn(stop.clone().run_until_cancelled_owned(async move {
-                        services.send_topic(newest).await
+                        services.send_topic(newest).await;
                     }));
                 }
             }
@@ -276,9 +276,8 @@ fn outcome(sent: Result<(u16, Option<Duration>), OutboundError>) -> Sent {
     match sent {
         Ok((404 | 410, _)) => Sent::Gone,
         Ok((408 | 429 | 500..=599, asked)) => Sent::Later(asked.unwrap_or(WAIT)),
-        Ok(_) => Sent::Done,
         Err(error) if error.is_retryable() => Sent::Later(WAIT),
-        Err(_) => Sent::Done,
+        Ok(_) | Err(_) => Sent::Done,
     }
 }
 

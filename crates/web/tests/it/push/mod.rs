@@ -10,7 +10,7 @@ use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use service::{PushService, Pushed, seconds_until};
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 
 const ALLOW_PRIVATE: (&str, &str) = ("SERVICE_NETWORK__ALLOW_PRIVATE", "true");
 const EXTERNAL_URL: (&str, &str) = ("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
@@ -22,7 +22,7 @@ fn options() -> Options {
         .env(EXTERNAL_URL.0, EXTERNAL_URL.1)
 }
 
-async fn next(pushed: &mut UnboundedReceiver<Pushed>) -> Pushed {
+async fn next(pushed: &mut Receiver<Pushed>) -> Pushed {
     let next = tokio::time::timeout(Duration::from_secs(20), pushed.recv());
     next.await.expect("a message within 20 seconds").unwrap()
 }

@@ -44,7 +44,7 @@ pub(super) struct PushService {
     pub(super) answers: Mutex<VecDeque<(u16, Option<&'static str>)>>,
     /// The statuses that were answered.
     pub(super) answered: Mutex<Vec<u16>>,
-    accepted: mpsc::UnboundedSender<Pushed>,
+    accepted: mpsc::Sender<Pushed>,
 }
 
 struct Length(usize);
@@ -75,10 +75,10 @@ fn refused(status: u16, why: &str) -> Refusal {
 }
 
 impl PushService {
-    pub(super) async fn start() -> (Arc<Self>, mpsc::UnboundedReceiver<Pushed>) {
+    pub(super) async fn start() -> (Arc<Self>, mpsc::Receiver<Pushed>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let random: &dyn Random = &SystemRandom;
-        let (accepted, pushed) = mpsc::unbounded_channel();
+        let (accepted, pushed) = mpsc::channel(64);
         let service = Arc::new(Self {
             origin: format!("http://{}", listener.local_addr().unwrap()),
             key: PrivateKey::generate(&ECDH_P256).unwrap(),
@@ -258,7 +258,7 @@ async fn receive(
         headers.insert("retry-after", wait.parse().unwrap());
     }
     if status == 201 {
-        drop(service.accepted.send(accepted.unwrap()));
+        drop(service.accepted.try_send(accepted.unwrap()));
     }
     response
 }
