@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 44] = [
+const MIGRATIONS: [(i64, &str, &str); 46] = [
     (
         1,
         "settings",
@@ -199,6 +199,16 @@ const MIGRATIONS: [(i64, &str, &str); 44] = [
         68,
         "received_messages",
         include_str!("../migrations/0068_received_messages.sql"),
+    ),
+    (
+        71,
+        "webhook_notices",
+        include_str!("../migrations/0071_webhook_notices.sql"),
+    ),
+    (
+        72,
+        "reach_questions",
+        include_str!("../migrations/0072_reach_questions.sql"),
     ),
 ];
 
