@@ -52,11 +52,11 @@ impl Services {
                 tokio::select! {
                     changed = deliveries.recv() => match changed {
                         Ok(changed) => {
-                            let mut changes = vec![changed];
-                            while changes.len() < AT_ONCE && let Ok(more) = deliveries.try_recv() {
-                                changes.push(more);
+                            let mut batch = vec![changed];
+                            while batch.len() < AT_ONCE && let Ok(more) = deliveries.try_recv() {
+                                batch.push(more);
                             }
-                            for notice in services.note(&changes).await {
+                            for notice in services.note(&batch).await {
                                 services.tell(notice, &stop, &sends).await;
                             }
                         }

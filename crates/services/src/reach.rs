@@ -163,8 +163,8 @@ impl Services {
         write.await
     }
 
-    /// Requests `/health` at the public URL and checks that this process, or another node of its database, answers. Follows no redirects. Fails with
-    /// `CONFLICT` while another test runs.
+    /// Requests `/health` at the public URL and checks that this process, or another node of its database, answers.
+    /// Follows no redirects. Fails with `CONFLICT` while another test runs.
     pub async fn test_reach(&self) -> Result<Reached, Problem> {
         let Ok(_turn) = self.reach.turn.try_lock() else {
             let message = "The public URL is being tested already.";

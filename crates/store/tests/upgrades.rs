@@ -1,10 +1,14 @@
 //! Upgrades from every version of the schema: rows are kept, and a process that dies at any migration can start again.
 //! The old databases are built by the migrations themselves, because landed migrations never change.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 
 use gatehouse_store::testing::{TestDatabase, databases, run_sql, sqlite};
-use gatehouse_store::{Cell, ColumnKind, Engine, Snapshot, Store, Table, migration_versions};
+use gatehouse_store::{ColumnKind, Engine, Snapshot, Store, Table, migration_versions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -112,8 +116,8 @@ async fn die_in(database: &TestDatabase, version: i64) {
     let prefix = format!("{version:04}_");
     let mut files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let file = files.find(|file| file.file_name().to_string_lossy().starts_with(&prefix));
-    let mut sql = std::fs::read_to_string(file.unwrap().path()).unwrap();
-    sql.insert_str(0, "BEGIN;\n");
+    let sql = tokio::fs::read_to_string(file.unwrap().path()).await;
+    let sql = format!("BEGIN;\n{}", sql.unwrap());
     run_sql(&database.location, &sql).await;
 }
 

@@ -23,9 +23,8 @@ fn client(number: u8) -> Client {
 /// Sends requests to the nodes in turn. Returns how many were admitted.
 async fn admitted(nodes: [&Auth; 2], class: ThrottleClass, client: &Client, count: usize) -> u32 {
     let mut admitted = 0;
-    for number in 0..count {
-        let admits = nodes[number % 2].admit(class, client).await;
-        admitted += u32::from(admits.is_ok());
+    for node in nodes.iter().cycle().take(count) {
+        admitted += u32::from(node.admit(class, client).await.is_ok());
     }
     admitted
 }

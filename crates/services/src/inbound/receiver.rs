@@ -213,17 +213,17 @@ async fn send_code(
     tries: u32,
 ) -> Result<(), SendError> {
     let channels = &services.channels;
-    let mut tried = 1;
+    let mut looks = 1;
     while !channels
         .is_private(&account.id, &request.chat, &request.person)
         .await?
     {
-        if tried == tries {
+        if looks == tries {
             tracing::warn!(account = account.id, "others would read a pairing code");
             return Ok(());
         }
-        tokio::time::sleep(BACKOFF.0.saturating_mul(tried)).await;
-        tried += 1;
+        tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;
+        looks += 1;
     }
     let text = format!(
         "Your pairing code is {}. The owner can approve it within one hour.",

@@ -390,8 +390,8 @@ async fn nodes_count_the_wrong_tokens_of_a_client_together() {
         };
         // Right tokens do not count.
         for number in 0..50 {
-            let sent = send(number, "Bearer short", &number.to_string()).await;
-            assert!(sent.is_ok(), "{number}: {sent:?}");
+            let right = send(number, "Bearer short", &number.to_string()).await;
+            assert!(right.is_ok(), "{number}: {right:?}");
         }
         let mut compared = 0;
         for number in 0..60 {

@@ -423,7 +423,7 @@ export interface Interface {
       result: DoctorReport;
     };
     /**
-     * Requests the server's public URL and checks that this server answers. Takes up to ten seconds.
+     * Requests the server's public URL and checks that this server, or another node of its database, answers. Takes up to ten seconds.
      */
     'system.reach': {
       params: {};
@@ -2880,7 +2880,7 @@ export interface Reached {
    */
   url: string;
   /**
-   * Whether this process answered.
+   * Whether this process, or another node of its database, answered.
    */
   ok: boolean;
   problem?: ReachProblem | null;

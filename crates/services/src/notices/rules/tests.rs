@@ -47,7 +47,7 @@ impl Rules {
             })
         });
         let noted: Result<_, StoreError> = write.await;
-        noted.unwrap().map(shown)
+        noted.unwrap().as_ref().map(shown)
     }
 
     async fn due(&self, ms: i64) -> Vec<(i64, String)> {
@@ -55,7 +55,7 @@ impl Rules {
             .store
             .write(move |conn| Box::pin(async move { due(conn, at(ms)).await }));
         let due: Result<Vec<Notice>, StoreError> = write.await;
-        due.unwrap().into_iter().map(shown).collect()
+        due.unwrap().iter().map(shown).collect()
     }
 
     async fn accept(&mut self, replay_of: &str) {
@@ -70,7 +70,7 @@ impl Rules {
     }
 }
 
-fn shown(notice: Notice) -> (i64, String) {
+fn shown(notice: &Notice) -> (i64, String) {
     (notice.count, notice.delivery.to_string())
 }
 
