@@ -132,7 +132,7 @@ async fn nodes_of_a_database_share_the_limit_of_logins() {
     let nodes = [one.local(), two.local()];
     for number in 0..5 {
         let wrong = log_in(&nodes[number % 2], "not the password").await;
-        wrong.refused(401, "AUTH_INVALID_CREDENTIALS");
+        wrong.refused(401, "INVALID_CREDENTIALS");
     }
     for node in &nodes {
         is_too_many(&log_in(node, gatehouse_testkit::PASSWORD).await, 60);

@@ -69,7 +69,8 @@ async fn a_delivery_that_one_node_accepts_and_another_sends_is_one_trace() {
     let owner = one.set_up().await;
     // What is for a disabled channel waits.
     add_telegram(&owner, &telegram, false).await;
-    let members = json!({ "auth_mode": "bearer", "secret": SECRET, "deliver_to": "telegram:42" });
+    let members = json!({ "auth_mode": "bearer", "secret": SECRET, "deliver_to": "telegram:telegram",
+        "deliver_extra": { "chat_id": "42" } });
     let hook = made(&owner, members).await;
     deliver(&one, &hook, &[("traceparent", SENDER)], "{}").await;
     drop(one.stop().await);

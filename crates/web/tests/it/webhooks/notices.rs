@@ -1,10 +1,11 @@
 //! Messages to channels by the rules of `notify.*`.
 
 use super::{made, send, until};
-use crate::steps::light_owner;
+use crate::steps::{light_owner, stopped_clock};
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 async fn notify(owner: &Actor, rule: &str) {
@@ -86,7 +87,12 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
         return;
     };
     let there = database.for_another_node();
-    let (mut one, owner) = light_owner(Options::default().database(database)).await;
+    let clock = stopped_clock();
+    let options = |database| {
+        let options = Options::default().clock(Arc::clone(&clock));
+        options.database(database)
+    };
+    let (mut one, owner) = light_owner(options(database)).await;
     for rule in ["delivery_failed", "webhook_refuses"] {
         notify(&owner, rule).await;
     }
@@ -99,7 +105,7 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
         .expect(202);
     told(&owner, "A delivery of the webhook n failed.").await;
 
-    let two = TestServer::start(Options::default().database(there)).await;
+    let two = TestServer::start(options(there)).await;
     for number in 0..10 {
         let node = if number % 2 == 0 { &one } else { &two };
         let refused = send(&node.remote(), &refusing.path(), &[], "{}").await;
@@ -126,5 +132,6 @@ async fn nodes_of_a_database_count_together_and_send_each_message_once() {
             .expect(401);
     }
     told(&owner, "The webhook last refused 10 requests").await;
-    assert_eq!(texts(&owner).await.len(), 3);
+    let texts = texts(&owner).await;
+    assert_eq!(texts.len(), 3, "{texts:?}");
 }
