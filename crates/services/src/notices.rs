@@ -124,6 +124,13 @@ impl Services {
             return Vec::new();
         }
         let now = self.clock.now();
+        // Usually nothing is due, and then nothing is written.
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { rules::list_due(conn, now).await }));
+        if read.await.is_ok_and(|rows| rows.is_empty()) {
+            return Vec::new();
+        }
         let write = self
             .store
             .write(move |conn| Box::pin(async move { rules::due(conn, now).await }));

@@ -86,16 +86,22 @@ pub(super) async fn note(
     Ok(notice)
 }
 
+/// Lists the failures whose last message was sent long enough ago.
+pub(super) async fn list_due(
+    conn: &mut Conn,
+    now: Timestamp,
+) -> Result<Vec<WebhookNoticeRow>, StoreError> {
+    let together = i64::try_from(TOGETHER.as_millis()).unwrap_or(i64::MAX);
+    let before = Timestamp::from_millis(now.as_millis().saturating_sub(together));
+    conn.list_webhook_notices(Kind::Failed.as_str(), before)
+        .await
+}
+
 /// Returns the messages that waited long enough.
 pub(super) async fn due(conn: &mut Conn, now: Timestamp) -> Result<Vec<Notice>, StoreError> {
     conn.delete_stale_webhook_notices().await?;
     let kind = Kind::Failed;
-    let before = now
-        .as_millis()
-        .saturating_sub(i64::try_from(TOGETHER.as_millis()).unwrap_or(0));
-    let rows = conn
-        .list_webhook_notices(kind.as_str(), Timestamp::from_millis(before))
-        .await?;
+    let rows = list_due(conn, now).await?;
     let mut notices = Vec::new();
     for mut row in rows {
         if row.count == 0 {
