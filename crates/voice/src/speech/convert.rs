@@ -67,7 +67,7 @@ impl Voice {
         let (voice, state) = (self.clone(), Arc::clone(&order.state));
         let characters = order.text.chars().count();
         let making = async move { voice.find_or_make(&state, &job, characters).await };
-        // Whoever of those that wait polls it, the work belongs to the span of the first.
+        // The work belongs to the span of the first caller, even if another one that waits polls it.
         let making = trace::within(trace::current(), making);
         let (made, joined) = self.0.flights.join(key, making).await;
         let made = made?;

@@ -1,4 +1,4 @@
-//! Which failures and refusals are told, and when.
+//! Which failures and refusals are reported, and when.
 
 use super::*;
 use gatehouse_store::Store;
