@@ -8,10 +8,11 @@ use crate::kdf_queue::KdfQueue;
 use crate::live_map::{CAPACITY, LiveMap};
 use crate::settings::{ActiveSettings, AuthSettings};
 use crate::setup_code::renew_at_start;
+use crate::shared_counts::SharedCounts;
 use crate::shared_read::SharedRead;
 use crate::state::{Auth, AuthInner, Settled};
-use crate::throttle::{DEFAULT_CAPACITY, Throttle};
-use crate::wrong_passwords::WrongPasswords;
+use crate::throttle::{self, DEFAULT_CAPACITY, Throttle};
+use crate::wrong_passwords::{self, WrongPasswords};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_secrets::Secrets;
@@ -34,7 +35,15 @@ impl Auth {
         settings: AuthSettings,
     ) -> Result<Self, AuthError> {
         let (last_change, settled) = read_or_renew(&store, &clock, &random).await?;
+        let tasks = TaskTracker::new();
         let inner = AuthInner {
+            shared_throttle: SharedCounts::new(&store, &clock, &tasks, throttle::WINDOW_MS),
+            shared_wrong_passwords: SharedCounts::new(
+                &store,
+                &clock,
+                &tasks,
+                wrong_passwords::WINDOW_MS,
+            ),
             sweep_clock: SweepClock::default(),
             throttle: Throttle::new(Arc::clone(&clock), DEFAULT_CAPACITY),
             facts_read: SharedRead::default(),
@@ -57,7 +66,7 @@ impl Auth {
             events: broadcast::Sender::new(EVENTS),
             foreign: broadcast::Sender::new(EVENTS),
             changing: Mutex::new(()),
-            tasks: TaskTracker::new(),
+            tasks,
             store,
             secrets,
             kdf,

@@ -4,8 +4,9 @@
 use crate::error::AuthError;
 use crate::password_hash;
 use crate::request_context::RequestContext;
+use crate::shared_counts::Purpose;
 use crate::state::Auth;
-use crate::wrong_passwords::Try;
+use crate::wrong_passwords::{Credential, MAX_WRONG, TryByAll};
 use gatehouse_domain::{ClientKey, Problem};
 use secrecy::SecretString;
 
@@ -19,7 +20,7 @@ impl Auth {
         context: &RequestContext,
         password: &SecretString,
     ) -> Result<Option<VerifiedHash>, AuthError> {
-        let tried = self.begin_try(context)?;
+        let tried = self.begin_try(context).await?;
         let verified = self.verify_password(context.client.key, password).await;
         // On an error of the queue or the database, the password was not checked: do not count it.
         if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
@@ -30,13 +31,28 @@ impl Auth {
 
     /// Reserves one of the credential's attempts for wrong passwords. Anonymous callers are limited
     /// per client by the throttle instead, which counts them earlier.
-    pub(crate) fn begin_try(&self, context: &RequestContext) -> Result<Option<Try<'_>>, AuthError> {
+    pub(crate) async fn begin_try(
+        &self,
+        context: &RequestContext,
+    ) -> Result<Option<TryByAll<'_>>, AuthError> {
         if context.decision.identity().is_none() {
             return Ok(None);
         }
-        Ok(Some(
-            self.0.wrong_passwords.begin(&context.credential_id())?,
-        ))
+        let id = context.credential_id();
+        let here = self.0.wrong_passwords.begin(&id)?;
+        let key = std::iter::once((Credential(id.into()), MAX_WRONG));
+        match self
+            .0
+            .shared_wrong_passwords
+            .take(Purpose::Guesses, key)
+            .await
+        {
+            Ok(everywhere) => Ok(Some(TryByAll { here, everywhere })),
+            Err(wait) => {
+                here.give_back();
+                Err(wait.into())
+            }
+        }
     }
 
     /// Runs work that checks a secret other than the login password, such as the passphrase of a
@@ -47,7 +63,7 @@ impl Auth {
         context: &RequestContext,
         work: impl Future<Output = Result<T, (bool, Problem)>>,
     ) -> Result<T, Problem> {
-        let tried = self.begin_try(context)?;
+        let tried = self.begin_try(context).await?;
         let done = work.await;
         if let (Some(tried), Ok(_) | Err((false, _))) = (tried, &done) {
             tried.give_back();

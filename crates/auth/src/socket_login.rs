@@ -47,9 +47,8 @@ impl Auth {
         // Valid keys were admitted above at no cost; only wrong credentials count. Reserve the slot
         // before a password is checked, and release it if the password is correct.
         let place = self
-            .0
-            .throttle
-            .reserve(ThrottleClass::Connect, &context.client)?;
+            .reserve(ThrottleClass::Connect, &context.client)
+            .await?;
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
             let verified = self.check_password(context, password).await;
             match verified {

@@ -11,9 +11,10 @@ use crate::live::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
 use crate::only::Targets;
 use crate::settings::ActiveSettings;
+use crate::shared_counts::SharedCounts;
 use crate::shared_read::SharedRead;
-use crate::throttle::Throttle;
-use crate::wrong_passwords::WrongPasswords;
+use crate::throttle::{Bucket, Throttle};
+use crate::wrong_passwords::{Credential, WrongPasswords};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random, Timestamp};
 use gatehouse_secrets::Secrets;
@@ -116,11 +117,13 @@ pub(crate) struct AuthInner {
     pub(crate) keys: LiveMap<LiveKey>,
     pub(crate) devices: LiveMap<LiveDevice>,
     pub(crate) throttle: Throttle,
+    pub(crate) shared_throttle: SharedCounts<Bucket>,
     /// The clock for sweeping rows.
     pub(crate) sweep_clock: SweepClock,
     /// Reads the facts from the database while memory cannot be trusted.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
+    pub(crate) shared_wrong_passwords: SharedCounts<Credential>,
     pub(crate) failures: FailureLog,
     pub(crate) feed: Feed,
     /// The names that `only` can contain, once the binary has registered them.
@@ -229,7 +232,7 @@ impl Auth {
         self.0.setup_code.subscribe()
     }
 
-    /// The rate limits per client.
+    /// The rate limits per client on this node.
     pub fn throttle(&self) -> &Throttle {
         &self.0.throttle
     }

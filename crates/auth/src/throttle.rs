@@ -1,6 +1,6 @@
 //! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact
-//! sliding window. Does not decide whether a request is counted (authenticated requests are
-//! exempt).
+//! sliding window. [`Auth::admit`] counts over all nodes, [`Throttle`] on this one. Does not decide
+//! whether a request is counted (authenticated requests are exempt).
 
 mod class;
 
@@ -8,13 +8,16 @@ pub(crate) use class::asks_to_upgrade;
 pub use class::{ThrottleClass, class_of, is_ingest};
 
 use crate::client_address::Client;
+use crate::shared_counts::{Permits, Purpose};
+use crate::state::Auth;
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};
+use gatehouse_store::RateKey;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of clients tracked separately. Others share one bucket per class.
 pub const DEFAULT_CAPACITY: usize = 100_000;
 /// The window of every limit here.
-const WINDOW_MS: u32 = 60_000;
+pub(crate) const WINDOW_MS: u32 = 60_000;
 
 /// Too many requests. Contains the time until the next request would be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +35,7 @@ impl From<RetryAfter> for Problem {
 
 /// The key of a window. A proxy's window is separate from that of a client with the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Bucket {
+pub(crate) struct Bucket {
     class: ThrottleClass,
     factor: u32,
     client: Option<ClientKey>,
@@ -49,6 +52,13 @@ impl Bucket {
             client: None,
             ..self
         }
+    }
+}
+
+impl RateKey for Bucket {
+    fn name(&self) -> String {
+        let client = self.client.map_or("*".to_owned(), |key| key.to_string());
+        format!("throttle:{}:{}:{client}", self.class.name(), self.factor)
     }
 }
 
@@ -70,6 +80,58 @@ impl Reserved<'_> {
         let mut windows = self.throttle.lock();
         for place in self.places.iter().flatten() {
             windows.take_back(place, self.at_ms);
+        }
+    }
+
+    fn buckets(&self) -> impl Iterator<Item = (Bucket, u32)> {
+        self.places.iter().flatten().map(|place| {
+            let (WindowKey::Own(bucket) | WindowKey::Shared(bucket)) = place;
+            (*bucket, bucket.limit())
+        })
+    }
+}
+
+/// A slot reserved on all nodes. It counts unless it is released.
+#[derive(Debug)]
+#[must_use = "a place that is not given back counts"]
+pub(crate) struct ReservedByAll<'a> {
+    here: Reserved<'a>,
+    everywhere: Permits<Bucket>,
+}
+
+impl ReservedByAll<'_> {
+    /// Releases the slot: the request does not count.
+    pub(crate) fn give_back(self) {
+        self.here.give_back();
+        self.everywhere.give_back();
+    }
+}
+
+impl Auth {
+    /// Counts one request of a client over all nodes, or returns how long to wait.
+    pub async fn admit(&self, class: ThrottleClass, client: &Client) -> Result<(), RetryAfter> {
+        self.reserve(class, client).await.map(drop)
+    }
+
+    /// Like [`Auth::admit`], for requests whose outcome decides whether they count. What this node refuses costs no
+    /// write.
+    pub(crate) async fn reserve(
+        &self,
+        class: ThrottleClass,
+        client: &Client,
+    ) -> Result<ReservedByAll<'_>, RetryAfter> {
+        let here = self.0.throttle.reserve(class, client)?;
+        let purpose = match class {
+            ThrottleClass::Login | ThrottleClass::Connect => Purpose::Guesses,
+            _ => Purpose::Load,
+        };
+        let everywhere = self.0.shared_throttle.take(purpose, here.buckets());
+        match everywhere.await {
+            Ok(everywhere) => Ok(ReservedByAll { here, everywhere }),
+            Err(wait) => {
+                here.give_back();
+                Err(wait)
+            }
         }
     }
 }

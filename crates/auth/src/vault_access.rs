@@ -44,7 +44,7 @@ impl Auth {
         F: Future<Output = Result<T, VaultError>> + Send + 'static,
         W: FnOnce(Secrets, Actor) -> F,
     {
-        let tried = self.begin_try(context)?;
+        let tried = self.begin_try(context).await?;
         let work = work(self.0.secrets.clone(), context.actor());
         let work = self.durable(async move { Ok(work.await?) });
         // Both hash the password, which takes long, so they run at the same time.

@@ -2,14 +2,16 @@
 //! session cannot be used to guess the password. Each attempt reserves a slot before the password
 //! is checked, so concurrent attempts cannot exceed the limit. Does not know what was wrong.
 
+use crate::shared_counts::Permits;
 use crate::throttle::RetryAfter;
 use gatehouse_domain::{Clock, KeyedWindows, WindowKey};
+use gatehouse_store::RateKey;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of wrong passwords per credential and window.
-const MAX_WRONG: u32 = 30;
+pub(crate) const MAX_WRONG: u32 = 30;
 /// The length of the window.
-const WINDOW_MS: u32 = 600_000;
+pub(crate) const WINDOW_MS: u32 = 600_000;
 /// The maximum number of tracked credentials. Only authenticated ones are tracked, so this is far
 /// more than needed.
 const CAPACITY: usize = 10_000;
@@ -63,6 +65,32 @@ impl Try<'_> {
     /// Releases the slot: the password was correct or was not checked.
     pub fn give_back(self) {
         self.counts.lock().take_back(&self.place, self.at_ms);
+    }
+}
+
+/// The id of a credential.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Credential(pub(crate) Box<str>);
+
+impl RateKey for Credential {
+    fn name(&self) -> String {
+        format!("wrong_passwords:{}", self.0)
+    }
+}
+
+/// The reserved slot of one attempt on all nodes.
+#[derive(Debug)]
+#[must_use = "a try that is not given back counts as a wrong password"]
+pub(crate) struct TryByAll<'a> {
+    pub(crate) here: Try<'a>,
+    pub(crate) everywhere: Permits<Credential>,
+}
+
+impl TryByAll<'_> {
+    /// Releases the slot: the password was correct or was not checked.
+    pub(crate) fn give_back(self) {
+        self.here.give_back();
+        self.everywhere.give_back();
     }
 }
 

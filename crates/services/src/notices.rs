@@ -1,6 +1,6 @@
 //! Messages to channels when something needs the owner: a delivery failed, a webhook refuses every request, or a
-//! budget is nearly used up. The settings `notify.*` name the channels. Each node reports what it sees itself, and
-//! what was about to be sent is lost at a restart.
+//! budget is nearly used up. The settings `notify.*` name the channels. The nodes of a database count together, and one of
+//! them sends the message. A message that a node is about to send is lost at its restart.
 
 mod rules;
 
@@ -10,7 +10,9 @@ use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Budget};
 use gatehouse_config::Settings;
 use gatehouse_domain::WebhookId;
-use rules::{Notice, Rules};
+use gatehouse_store::StoreError;
+use gatehouse_webhooks::Delivery;
+use rules::{Kind, Notice};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +22,8 @@ use tokio_util::task::TaskTracker;
 
 /// How often messages are looked for that waited for further failures.
 const LOOK: Duration = Duration::from_secs(30);
+/// Maximum number of changes that are counted in one transaction.
+const AT_ONCE: usize = 100;
 /// The wait before a failed message is sent again, unless the vendor asks for another one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// After this time, a message is no longer sent again.
@@ -43,14 +47,16 @@ impl Services {
         let mut events = self.agents.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
-            let mut rules = Rules::default();
             let mut look = tokio::time::interval(LOOK);
             loop {
                 tokio::select! {
                     changed = deliveries.recv() => match changed {
                         Ok(changed) => {
-                            let now = services.clock.monotonic_ms();
-                            if let Some(notice) = rules.of(&changed, now) {
+                            let mut batch = vec![changed];
+                            while batch.len() < AT_ONCE && let Ok(more) = deliveries.try_recv() {
+                                batch.push(more);
+                            }
+                            for notice in services.note(&batch).await {
                                 services.tell(notice, &stop, &sends).await;
                             }
                         }
@@ -67,7 +73,7 @@ impl Services {
                         Err(RecvError::Closed) => return,
                     },
                     _ = look.tick() => {
-                        for notice in rules.due(services.clock.monotonic_ms()) {
+                        for notice in services.due().await {
                             services.tell(notice, &stop, &sends).await;
                         }
                     }
@@ -81,51 +87,85 @@ impl Services {
         targets(&self.config.resolved().settings)
     }
 
-    async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
-        let targets = match &notice {
-            Notice::Failed { .. } => self.notify(|it| it.notify.delivery_failed.clone()),
-            Notice::Refuses { .. } => self.notify(|it| it.notify.webhook_refuses.clone()),
-        };
-        if targets.is_empty() {
-            return;
+    fn targets(&self, kind: Kind) -> Vec<String> {
+        match kind {
+            Kind::Failed => self.notify(|it| it.notify.delivery_failed.clone()),
+            Kind::Refused => self.notify(|it| it.notify.webhook_refuses.clone()),
         }
-        let message = match notice {
-            Notice::Failed {
-                webhook,
-                count,
-                delivery,
-                summary,
-                error,
-            } => {
-                let name = self.name_of(&webhook).await;
-                let headline = match count {
+    }
+
+    /// Counts failures and refusals, for which a channel is set. Returns the messages that are due now.
+    async fn note(&self, changes: &[Arc<Delivery>]) -> Vec<Notice> {
+        let counted = changes.iter().filter_map(|delivery| {
+            let kind = Kind::of(delivery.status, delivery.error.as_deref())?;
+            let is_wanted = !self.targets(kind).is_empty();
+            is_wanted.then(|| (kind, delivery.webhook_id.clone(), delivery.id.clone()))
+        });
+        let counted: Vec<_> = counted.collect();
+        if counted.is_empty() {
+            return Vec::new();
+        }
+        let now = self.clock.now();
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let mut notices = Vec::new();
+                for (kind, webhook, delivery) in &counted {
+                    notices.extend(rules::note(conn, *kind, (webhook, delivery), now).await?);
+                }
+                Ok::<_, StoreError>(notices)
+            })
+        });
+        written(write.await)
+    }
+
+    /// Returns the messages that waited for further failures long enough.
+    async fn due(&self) -> Vec<Notice> {
+        if self.targets(Kind::Failed).is_empty() {
+            return Vec::new();
+        }
+        let now = self.clock.now();
+        // Usually nothing is due, and then nothing is written.
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { rules::list_due(conn, now).await }));
+        if read.await.is_ok_and(|rows| rows.is_empty()) {
+            return Vec::new();
+        }
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { rules::due(conn, now).await }));
+        written(write.await)
+    }
+
+    async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
+        let name = self.name_of(&notice.webhook).await;
+        // Retention may have deleted it meanwhile.
+        let delivery = self.webhooks.delivery(notice.delivery.as_str()).await.ok();
+        let (summary, error) = delivery.map_or_else(Default::default, |delivery| {
+            (
+                delivery.summary.unwrap_or_default(),
+                delivery.error.unwrap_or_default(),
+            )
+        });
+        let (count, webhook) = (notice.count, &notice.webhook);
+        let message = match notice.kind {
+            Kind::Failed => Message {
+                headline: match count {
                     1 => format!("A delivery of the webhook {name} failed."),
-                    count => {
-                        format!("{count} deliveries of the webhook {name} failed. The last one:")
-                    }
-                };
-                Message {
-                    headline,
-                    details: vec![summary, error],
-                    path: format!("/deliveries/{delivery}"),
-                }
-            }
-            Notice::Refuses {
-                webhook,
-                count,
-                reason,
-            } => {
-                let name = self.name_of(&webhook).await;
-                Message {
-                    headline: format!(
-                        "The webhook {name} refused {count} requests and accepted none in between. The last reason:"
-                    ),
-                    details: vec![reason],
-                    path: format!("/webhooks/{webhook}"),
-                }
-            }
+                    _ => format!("{count} deliveries of the webhook {name} failed. The last one:"),
+                },
+                details: vec![summary, error],
+                path: format!("/deliveries/{}", notice.delivery),
+            },
+            Kind::Refused => Message {
+                headline: format!(
+                    "The webhook {name} refused {count} requests and accepted none in between. The last reason:"
+                ),
+                details: vec![error],
+                path: format!("/webhooks/{webhook}"),
+            },
         };
-        self.send_to(targets, &message, stop, sends);
+        self.send_to(self.targets(notice.kind), &message, stop, sends);
     }
 
     /// The name of a webhook, or its ID if it was deleted meanwhile.
@@ -170,6 +210,13 @@ impl Services {
             tokio::time::sleep(wait).await;
         }
     }
+}
+
+fn written(notices: Result<Vec<Notice>, StoreError>) -> Vec<Notice> {
+    notices.unwrap_or_else(|error| {
+        tracing::warn!(%error, "failures and refusals were not counted for messages");
+        Vec::new()
+    })
 }
 
 fn budget(budget: &Budget) -> Message {

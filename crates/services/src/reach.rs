@@ -1,10 +1,12 @@
-//! Whether the server is reached at its public URL: it requests the URL and recognizes its own answer.
+//! Whether the server is reached at its public URL: it requests the URL and recognizes its own answer, or that of another
+//! node of its database.
 
 use crate::Services;
 use crate::live_config::settings::base_url;
 use arc_swap::ArcSwapOption;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_outbound::{AddressSource, OutboundError, policy, read_capped};
+use gatehouse_store::StoreError;
 use http::header::LOCATION;
 use reqwest::Response;
 use schemars::JsonSchema;
@@ -38,9 +40,7 @@ struct Asked {
 }
 
 impl Reach {
-    /// The answer of this process to a question that it asks now. `None` for any other question, which nobody can
-    /// guess: it is 128 random bits, and known for at most ten seconds.
-    pub fn answer(&self, question: &str) -> Option<String> {
+    fn answer(&self, question: &str) -> Option<String> {
         let asked = self.asked.load();
         let asked = asked.as_ref().filter(|asked| asked.question == question);
         asked.map(|asked| asked.answer.clone())
@@ -70,7 +70,7 @@ pub enum ReachProblem {
     Tls,
     /// The connection ended before the answer did.
     Interrupted,
-    /// The answer is not of this process.
+    /// The answer is not of this process, nor of another node of its database.
     OtherServer,
     /// The answer is a redirect or an error.
     Status,
@@ -83,7 +83,7 @@ pub enum ReachProblem {
 pub struct Reached {
     /// The URL that senders use: `server.external_url`, or the address that the server listens on.
     pub url: String,
-    /// Whether this process answered.
+    /// Whether this process, or another node of its database, answered.
     pub ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<ReachProblem>,
@@ -127,8 +127,44 @@ impl From<OutboundError> for Failure {
 }
 
 impl Services {
-    /// Requests `/health` at the public URL and checks that this process answers. Follows no redirects. Fails with
-    /// `CONFLICT` while another test runs.
+    /// The answer to a question that this process or another node of its database asks now. `None` for any other
+    /// question, which nobody can guess: it is 128 random bits, and known for at most ten seconds.
+    pub async fn reach_answer(&self, question: &str) -> Option<String> {
+        if let Some(answer) = self.reach.answer(question) {
+            return Some(answer);
+        }
+        if !self.store.engine().is_shared() {
+            return None;
+        }
+        let (question, now) = (question.to_owned(), self.clock.now());
+        let read = self.store.read(move |conn| {
+            Box::pin(async move { conn.find_reach_answer(&question, now).await })
+        });
+        let found: Result<_, StoreError> = read.await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the question of another node cannot be read");
+            None
+        })
+    }
+
+    /// Stores a question for the other nodes.
+    async fn share_question(&self, asked: &Arc<Asked>) -> Result<(), StoreError> {
+        if !self.store.engine().is_shared() {
+            return Ok(());
+        }
+        let (asked, now) = (Arc::clone(asked), self.clock.now());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let times = (now, now.after(LIMIT));
+                conn.insert_reach_question(&asked.question, &asked.answer, times)
+                    .await
+            })
+        });
+        write.await
+    }
+
+    /// Requests `/health` at the public URL and checks that this process, or another node of its database, answers.
+    /// Follows no redirects. Fails with `CONFLICT` while another test runs.
     pub async fn test_reach(&self) -> Result<Reached, Problem> {
         let Ok(_turn) = self.reach.turn.try_lock() else {
             let message = "The public URL is being tested already.";
@@ -161,6 +197,9 @@ impl Services {
         });
         self.reach.asked.store(Some(Arc::clone(&asked)));
         let _asking = Asking(&self.reach);
+        if let Err(error) = self.share_question(&asked).await {
+            tracing::warn!(%error, "other nodes cannot answer at the public URL");
+        }
         url.query_pairs_mut()
             .append_pair("question", &asked.question);
         let client = self.outbound.client(AddressSource::Owner);

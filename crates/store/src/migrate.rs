@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 45] = [
+const MIGRATIONS: [(i64, &str, &str); 47] = [
     (
         1,
         "settings",
@@ -201,6 +201,16 @@ const MIGRATIONS: [(i64, &str, &str); 45] = [
         include_str!("../migrations/0068_received_messages.sql"),
     ),
     (69, "push", include_str!("../migrations/0069_push.sql")),
+    (
+        71,
+        "webhook_notices",
+        include_str!("../migrations/0071_webhook_notices.sql"),
+    ),
+    (
+        72,
+        "reach_questions",
+        include_str!("../migrations/0072_reach_questions.sql"),
+    ),
 ];
 
 /// Records a migration. Parameters: version, name, checksum.

@@ -6,8 +6,19 @@ use gatehouse_domain::Timestamp;
 
 /// The length of a slot in milliseconds. Permits become free up to this much early.
 const SLOT_MS: i64 = 100;
-/// The window of every limit, in slots: a minute.
+/// The shortest window, in slots: a minute. A row expires this long after its slot. The permits of longer windows have
+/// later slots, so that all rows expire in the same way.
 const WINDOW: i64 = 600;
+
+/// Asks for permits.
+#[derive(Clone, Copy, Debug)]
+pub struct RateRequest {
+    pub wanted: u32,
+    /// The maximum number of permits in any window.
+    pub limit: u32,
+    /// The length of the window in milliseconds, at least a minute.
+    pub window_ms: u32,
+}
 
 /// The permits that a node got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,29 +36,38 @@ struct Taken {
 
 columns! { Taken: sum, oldest }
 
+const fn slot_of(time: Timestamp) -> i64 {
+    time.as_millis().div_euclid(SLOT_MS)
+}
+
+/// The slot of permits that are taken now: they expire after their window.
+fn permit_slot(now: Timestamp, window_ms: u32) -> i64 {
+    let longer = i64::from(window_ms) / SLOT_MS - WINDOW;
+    slot_of(now).saturating_add(longer.max(0))
+}
+
 impl Conn {
-    /// Takes up to `wanted` permits of a limit, which allows `limit` in any minute. Call it in `Store::write_limits`,
-    /// so that it excludes other nodes.
+    /// Takes up to `wanted` permits of a limit. Call it in `Store::write_limits`, so that it excludes other nodes.
     pub async fn lease_rate(
         &mut self,
         name: &str,
-        (wanted, limit): (u32, u32),
+        request: RateRequest,
         now: Timestamp,
     ) -> Result<RateLease, StoreError> {
-        let slot = now.as_millis().div_euclid(SLOT_MS);
         let passed = query("DELETE FROM rate_permits WHERE slot <= $1");
-        self.run(passed.bind(slot - WINDOW)).await?;
+        self.run(passed.bind(slot_of(now) - WINDOW)).await?;
+        let slot = permit_slot(now, request.window_ms);
         self.move_future_permits(name, slot).await?;
         let window = query(
             "SELECT CAST(COALESCE(SUM(taken), 0) AS BIGINT) AS sum, COALESCE(MIN(slot), $2) AS oldest
-             FROM rate_permits WHERE name = $1",
+             FROM rate_permits WHERE name = $1 AND taken > 0",
         );
         let window: Option<Taken> = self.find(window.bind(name).bind(slot)).await?;
         let Taken { sum, oldest } = window.ok_or(StoreError::Damaged {
             what: "rate permits",
         })?;
-        let free = i64::from(limit).saturating_sub(sum).max(0);
-        let granted = u32::try_from(free).unwrap_or(u32::MAX).min(wanted);
+        let free = i64::from(request.limit).saturating_sub(sum).max(0);
+        let granted = u32::try_from(free).unwrap_or(u32::MAX).min(request.wanted);
         if granted > 0 {
             self.add_permits(name, slot, i64::from(granted)).await?;
         }
@@ -55,6 +75,23 @@ impl Conn {
             granted,
             next_at: Timestamp::from_millis((oldest + WINDOW).saturating_mul(SLOT_MS)),
         })
+    }
+
+    /// Returns unused permits that were taken at `leased_at`. Does nothing if they have expired.
+    pub async fn return_rate(
+        &mut self,
+        name: &str,
+        count: u32,
+        leased_at: Timestamp,
+        window_ms: u32,
+    ) -> Result<(), StoreError> {
+        let query = query(
+            "UPDATE rate_permits SET taken = taken - $3 WHERE name = $1 AND slot = $2 AND taken >= $3",
+        );
+        let slot = permit_slot(leased_at, window_ms);
+        self.run(query.bind(name).bind(slot).bind(i64::from(count)))
+            .await
+            .map(drop)
     }
 
     async fn add_permits(&mut self, name: &str, slot: i64, count: i64) -> Result<(), StoreError> {

@@ -251,7 +251,7 @@ impl Webhooks {
             delivery_ids: DeliveryIds::default(),
             sweep_clock: SweepClock::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
-            guesses: Guesses::new(Arc::clone(&parts.clock)),
+            guesses: Guesses::new(Arc::clone(&parts.clock)).shared(&parts.store, &tasks),
             originals: Originals::default(),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             turns: tokio::sync::watch::Sender::new(0),

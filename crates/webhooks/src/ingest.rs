@@ -177,7 +177,7 @@ impl Intake {
         verified_at: &mut VerifiedAt,
     ) -> Result<Ingested, IngestError> {
         let began = self.inner.now();
-        let (signed_id, bytes_key) = self.verify(headers, url, body)?;
+        let (signed_id, bytes_key) = self.verify(headers, url, body).await?;
         *verified_at = Some((began, self.inner.now()));
         let payload = self.parse(headers, body)?;
         let secrets = self.webhook.secrets(self.received_at);

@@ -5,6 +5,7 @@
 
 use crate::shared_limits::SharedPermit;
 use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
+use gatehouse_store::RateRefused;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,14 +53,6 @@ impl fmt::Debug for Limits {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
-    /// Milliseconds until a permit may be free, at least 1.
-    pub(crate) wait_ms: u64,
-    /// Whether the limit that refused has undecided permits, which may be released at any moment.
-    pub(crate) undecided: bool,
-}
-
 /// A reserved permit. Released on drop unless kept.
 #[derive(Debug)]
 pub(crate) struct Reservation {
@@ -80,13 +73,11 @@ enum ReservedIn {
     Waiting { step_us: u64 },
 }
 
-impl Refused {
-    /// The limit refuses for this long.
-    pub(crate) const fn after(wait_ms: u64) -> Self {
-        Self {
-            wait_ms,
-            undecided: false,
-        }
+/// The limit refuses for this long.
+const fn refused_for(wait_ms: u64) -> RateRefused {
+    RateRefused {
+        wait_ms,
+        undecided: false,
     }
 }
 
@@ -144,16 +135,16 @@ impl Windows {
     }
 
     /// The limit that refuses, if any. `undecided` considers only permits of that limit.
-    fn refusal(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<Refused> {
+    fn refusal(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<RateRefused> {
         let own = self.own.get(webhook);
         if let Some(wait_ms) = own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms)) {
-            return Some(Refused {
+            return Some(RateRefused {
                 wait_ms,
                 undecided: self.open.contains_key(webhook),
             });
         }
         let wait_ms = self.global.wait(limits.global, WINDOW_MS, now_ms)?;
-        Some(Refused {
+        Some(RateRefused {
             wait_ms,
             undecided: self.all_open > 0,
         })
@@ -212,7 +203,7 @@ impl Limits {
         self: &Arc<Self>,
         webhook: &WebhookId,
         limits: PerMinute,
-    ) -> Result<Reservation, Refused> {
+    ) -> Result<Reservation, RateRefused> {
         let mut windows = self.lock();
         // Read the clock under the lock: an earlier reading could be older than a recorded timestamp.
         let now_ms = self.clock.monotonic_ms();
@@ -250,7 +241,7 @@ impl Limits {
         self: &Arc<Self>,
         webhook: &WebhookId,
         per_minute: u32,
-    ) -> Result<Reservation, Refused> {
+    ) -> Result<Reservation, RateRefused> {
         let step_us = MINUTE_US / u64::from(per_minute.max(1));
         let mut windows = self.lock();
         let now_us = self.clock.monotonic_ms().saturating_mul(1000);
@@ -258,7 +249,7 @@ impl Limits {
         let after = last.max(now_us).saturating_add(step_us);
         let over_us = (after - now_us).saturating_sub(step_us.saturating_mul(MAX_WAITING));
         if over_us > 0 {
-            return Err(Refused::after(over_us.div_ceil(1000)));
+            return Err(refused_for(over_us.div_ceil(1000)));
         }
         windows.waiting.insert(webhook.clone(), after);
         drop(windows);
@@ -276,7 +267,7 @@ impl Limits {
         self: &Arc<Self>,
         webhook: &WebhookId,
         limits: PerMinute,
-    ) -> Result<Reservation, Refused> {
+    ) -> Result<Reservation, RateRefused> {
         const TRIES: usize = 3;
         let mut outcome = self.reserve(webhook, limits);
         for _ in 0..TRIES {
@@ -289,7 +280,7 @@ impl Limits {
             outcome = self.reserve(webhook, limits);
             if matches!(
                 outcome,
-                Err(Refused {
+                Err(RateRefused {
                     undecided: true,
                     ..
                 })

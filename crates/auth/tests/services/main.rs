@@ -12,6 +12,7 @@ mod decisions;
 mod liveness;
 mod login;
 mod memory;
+mod nodes;
 mod passkeys;
 mod reset;
 mod setup;

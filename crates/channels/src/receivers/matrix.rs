@@ -5,17 +5,21 @@
 //! is asked for each answer.
 
 mod events;
+mod gap;
 mod rooms;
 
 use super::{PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
-use crate::receive::{ReceiveError, Received};
+use crate::receive::{ReceiveError, Received, ReceivedMessage};
 use crate::vendor::{Answer, Limits, call, call_within, join};
-use events::Synced;
+use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const NOUN: &str = "Matrix";
@@ -26,6 +30,8 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(45),
     bytes: 16 * 1024 * 1024,
 };
+/// The types of events that are read.
+const TIMELINE: [&str; 2] = ["m.room.message", "m.room.encrypted"];
 /// Events of a room per request, and after an answer that was too large.
 const EVENTS: (u32, u32) = (50, 1);
 /// How often the members of a room are asked for before its messages are skipped.
@@ -35,8 +41,45 @@ const MAX_POSITION: usize = 4096;
 /// How long the server shows that the bot is typing, in milliseconds.
 const TYPING_MS: u32 = 8000;
 
+/// The most bots whose user IDs are kept.
+const MAX_USERS: usize = 256;
+
 #[derive(Debug)]
-pub(crate) struct MatrixReceiver;
+pub(crate) struct MatrixReceiver {
+    /// The user IDs of bots, by the hash of their homeserver and token.
+    users: Mutex<BTreeMap<[u8; 32], String>>,
+}
+
+pub(crate) static RECEIVER: MatrixReceiver = MatrixReceiver {
+    users: Mutex::new(BTreeMap::new()),
+};
+
+impl MatrixReceiver {
+    /// Returns the bot's user ID. Asks for it once.
+    async fn own_id(&self, source: Source<'_>) -> Result<String, Failure> {
+        let mut hash = Sha256::new();
+        hash.update(source.field("homeserver").unwrap_or_default());
+        hash.update([0]);
+        hash.update(source.need_secret("access_token")?);
+        let key: [u8; 32] = hash.finalize().into();
+        let users = || self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(user) = users().get(&key) {
+            return Ok(user.clone());
+        }
+        let answer = whoami(source).await?;
+        answer.check(NOUN, None)?;
+        let user = match answer.response_json().text("/user_id") {
+            "" => return Err(not_matrix()),
+            user => user.to_owned(),
+        };
+        let mut users = users();
+        if users.len() >= MAX_USERS {
+            users.clear();
+        }
+        users.insert(key, user.clone());
+        Ok(user)
+    }
+}
 
 #[derive(Debug, Default)]
 struct Syncing {
@@ -126,17 +169,13 @@ impl Syncing {
         }
         let mut messages = synced.invitations(&me);
         // Without a token, the answer has what was said before the channel received.
-        if since.is_some() {
+        if let Some(since) = since {
             for (room, joined) in synced.joined() {
-                let said = joined.said(&me);
-                if said.is_empty() {
-                    continue;
-                }
-                match rooms::messages(source, &room, said, &me).await {
+                match new_messages(source, (&room, &joined), since, &me).await {
                     Ok(found) => messages.extend(found),
                     Err(error) if self.failures < TRIES => {
                         self.failures += 1;
-                        return Err(error.into());
+                        return Err(error);
                     }
                     // One room must not hold up the others for good.
                     Err(error) => {
@@ -173,9 +212,8 @@ impl Receiver for MatrixReceiver {
         _thread: Option<&'a str>,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let me = whoami(source).await?;
-            let me = me.response_json();
-            let path = ["rooms", chat, "typing", me.text("/user_id")];
+            let me = self.own_id(source).await?;
+            let path = ["rooms", chat, "typing", me.as_str()];
             let body = json!({ "typing": true, "timeout": TYPING_MS });
             let answer = send(source, request(source, Method::PUT, &path)?.json(&body)).await?;
             answer.check(NOUN, None)
@@ -190,6 +228,24 @@ impl Receiver for MatrixReceiver {
     ) -> BoxFuture<'a, Result<bool, Failure>> {
         Box::pin(rooms::is_private(source, chat, person))
     }
+}
+
+/// Returns the messages of a room that are meant for the bot, also those that the answer leaves out.
+async fn new_messages(
+    source: Source<'_>,
+    (room, joined): (&str, &Joined),
+    since: &str,
+    me: &str,
+) -> Result<Vec<ReceivedMessage>, ReceiveError> {
+    let mut said = match joined.gap() {
+        Some(gap) => gap::said(source, room, gap, since, me).await?,
+        None => Vec::new(),
+    };
+    said.extend(joined.said(me));
+    if said.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(rooms::messages(source, room, said, me).await?)
 }
 
 fn not_matrix() -> Failure {
@@ -240,7 +296,7 @@ async fn ask(source: Source<'_>, since: Option<&str>, events: u32) -> Result<Ans
             "account_data": { "not_types": ["*"] },
             "ephemeral": { "not_types": ["*"] },
             "state": { "not_types": ["*"] },
-            "timeline": { "types": ["m.room.message", "m.room.encrypted"], "limit": events },
+            "timeline": { "types": TIMELINE, "limit": events },
         },
     });
     let filter = filter.to_string();

@@ -6,7 +6,7 @@ use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec, receiving_agent, receiving_switch};
 use crate::markup::Markup;
-use crate::receivers::{Receiver, matrix::MatrixReceiver};
+use crate::receivers::{Receiver, matrix};
 use crate::split::Limit;
 use crate::vendor::{Answer, join};
 use futures_util::future::BoxFuture;
@@ -62,7 +62,7 @@ impl Sender for Matrix {
     }
 
     fn receiver(&self) -> Option<&'static dyn Receiver> {
-        Some(&MatrixReceiver)
+        Some(&matrix::RECEIVER)
     }
 
     /// An event has at most 65,536 bytes of JSON; the remainder is reserved for what the server adds.

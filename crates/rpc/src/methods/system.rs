@@ -23,7 +23,7 @@ pub const DOCTOR: Method = method!(
 
 pub const REACH: Method = method!(
     "system.reach",
-    "Requests the server's public URL and checks that this server answers. Takes up to ten seconds.",
+    "Requests the server's public URL and checks that this server, or another node of its database, answers. Takes up to ten seconds.",
     Some(Scope::Admin),
     reach(NoParams) -> Reached,
     errors: [Conflict],

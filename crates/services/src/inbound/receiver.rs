@@ -20,6 +20,8 @@ const OTHER: Duration = Duration::from_secs(15);
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 /// Wait after the vendor refused the token.
 const STOPPED: Duration = Duration::from_mins(15);
+/// How often a conversation is looked at before a code is sent, if the bot could not join it at first.
+const CODE_TRIES: u32 = 6;
 /// The sender's name in messages.
 const SOURCE: &str = "Gatehouse";
 
@@ -171,15 +173,18 @@ impl Receiver {
             self.inbound.arrived.notify_one();
         }
         let confirm = channels.confirm_received(id, &mut self.state, &stored.accepted);
-        if let Err(error) = confirm.await {
+        let confirmed = confirm.await;
+        if let Err(error) = &confirmed {
             // Messages that the vendor delivers again are not stored again.
             tracing::warn!(%error, account = id, "received messages were not confirmed");
         }
+        // The next request accepts the invitations that could not be accepted.
+        let tries = if confirmed.is_err() { CODE_TRIES } else { 1 };
         for request in stored.requests {
             let (services, account) = (Arc::clone(&services), self.account.clone());
             // In a task, because the receiver must keep answering the heartbeats of its vendor.
             self.inbound.tasks.spawn(async move {
-                if let Err(error) = send_code(&services, &account, request).await {
+                if let Err(error) = send_code(&services, &account, &request, tries).await {
                     tracing::warn!(%error, account = account.id, "a pairing code was not sent");
                 }
             });
@@ -199,19 +204,26 @@ impl Receiver {
     }
 }
 
-/// Sends a code once. A person who does not get it can ask again after an hour.
+/// Sends a code once, when only the person reads the conversation. A person who does not get it can ask again after an
+/// hour.
 async fn send_code(
     services: &Services,
     account: &InboundAccount,
-    request: PairingRequest,
+    request: &PairingRequest,
+    tries: u32,
 ) -> Result<(), SendError> {
     let channels = &services.channels;
-    if !channels
+    let mut looks = 1;
+    while !channels
         .is_private(&account.id, &request.chat, &request.person)
         .await?
     {
-        tracing::warn!(account = account.id, "others would read a pairing code");
-        return Ok(());
+        if looks == tries {
+            tracing::warn!(account = account.id, "others would read a pairing code");
+            return Ok(());
+        }
+        tokio::time::sleep(BACKOFF.0.saturating_mul(looks)).await;
+        looks += 1;
     }
     let text = format!(
         "Your pairing code is {}. The owner can approve it within one hour.",

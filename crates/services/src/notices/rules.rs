@@ -1,259 +1,134 @@
-//! When a change of a delivery is worth a message. Pure: the caller has the clock.
+//! When something that happens to a delivery is worth a message. The counts are in the database, so that the nodes of a
+//! database send each message once. The caller has the clock.
 
-use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
-use gatehouse_store::CANCELLED;
-use gatehouse_webhooks::Delivery;
-use std::collections::HashMap;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_store::{CANCELLED, Conn, StoreError, WebhookNoticeRow};
+use std::time::Duration;
 
 /// Failures of one webhook within this time after a message are in the next one, together.
-pub(super) const TOGETHER_MS: u64 = 15 * 60_000;
+pub(super) const TOGETHER: Duration = Duration::from_mins(15);
 /// Refusals in a row, without an accepted request, until a message.
-pub(super) const REFUSALS: u32 = 10;
+pub(super) const REFUSALS: i64 = 10;
 /// A webhook that still refuses is named again after this time.
-pub(super) const AGAIN_MS: u64 = 24 * 3_600_000;
+pub(super) const AGAIN: Duration = Duration::from_hours(24);
 
-/// Something to tell the owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Notice {
-    Failed {
-        webhook: WebhookId,
-        /// How many deliveries failed; the other fields are of the last one.
-        count: u32,
-        delivery: DeliveryId,
-        /// What happened, as one line.
-        summary: String,
-        error: String,
-    },
-    Refuses {
-        webhook: WebhookId,
-        count: u32,
-        /// Why the last request was refused.
-        reason: String,
-    },
+/// What can happen to a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Failed,
+    Refused,
 }
 
-/// The failures of a webhook.
-#[derive(Debug)]
-struct Failures {
-    told_at: u64,
-    /// What failed since then.
-    waiting: Option<Notice>,
-}
-
-/// The refusals of a webhook since it last accepted a request.
-#[derive(Debug, Default)]
-struct Refusals {
-    count: u32,
-    told_at: Option<u64>,
-}
-
-/// What is known of each webhook. Lost at a restart.
-#[derive(Debug, Default)]
-pub(super) struct Rules {
-    failures: HashMap<WebhookId, Failures>,
-    refusals: HashMap<WebhookId, Refusals>,
-}
-
-impl Rules {
-    /// Returns the message about a change, if one is due now. `now` is monotonic, in milliseconds.
-    pub(super) fn of(&mut self, delivery: &Delivery, now: u64) -> Option<Notice> {
-        match delivery.status {
-            DeliveryStatus::Failed => self.failed(delivery, now),
-            DeliveryStatus::Rejected => self.refused(delivery, now),
-            // A request that was accepted. Replays are the owner's.
-            DeliveryStatus::Queued if delivery.attempts == 0 && delivery.replay_of.is_none() => {
-                self.refusals.remove(&delivery.webhook_id);
-                None
-            }
+impl Kind {
+    /// Returns what a delivery's status and error mean, if they count.
+    pub(super) fn of(status: DeliveryStatus, error: Option<&str>) -> Option<Self> {
+        match status {
+            DeliveryStatus::Failed if error != Some(CANCELLED) => Some(Self::Failed),
+            DeliveryStatus::Rejected => Some(Self::Refused),
             _ => None,
         }
     }
 
-    fn failed(&mut self, delivery: &Delivery, now: u64) -> Option<Notice> {
-        let error = delivery.error.clone().unwrap_or_default();
-        if error == CANCELLED {
-            return None;
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Refused => "refused",
         }
-        let notice = |count| Notice::Failed {
-            webhook: delivery.webhook_id.clone(),
-            count,
-            delivery: delivery.id.clone(),
-            summary: delivery.summary.clone().unwrap_or_default(),
-            error,
-        };
-        let known = self.failures.get_mut(&delivery.webhook_id);
-        let Some(known) = known.filter(|known| now < known.told_at.saturating_add(TOGETHER_MS))
-        else {
-            let told = Failures {
-                told_at: now,
-                waiting: None,
-            };
-            let before = self.failures.insert(delivery.webhook_id.clone(), told);
-            let before = before.and_then(|before| before.waiting);
-            return Some(notice(1 + before.map_or(0, |it| it.count())));
-        };
-        let count = known.waiting.as_ref().map_or(0, Notice::count);
-        known.waiting = Some(notice(count.saturating_add(1)));
-        None
-    }
-
-    fn refused(&mut self, delivery: &Delivery, now: u64) -> Option<Notice> {
-        let known = self
-            .refusals
-            .entry(delivery.webhook_id.clone())
-            .or_default();
-        known.count = known.count.saturating_add(1);
-        let is_again = known
-            .told_at
-            .is_none_or(|told_at| now >= told_at.saturating_add(AGAIN_MS));
-        if known.count < REFUSALS || !is_again {
-            return None;
-        }
-        known.told_at = Some(now);
-        Some(Notice::Refuses {
-            webhook: delivery.webhook_id.clone(),
-            count: known.count,
-            reason: delivery.error.clone().unwrap_or_default(),
-        })
-    }
-
-    /// Returns the messages that waited long enough.
-    pub(super) fn due(&mut self, now: u64) -> Vec<Notice> {
-        let mut due = Vec::new();
-        self.failures.retain(|_, known| {
-            if now < known.told_at.saturating_add(TOGETHER_MS) {
-                return true;
-            }
-            known.told_at = now;
-            match known.waiting.take() {
-                Some(notice) => due.push(notice),
-                // Nothing failed meanwhile: the next failure is reported at once.
-                None => return false,
-            }
-            true
-        });
-        due
     }
 }
 
-impl Notice {
-    const fn count(&self) -> u32 {
-        match self {
-            Self::Failed { count, .. } | Self::Refuses { count, .. } => *count,
+/// Something to tell the owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Notice {
+    pub(super) kind: Kind,
+    pub(super) webhook: WebhookId,
+    /// Failures since the last message, or refusals in a row.
+    pub(super) count: i64,
+    /// The last delivery.
+    pub(super) delivery: DeliveryId,
+}
+
+/// Whether this much time has passed since a message. After the clock was set back by more, it has as well.
+fn has_passed(told_at: Timestamp, now: Timestamp, time: Duration) -> bool {
+    let passed = now.as_millis().abs_diff(told_at.as_millis());
+    u128::from(passed) >= time.as_millis()
+}
+
+/// Counts a failure or a refusal. Returns the message, if one is due now.
+pub(super) async fn note(
+    conn: &mut Conn,
+    kind: Kind,
+    (webhook, delivery): (&WebhookId, &DeliveryId),
+    now: Timestamp,
+) -> Result<Option<Notice>, StoreError> {
+    let known = conn.find_webhook_notice(webhook, kind.as_str()).await?;
+    let mut row = known.unwrap_or_else(|| WebhookNoticeRow {
+        webhook_id: webhook.clone(),
+        kind: kind.as_str().to_owned(),
+        count: 0,
+        delivery_id: delivery.clone(),
+        told_at: None,
+    });
+    if kind == Kind::Refused && conn.has_accepted_since(webhook, &row.delivery_id).await? {
+        row.count = 0;
+        row.told_at = None;
+    }
+    row.count = row.count.saturating_add(1);
+    row.delivery_id = delivery.clone();
+    let pause = match kind {
+        Kind::Failed => TOGETHER,
+        Kind::Refused => AGAIN,
+    };
+    let is_enough = kind == Kind::Failed || row.count >= REFUSALS;
+    let is_due = is_enough && row.told_at.is_none_or(|at| has_passed(at, now, pause));
+    let notice = is_due.then(|| tell(&mut row, kind, now));
+    conn.update_webhook_notice(&row).await?;
+    Ok(notice)
+}
+
+/// Lists the failures whose last message was sent long enough ago.
+pub(super) async fn list_due(
+    conn: &mut Conn,
+    now: Timestamp,
+) -> Result<Vec<WebhookNoticeRow>, StoreError> {
+    let together = i64::try_from(TOGETHER.as_millis()).unwrap_or(i64::MAX);
+    let before = Timestamp::from_millis(now.as_millis().saturating_sub(together));
+    conn.list_webhook_notices(Kind::Failed.as_str(), before)
+        .await
+}
+
+/// Returns the messages that waited long enough.
+pub(super) async fn due(conn: &mut Conn, now: Timestamp) -> Result<Vec<Notice>, StoreError> {
+    conn.delete_stale_webhook_notices().await?;
+    let kind = Kind::Failed;
+    let rows = list_due(conn, now).await?;
+    let mut notices = Vec::new();
+    for mut row in rows {
+        if row.count == 0 {
+            // Nothing failed meanwhile: the next failure is reported at once.
+            conn.delete_webhook_notice(&row.webhook_id, kind.as_str())
+                .await?;
+        } else {
+            notices.push(tell(&mut row, kind, now));
+            conn.update_webhook_notice(&row).await?;
         }
     }
+    Ok(notices)
+}
+
+fn tell(row: &mut WebhookNoticeRow, kind: Kind, now: Timestamp) -> Notice {
+    let notice = Notice {
+        kind,
+        webhook: row.webhook_id.clone(),
+        count: row.count,
+        delivery: row.delivery_id.clone(),
+    };
+    row.told_at = Some(now);
+    if kind == Kind::Failed {
+        row.count = 0;
+    }
+    notice
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gatehouse_domain::Timestamp;
-    use std::collections::BTreeMap;
-
-    fn delivery(number: u32, status: DeliveryStatus, error: Option<&str>) -> Delivery {
-        Delivery {
-            id: DeliveryId::from_text(format!("del_{number}")),
-            webhook_id: WebhookId::from_text("hook_1"),
-            status,
-            event_type: None,
-            entity_key: None,
-            delivery_key: None,
-            duplicate_of: None,
-            replay_of: None,
-            edited: Vec::new(),
-            received_at: Timestamp::from_millis(0),
-            started_at: None,
-            finished_at: None,
-            delivered_at: None,
-            duration_ms: None,
-            attempts: 0,
-            next_attempt_at: None,
-            input_tokens: None,
-            output_tokens: None,
-            headers: BTreeMap::new(),
-            body_size: 0,
-            body_preview: String::new(),
-            session_id: None,
-            session_key: None,
-            error: error.map(str::to_owned),
-            summary: None,
-            outcome: None,
-            target: None,
-            failed_attempts: Vec::new(),
-            response_actions: Vec::new(),
-        }
-    }
-
-    fn failed(number: u32) -> Delivery {
-        delivery(number, DeliveryStatus::Failed, Some("No."))
-    }
-
-    /// The number of deliveries and the last one.
-    fn told(notice: Option<Notice>) -> Option<(u32, String)> {
-        match notice? {
-            Notice::Failed {
-                count, delivery, ..
-            } => Some((count, delivery.to_string())),
-            Notice::Refuses { count, reason, .. } => Some((count, reason)),
-        }
-    }
-
-    #[test]
-    fn the_first_failure_is_told_at_once_and_the_next_ones_together() {
-        let mut rules = Rules::default();
-        let first = rules.of(&failed(1), 5);
-        assert_eq!(told(first), Some((1, "del_1".to_owned())));
-        assert_eq!(rules.of(&failed(2), 6), None);
-        assert_eq!(rules.of(&failed(3), 4 + TOGETHER_MS), None);
-        assert!(rules.due(4 + TOGETHER_MS).is_empty());
-        let due = rules.due(5 + TOGETHER_MS).pop();
-        assert_eq!(told(due), Some((2, "del_3".to_owned())));
-        // The message about several starts the next period.
-        assert_eq!(rules.of(&failed(4), 6 + TOGETHER_MS), None);
-        let later = 5 + 2 * TOGETHER_MS;
-        let next = rules.of(&failed(5), later);
-        assert_eq!(told(next), Some((2, "del_5".to_owned())));
-        // After a quiet period, a failure is reported at once again.
-        assert!(rules.due(later + TOGETHER_MS).is_empty());
-        let again = rules.of(&failed(6), later + TOGETHER_MS);
-        assert_eq!(told(again), Some((1, "del_6".to_owned())));
-    }
-
-    #[test]
-    fn a_delivery_that_the_owner_canceled_is_not_told() {
-        let canceled = delivery(1, DeliveryStatus::Failed, Some(CANCELLED));
-        assert_eq!(Rules::default().of(&canceled, 0), None);
-    }
-
-    #[test]
-    fn the_tenth_refusal_in_a_row_is_told_once_a_day() {
-        let mut rules = Rules::default();
-        let refused = delivery(1, DeliveryStatus::Rejected, Some("wrong_signature"));
-        for _ in 1..REFUSALS {
-            assert_eq!(rules.of(&refused, 7), None);
-        }
-        let tenth = rules.of(&refused, 7);
-        assert_eq!(told(tenth), Some((10, "wrong_signature".to_owned())));
-        assert_eq!(rules.of(&refused, 6 + AGAIN_MS), None);
-        let again = rules.of(&refused, 7 + AGAIN_MS);
-        assert_eq!(told(again), Some((12, "wrong_signature".to_owned())));
-    }
-
-    #[test]
-    fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
-        let mut rules = Rules::default();
-        let refused = delivery(1, DeliveryStatus::Rejected, None);
-        let mut accepted = delivery(2, DeliveryStatus::Queued, None);
-        for _ in 1..REFUSALS {
-            rules.of(&refused, 0);
-        }
-        accepted.replay_of = Some(DeliveryId::from_text("del_0"));
-        rules.of(&accepted, 0);
-        assert!(rules.of(&refused, 0).is_some());
-        accepted.replay_of = None;
-        rules.of(&accepted, 0);
-        for _ in 1..REFUSALS {
-            assert_eq!(rules.of(&refused, 0), None);
-        }
-    }
-}
+mod tests;

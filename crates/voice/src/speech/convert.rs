@@ -11,6 +11,7 @@ use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use gatehouse_audio::Format;
+use gatehouse_domain::trace::{self, SpanKind};
 use std::sync::Arc;
 
 /// Complete speech audio.
@@ -66,6 +67,8 @@ impl Voice {
         let (voice, state) = (self.clone(), Arc::clone(&order.state));
         let characters = order.text.chars().count();
         let making = async move { voice.find_or_make(&state, &job, characters).await };
+        // The work belongs to the span of the first caller, even if another one that waits polls it.
+        let making = trace::within(trace::current(), making);
         let (made, joined) = self.0.flights.join(key, making).await;
         let made = made?;
         let warning = match (&made.warning, warning) {
@@ -96,7 +99,14 @@ impl Voice {
         }
         let id = job.id;
         let counting = usage::begin("tts", id.as_str());
-        let made = counting.of(job.make(state).await)?;
+        let mut span = trace::child("speech.synthesize", SpanKind::Client);
+        span.set("gatehouse.speech.provider", id.as_str());
+        let made = counting.of(span.run(job.make(state)).await);
+        if let Err(error) = &made {
+            span.fail(error.code().name());
+        }
+        drop(span);
+        let made = made?;
         usage::characters(id, characters);
         usage::spoken_for(id, made.duration_ms);
         if job.is_kept && made.is_sound {

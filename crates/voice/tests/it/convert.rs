@@ -9,8 +9,10 @@ mod stream;
 use crate::harness::{Harness, problem, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
-use gatehouse_domain::ErrorCode;
+use gatehouse_domain::trace::{AttributeValue, Span, SpanKind, Tracer};
+use gatehouse_domain::{ErrorCode, SystemClock, SystemRandom};
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
+use std::sync::{Arc, Mutex};
 
 /// A `Voice` with `OpenAI` as its only text-to-speech provider.
 async fn openai() -> (Harness, OpenAiTts, VoiceSettings) {
@@ -165,4 +167,27 @@ async fn instructions_that_a_model_ignores_are_reported() {
     let warning = voice.convert(request).await.unwrap().warning.unwrap();
     assert!(warning.contains("instructions"), "{warning}");
     assert!(vendor.requests()[0].json().get("instructions").is_none());
+}
+
+#[tokio::test]
+async fn a_request_to_a_provider_is_a_span_of_the_callers_trace_without_its_text() {
+    let (harness, _vendor, settings) = openai().await;
+    let voice = harness.voice(settings).await;
+    let spans: Arc<Mutex<Vec<Span>>> = Arc::default();
+    let sink = Arc::clone(&spans);
+    let sink = move |span| sink.lock().unwrap().push(span);
+    let tracer = Tracer::new(Arc::new(SystemClock::new()), Arc::new(SystemRandom), sink);
+    let turn = tracer.begin("agent.turn", SpanKind::Internal, None);
+    let request = SpeechRequest::new("A quiet morning.");
+    turn.run(voice.convert(request)).await.unwrap();
+    drop(turn);
+    let spans = spans.lock().unwrap();
+    let [speech, turn] = &spans[..] else {
+        panic!("{spans:?}")
+    };
+    assert_eq!((speech.name, speech.error), ("speech.synthesize", None));
+    assert_eq!(speech.parent, Some(turn.context.span_id));
+    assert_eq!(speech.context.trace_id, turn.context.trace_id);
+    let provider = AttributeValue::from(TtsId::OpenAi.as_str());
+    assert_eq!(speech.attributes, [("gatehouse.speech.provider", provider)]);
 }

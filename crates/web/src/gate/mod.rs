@@ -161,7 +161,7 @@ async fn admit(
         }
     };
     record.recognised(&context);
-    throttle(app, &context)?;
+    throttle(app, &context).await?;
     refuse_unless_allowed(request, &context)?;
     vault_guard::check(app.secrets().status(), &request.method, request.uri.path())?;
     Ok(context)
@@ -181,10 +181,10 @@ async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<RequestCont
 }
 
 /// Counts only callers that were not authenticated.
-fn throttle(app: &App, context: &RequestContext) -> Result<(), Problem> {
+async fn throttle(app: &App, context: &RequestContext) -> Result<(), Problem> {
     match (&context.decision, context.class) {
         (Decision::Allowed(_), _) | (_, None) => Ok(()),
-        (_, Some(class)) => Ok(app.auth().throttle().admit(class, &context.client)?),
+        (_, Some(class)) => Ok(app.auth().admit(class, &context.client).await?),
     }
 }
 

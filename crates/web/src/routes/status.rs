@@ -18,7 +18,7 @@ pub(super) struct Health {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
-    /// The proof that this process answers, if it asks the question of the query.
+    /// The proof that this process answers, if it or another node of its database asks the question of the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
 }
@@ -42,10 +42,14 @@ pub(super) async fn health(
     let is_known = requester.context.locality.is_local()
         || matches!(requester.context.decision, Decision::Allowed(_));
     let services = app.services();
+    let answer = match question {
+        Some(question) => services.reach_answer(&question).await,
+        None => None,
+    };
     Ok(json(&Health {
         status: "ok",
         version: is_known.then_some(services.build.version),
-        answer: question.and_then(|question| services.reach.answer(&question)),
+        answer,
     }))
 }
 

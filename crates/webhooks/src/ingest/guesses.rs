@@ -1,10 +1,13 @@
-//! Limits how often a client may send a wrong token. Applies to secrets that are compared as tokens.
+//! Limits how often a client may send a wrong token, on all nodes of a database if a secret is short. Applies to secrets
+//! that are compared as tokens.
 
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
 use gatehouse_sources::verify::VerifyError;
+use gatehouse_store::{RateKey, RateLeases, Store, StoreError};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::task::TaskTracker;
 
 /// Wrong tokens per minute, client and webhook if any secret is short.
 pub(crate) const SHORT_PER_MINUTE: u32 = 20;
@@ -15,12 +18,24 @@ const WINDOW_MS: u32 = 60_000;
 /// clients cannot delay one that has the secret.
 const CAPACITY: usize = 65_536;
 
-type Key = (WebhookId, ClientKey);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    webhook: WebhookId,
+    client: ClientKey,
+}
+
+impl RateKey for Key {
+    fn name(&self) -> String {
+        format!("guesses:{}:{}", self.webhook, self.client)
+    }
+}
 
 /// Counts wrong tokens per webhook and client.
 pub(crate) struct Guesses {
     clock: Arc<dyn Clock>,
     table: Mutex<Table>,
+    /// The counts of all nodes, if there may be several.
+    shared: Option<Arc<RateLeases<Key>>>,
 }
 
 struct Table {
@@ -92,12 +107,51 @@ impl Guesses {
         Self {
             clock,
             table: Mutex::new(table),
+            shared: None,
         }
     }
 
-    /// Runs `compare`, unless the client has used up its wrong tokens: then returns how many milliseconds it
-    /// must wait. `compare` runs under the lock, so concurrent attempts are counted one by one.
-    pub(crate) fn compare<T>(
+    /// Counts on all nodes, if the database may have several.
+    pub(crate) fn shared(mut self, store: &Store, tasks: &TaskTracker) -> Self {
+        if store.engine().is_shared() {
+            let clock = Arc::clone(&self.clock);
+            let leases = RateLeases::new(store.clone(), clock, tasks.clone(), WINDOW_MS);
+            self.shared = Some(Arc::new(leases));
+        }
+        self
+    }
+
+    /// Runs `compare`, unless the client has used up its wrong tokens on all nodes: then returns how many milliseconds
+    /// it must wait. A wrong token is counted before it is compared, and a right one is returned.
+    pub(crate) async fn compare<T>(
+        &self,
+        attempt: Attempt,
+        compare: impl FnOnce() -> Result<T, VerifyError>,
+    ) -> Result<Result<Result<T, VerifyError>, u64>, StoreError> {
+        // Secrets that are long cannot be guessed: their limit bounds the load of each node.
+        let shared = self
+            .shared
+            .as_ref()
+            .filter(|_| attempt.per_minute <= SHORT_PER_MINUTE);
+        let Some(shared) = shared else {
+            return Ok(self.compare_here(attempt, compare));
+        };
+        let key = Key {
+            webhook: attempt.webhook.clone(),
+            client: attempt.client,
+        };
+        let amounts = (attempt.tokens, attempt.per_minute);
+        let mut permit = match shared.take(key, amounts).await? {
+            Ok(permit) => permit,
+            Err(refused) => return Ok(Err(refused.wait_ms)),
+        };
+        let compared = self.compare_here(attempt, compare);
+        permit.set_used(matches!(compared, Ok(Err(VerifyError::Wrong))));
+        Ok(compared)
+    }
+
+    /// Like [`Self::compare`], on this node. `compare` runs under the lock, so concurrent attempts are counted one by one.
+    fn compare_here<T>(
         &self,
         attempt: Attempt,
         compare: impl FnOnce() -> Result<T, VerifyError>,
@@ -108,7 +162,7 @@ impl Guesses {
             tokens,
             per_minute,
         } = attempt;
-        let key = (webhook, client);
+        let key = Key { webhook, client };
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = self.clock.monotonic_ms();
         table.tick(now_ms);
@@ -150,7 +204,7 @@ mod tests {
         };
         let compare = || is_right.then_some(()).ok_or(VerifyError::Wrong);
         guesses
-            .compare(attempt, compare)
+            .compare_here(attempt, compare)
             .map(|outcome| outcome.is_ok())
     }
 

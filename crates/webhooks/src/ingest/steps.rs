@@ -6,7 +6,7 @@ use super::refusals::Kind;
 use super::repeat::{self, Keys, Repeat};
 use super::{IngestError, Ingested, Intake, Phase};
 use crate::forward::Original;
-use crate::limits::{PerMinute, Refused, Reservation};
+use crate::limits::{PerMinute, Reservation};
 use crate::metrics;
 use crate::rules::OnLimit;
 use crate::secret::SHORT_BYTES;
@@ -17,7 +17,7 @@ use gatehouse_sources::event::{self, Event};
 use gatehouse_sources::payload::Payload;
 use gatehouse_sources::summary;
 use gatehouse_sources::verify::{self, Proof, VerifyInput};
-use gatehouse_store::{NewDelivery, PREVIEW_BYTES, StoreError};
+use gatehouse_store::{NewDelivery, PREVIEW_BYTES, RateRefused, StoreError};
 use http::HeaderMap;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Intake {
 
     /// Verifies the request. Returns the signed ID and, with the replay guard `bytes`, the hash of the
     /// verified bytes.
-    pub(super) fn verify(
+    pub(super) async fn verify(
         &self,
         headers: &HeaderMap,
         url: &str,
@@ -199,7 +199,7 @@ impl Intake {
             now_ms: self.received_at.as_millis(),
             tracker_tolerance_seconds: settings.section.tracker_tolerance_seconds,
         };
-        let proof = self.prove(&input).inspect_err(|error| {
+        let proof = self.prove(&input).await.inspect_err(|error| {
             if let IngestError::Unverified(error) = error {
                 self.reject_unverified(error.reason(), headers, body);
             }
@@ -211,7 +211,7 @@ impl Intake {
     }
 
     /// Verifies a proof. Limits wrong tokens per client, but not signatures.
-    fn prove<'a>(&self, input: &VerifyInput<'a>) -> Result<Proof<'a>, IngestError> {
+    async fn prove<'a>(&self, input: &VerifyInput<'a>) -> Result<Proof<'a>, IngestError> {
         let tokens = verify::offered_tokens(input);
         // The client of a held delivery does not learn the outcome, and the number of held deliveries is limited.
         if tokens == 0 || matches!(self.phase, Phase::Release(_)) {
@@ -228,7 +228,8 @@ impl Intake {
                 LONG_PER_MINUTE
             },
         };
-        match self.inner.guesses.compare(attempt, || verify::prove(input)) {
+        let guesses = &self.inner.guesses;
+        match guesses.compare(attempt, || verify::prove(input)).await? {
             Ok(outcome) => Ok(outcome?),
             Err(wait_ms) => {
                 metrics::rejected("too_many_wrong_secrets");
@@ -284,7 +285,7 @@ impl Intake {
     }
 
     /// Reserves a permit under the rate limits, or in the webhook's queue if it has one.
-    pub(super) async fn permit(&self) -> Result<Result<Reservation, Refused>, StoreError> {
+    pub(super) async fn permit(&self) -> Result<Result<Reservation, RateRefused>, StoreError> {
         let config = &self.webhook.config;
         let global = self
             .inner

@@ -372,3 +372,45 @@ async fn nodes_share_the_limits_of_a_webhook_and_of_all() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn nodes_count_the_wrong_tokens_of_a_client_together() {
+    everywhere(async |database, model| {
+        let first = Harness::open(&database, &model).await;
+        if !first.store.engine().is_shared() {
+            return first.stop().await;
+        }
+        let members = json!({ "name": "n", "auth_mode": "bearer", "secret": "short" });
+        let made = create(&first, members).await.webhook;
+        let second = Harness::open(&database.for_another_node(), &model).await;
+        let nodes = [&first, &second];
+        let send = async |number: usize, token: &str, body: &str| {
+            let headers = [("authorization", token)];
+            post(nodes[number % 2], &made, &headers, body).await
+        };
+        // Right tokens do not count.
+        for number in 0..50 {
+            let right = send(number, "Bearer short", &number.to_string()).await;
+            assert!(right.is_ok(), "{number}: {right:?}");
+        }
+        let mut compared = 0;
+        for number in 0..60 {
+            match code(send(number, "Bearer wrong", "{}").await) {
+                ErrorCode::InvalidCredentials => compared += 1,
+                code => assert_eq!(code, ErrorCode::RateLimited),
+            }
+        }
+        assert_eq!(compared, 20);
+        for number in 0..2 {
+            let right = send(number, "Bearer short", "{}").await;
+            assert_eq!(code(right), ErrorCode::RateLimited, "even a right one");
+        }
+        for node in nodes {
+            node.advance(Duration::from_mins(1));
+        }
+        assert!(send(1, "Bearer short", "{}").await.is_ok());
+        first.stop().await;
+        second.stop().await;
+    })
+    .await;
+}

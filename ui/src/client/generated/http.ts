@@ -1221,7 +1221,7 @@ export interface components {
         Health: {
             status: string;
             version?: string | null;
-            /** @description The proof that this process answers, if it asks the question of the query. */
+            /** @description The proof that this process answers, if it or another node of its database asks the question of the query. */
             answer?: string | null;
         };
         /** @description The response to a probe. */

@@ -430,7 +430,7 @@ export interface Interface {
       result: DoctorReport;
     };
     /**
-     * Requests the server's public URL and checks that this server answers. Takes up to ten seconds.
+     * Requests the server's public URL and checks that this server, or another node of its database, answers. Takes up to ten seconds.
      */
     'system.reach': {
       params: {};
@@ -2928,7 +2928,7 @@ export interface Reached {
    */
   url: string;
   /**
-   * Whether this process answered.
+   * Whether this process, or another node of its database, answered.
    */
   ok: boolean;
   problem?: ReachProblem | null;

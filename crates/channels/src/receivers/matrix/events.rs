@@ -25,7 +25,23 @@ struct Rooms {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Joined {
-    timeline: Events,
+    timeline: Timeline,
+}
+
+#[derive(Debug, Deserialize)]
+struct Timeline {
+    events: Vec<Box<RawValue>>,
+    /// Whether events before these are left out.
+    #[serde(default)]
+    limited: bool,
+    prev_batch: Option<String>,
+}
+
+/// Events that an answer leaves out.
+#[derive(Debug)]
+pub(super) struct Gap {
+    /// The token of its end.
+    pub(super) from: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -162,13 +178,24 @@ fn invitation(room: &str, invited: &Invited, me: &str) -> Option<ReceivedMessage
 impl Joined {
     /// Returns what others said, oldest first.
     pub(super) fn said(&self, me: &str) -> Vec<Said> {
-        let events = self.timeline.events.iter();
-        events
-            .filter_map(|raw| read::<Event>(raw))
-            .filter(|event| event.sender != me && is_user_id(&event.sender))
-            .filter_map(|event| said(event, me))
-            .collect()
+        read_all(&self.timeline.events, me)
     }
+
+    /// Returns the gap before these events, if there is one.
+    pub(super) fn gap(&self) -> Option<Gap> {
+        let from = self.timeline.prev_batch.clone();
+        from.filter(|_| self.timeline.limited)
+            .map(|from| Gap { from })
+    }
+}
+
+/// Returns what others said.
+pub(super) fn read_all(events: &[Box<RawValue>], me: &str) -> Vec<Said> {
+    let events = events.iter().filter_map(|raw| read::<Event>(raw));
+    events
+        .filter(|event| event.sender != me && is_user_id(&event.sender))
+        .filter_map(|event| said(event, me))
+        .collect()
 }
 
 fn said(event: Event, me: &str) -> Option<Said> {

@@ -2,6 +2,7 @@
 
 use crate::steps::{PATIENT, light_owner, log_in, stopped_clock};
 use gatehouse_domain::ManualClock;
+use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, Reply, Socket, TestServer};
 use serde_json::json;
 use std::sync::Arc;
@@ -111,6 +112,35 @@ async fn five_logins_in_any_sixty_seconds() {
     is_too_many(&log_in(&server.local(), password).await, 20);
     // The rest of `/api/auth` has its own limit.
     server.local().get("/api/auth/status").await.expect(200);
+}
+
+#[tokio::test]
+async fn nodes_of_a_database_share_the_limit_of_logins() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let clock = stopped_clock();
+    let there = database.for_another_node();
+    let options = |database| {
+        Options::default()
+            .clock(Arc::clone(&clock))
+            .database(database)
+    };
+    let one = TestServer::start(options(database)).await;
+    one.set_up().await;
+    let two = TestServer::start(options(there)).await;
+    let nodes = [one.local(), two.local()];
+    for number in 0..5 {
+        let wrong = log_in(&nodes[number % 2], "not the password").await;
+        wrong.refused(401, "INVALID_CREDENTIALS");
+    }
+    for node in &nodes {
+        is_too_many(&log_in(node, gatehouse_testkit::PASSWORD).await, 60);
+    }
+    clock.advance(PATIENT);
+    log_in(&nodes[1], gatehouse_testkit::PASSWORD)
+        .await
+        .expect(200);
 }
 
 #[tokio::test]

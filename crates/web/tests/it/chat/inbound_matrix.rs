@@ -161,3 +161,49 @@ async fn a_refused_token_is_shown_on_the_account() {
     let (_server, owner) = receive_through("matrix", fields).await;
     inbound_error(&owner, "matrix", "token").await;
 }
+
+#[tokio::test]
+async fn messages_that_one_answer_leaves_out_are_read_too() {
+    let matrix = Matrix::start().await;
+    let (server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    // The bot receives nothing until all are said.
+    settled(&server, "matrix").await;
+    let server = server.restart().await;
+    let mut content = json!({ "msgtype": "m.text", "m.mentions": { "user_ids": [BOT] } });
+    content["body"] = json!("the first one");
+    matrix.event("!direct:a", PERSON, "m.room.message", &content);
+    for number in 0..120 {
+        matrix.say("!direct:a", OTHER, &format!("noise {number}"));
+    }
+    unlocked(&owner, &server).await;
+    let answered = matrix.wait_for(2).await;
+    assert_eq!(answered, ("!direct:a".to_owned(), "pong".to_owned()));
+}
+
+#[tokio::test]
+async fn a_code_is_sent_once_the_bot_could_join_the_room() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    matrix.refuse_joins(1);
+    let invited = matrix.invite("!direct:a", PERSON, true);
+    // The next request joins the room. It returns when something else happens.
+    matrix.confirmed(invited).await;
+    let (to, text) = matrix.wait_for(1).await;
+    assert_eq!(to, "!direct:a");
+    approve(&owner, &code_of(&text), false).await;
+}
+
+#[tokio::test]
+async fn the_bots_user_id_is_asked_for_once_for_all_that_it_types() {
+    let matrix = Matrix::start().await;
+    let (_server, owner) = receiving(&matrix).await;
+    pair(&owner, &matrix, "!direct:a").await;
+    for number in 2..5 {
+        matrix.say("!direct:a", PERSON, "hello");
+        matrix.wait_for(number).await;
+    }
+    assert!(matrix.has_typed());
+    // Once to receive and once to type.
+    assert_eq!(matrix.asked(), 2);
+}

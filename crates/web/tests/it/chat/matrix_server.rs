@@ -32,6 +32,8 @@ struct Home {
     log: Vec<Entry>,
     members: HashMap<String, BTreeSet<String>>,
     invited: BTreeSet<String>,
+    /// How many of the next requests to join are refused.
+    refused_joins: usize,
     /// The members of a room after the next look at them.
     later: Option<(String, Vec<String>)>,
     /// What the bot sent, with its room, by transaction.
@@ -40,6 +42,8 @@ struct Home {
     /// The entries that the bot has processed.
     confirmed: usize,
     has_typed: bool,
+    /// How often the bot asked for its user ID.
+    asked: usize,
 }
 
 #[derive(Clone)]
@@ -66,6 +70,7 @@ impl Matrix {
             .route("/_matrix/client/v3/account/whoami", get(whoami))
             .route("/_matrix/client/v3/sync", get(sync))
             .route(&format!("{rooms}/joined_members"), get(joined_members))
+            .route(&format!("{rooms}/messages"), get(messages))
             .route(&format!("{rooms}/join"), post(join))
             .route(&format!("{rooms}/typing/{{user}}"), put(typing))
             .route(
@@ -124,6 +129,11 @@ impl Matrix {
         })
     }
 
+    /// Refuses the next requests to join a room.
+    pub fn refuse_joins(&self, count: usize) {
+        self.shared.home.lock().unwrap().refused_joins = count;
+    }
+
     /// A person says something in a room. Returns the number of the entry.
     pub fn say(&self, room: &str, person: &str, text: &str) -> usize {
         let content = json!({ "msgtype": "m.text", "body": text });
@@ -152,6 +162,11 @@ impl Matrix {
 
     pub fn has_typed(&self) -> bool {
         self.shared.home.lock().unwrap().has_typed
+    }
+
+    /// How often the bot asked for its user ID.
+    pub fn asked(&self) -> usize {
+        self.shared.home.lock().unwrap().asked
     }
 
     pub fn has_joined(&self, room: &str) -> bool {
@@ -198,10 +213,11 @@ fn is_bot(headers: &HeaderMap) -> bool {
     given == Some(&format!("Bearer {TOKEN}"))
 }
 
-async fn whoami(headers: HeaderMap) -> Response {
+async fn whoami(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     if !is_bot(&headers) {
         return refuse(401, "M_UNKNOWN_TOKEN");
     }
+    shared.home.lock().unwrap().asked += 1;
     Json(json!({ "user_id": BOT })).into_response()
 }
 
@@ -230,6 +246,40 @@ async fn joined_members(
     Json(json!({ "joined": joined })).into_response()
 }
 
+/// The events of a room before a token, newest first.
+async fn messages(
+    State(shared): State<Shared>,
+    Path(room): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    assert!(is_bot(&headers));
+    assert_eq!(query["dir"], "b");
+    let filter: Value = serde_json::from_str(&query["filter"]).unwrap();
+    let types = json!(["m.room.message", "m.room.encrypted"]);
+    assert_eq!(filter, json!({ "types": types }));
+    let token = |name: &str| query[name].strip_prefix('s').unwrap().parse::<usize>();
+    let (from, to) = (token("from").unwrap(), token("to").unwrap());
+    let limit: usize = query["limit"].parse().unwrap();
+    let home = shared.home.lock().unwrap();
+    if !home.members.get(&room).is_some_and(|it| it.contains(BOT)) {
+        return refuse(403, "M_FORBIDDEN");
+    }
+    let entries = home.log.iter().enumerate().take(from).skip(to).rev();
+    let events = entries.filter_map(|(number, entry)| match entry {
+        Entry::Event { room: of, json } if *of == room => Some((number, json)),
+        _ => None,
+    });
+    let events: Vec<_> = events.take(limit).collect();
+    let end = events.last().map_or(to, |(number, _)| *number);
+    let chunk: Vec<Value> = events
+        .iter()
+        .map(|(_, json)| serde_json::from_str(json).unwrap())
+        .collect();
+    let start = &query["from"];
+    Json(json!({ "start": start, "end": format!("s{end}"), "chunk": chunk })).into_response()
+}
+
 async fn join(
     State(shared): State<Shared>,
     Path(room): Path<String>,
@@ -237,6 +287,10 @@ async fn join(
 ) -> Response {
     assert!(is_bot(&headers));
     let mut home = shared.home.lock().unwrap();
+    if home.refused_joins > 0 {
+        home.refused_joins -= 1;
+        return refuse(500, "M_UNKNOWN");
+    }
     if !home.invited.remove(&room) {
         return refuse(403, "M_FORBIDDEN");
     }
@@ -315,7 +369,9 @@ async fn sync(
         let (answer, is_empty) = {
             let home = shared.home.lock().unwrap();
             let from = since.unwrap_or(0);
-            (answer(&home, from), from >= home.log.len())
+            let limit = filter["room"]["timeline"]["limit"].as_u64().unwrap();
+            let limit = usize::try_from(limit).unwrap();
+            (answer(&home, from, limit), from >= home.log.len())
         };
         if !is_empty || since.is_none() {
             return ([("content-type", "application/json")], answer).into_response();
@@ -329,12 +385,14 @@ async fn sync(
 }
 
 /// What happened since an entry. Events are copied byte by byte.
-fn answer(home: &Home, from: usize) -> String {
-    let mut joined: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+fn answer(home: &Home, from: usize, limit: usize) -> String {
+    let mut joined: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
     let mut invitations: BTreeMap<&str, Value> = BTreeMap::new();
-    for entry in home.log.iter().skip(from) {
+    for (number, entry) in home.log.iter().enumerate().skip(from) {
         match entry {
-            Entry::Event { room, json } => joined.entry(room).or_default().push(json),
+            Entry::Event { room, json } => {
+                joined.entry(room).or_default().push((number, json));
+            }
             Entry::Invitation {
                 room,
                 by,
@@ -349,11 +407,15 @@ fn answer(home: &Home, from: usize) -> String {
             }
         }
     }
-    let of = |(room, events): (&str, Vec<&str>)| {
+    let of = |(room, events): (&str, Vec<(usize, &str)>)| {
         let room = Value::from(room);
+        let newest = &events[events.len().saturating_sub(limit)..];
+        let is_limited = newest.len() < events.len();
+        let texts: Vec<_> = newest.iter().map(|(_, json)| *json).collect();
         format!(
-            r#"{room}:{{"timeline":{{"events":[{}],"limited":false}}}}"#,
-            events.join(",")
+            r#"{room}:{{"timeline":{{"events":[{}],"limited":{is_limited},"prev_batch":"s{}"}}}}"#,
+            texts.join(","),
+            newest[0].0
         )
     };
     let joined: Vec<_> = joined.into_iter().map(of).collect();

@@ -16,7 +16,7 @@ mod sessions;
 mod share;
 mod slack_server;
 mod sockets;
-mod telegram;
+pub mod telegram;
 
 use axum::response::IntoResponse;
 use axum::routing::post;

@@ -7,9 +7,15 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Captures everything logged in this process, at every level.
+/// Captures what is logged.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -121,7 +127,7 @@ async fn openclaw_85049_no_secret_reaches_log_or_error() {
         .unwrap();
     let answers = refusals(&server, &owner, password, &recovery_key).await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
-    let logged = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    let logged = log.text();
     assert!(
         logged.contains("/api/auth/login"),
         "the log was not caught: {logged}"

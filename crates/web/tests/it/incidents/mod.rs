@@ -12,7 +12,7 @@ mod heads;
 mod limits;
 mod liveness;
 mod locality;
-mod logs;
+pub mod logs;
 mod names;
 mod networks;
 mod origins;

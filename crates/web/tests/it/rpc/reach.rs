@@ -1,6 +1,7 @@
 //! `system.reach`: whether the server is reached at its public URL.
 
 use crate::steps::light_owner;
+use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, TestServer};
 use rcgen::generate_simple_self_signed;
 use rustls::ServerConfig;
@@ -245,6 +246,24 @@ async fn one_test_runs_at_a_time_and_only_its_question_is_answered() {
     drop(listener);
     let again = owner.rpc("system.reach", json!({})).await.unwrap();
     assert_eq!(again["problem"], "refused");
+}
+
+#[tokio::test]
+async fn another_node_of_the_database_may_answer_and_a_node_of_another_may_not() {
+    let (Some(database), Some(other)) = (postgres().await, postgres().await) else {
+        return;
+    };
+    let there = database.for_another_node();
+    let (_one, owner) = light_owner(Options::default().database(database)).await;
+    let two = TestServer::start(Options::default().database(there)).await;
+    let url = format!("http://{}", two.address());
+    let reached = test(&owner, &url).await;
+    let expected = json!({ "url": url, "ok": true, "private": true });
+    assert_eq!(reached, expected);
+
+    let foreign = TestServer::start(Options::default().database(other)).await;
+    let reached = test(&owner, &format!("http://{}", foreign.address())).await;
+    assert_eq!(reached["problem"], "other_server", "{reached}");
 }
 
 #[tokio::test]

@@ -37,6 +37,8 @@ pub struct Seen {
     pub faults: Vec<String>,
     /// The answers to the next requests for traces.
     pub refusals: VecDeque<Refusal>,
+    /// The bodies of the next answers to accepted traces, in place of `{}`.
+    pub partial: VecDeque<Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,6 +72,13 @@ impl Collector {
             status,
             retry_after,
         });
+    }
+
+    /// Accepts the next request for traces in part (`ExportTracePartialSuccess` of `trace_service.proto`).
+    pub fn reject(&self, spans: u64, message: &str) {
+        let partial = json!({ "rejectedSpans": spans.to_string(), "errorMessage": message });
+        let answer = json!({ "partialSuccess": partial });
+        self.seen().partial.push_back(answer);
     }
 
     /// Waits until this is true.
@@ -139,7 +148,11 @@ impl Collector {
         };
         self.seen().texts.push_str(&text);
         match read_request(&text, resources, scopes, keep) {
-            Ok(()) => axum::Json(json!({})).into_response(),
+            Ok(()) => {
+                let is_traces = scopes == "scopeSpans";
+                let partial = is_traces.then(|| self.seen().partial.pop_front()).flatten();
+                axum::Json(partial.unwrap_or(json!({}))).into_response()
+            }
             Err(fault) => self.fault(fault),
         }
     }

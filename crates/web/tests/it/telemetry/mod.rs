@@ -1,6 +1,7 @@
 //! `telemetry.otlp_endpoint`: traces and metrics at a collector.
 
 mod collector;
+mod edges;
 
 use crate::webhooks::{Made, made, send, until};
 use axum::response::IntoResponse;

@@ -1,9 +1,11 @@
 //! Messages to channels by the rules of `notify.*`.
 
 use super::{made, send, until};
-use crate::steps::light_owner;
-use gatehouse_testkit::{Actor, Options};
+use crate::steps::{light_owner, stopped_clock};
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 async fn notify(owner: &Actor, rule: &str) {
@@ -77,4 +79,59 @@ async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
         text.contains("missing_signature") && text.contains(hook.id()),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn nodes_of_a_database_count_together_and_send_each_message_once() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let there = database.for_another_node();
+    let clock = stopped_clock();
+    let options = |database| {
+        let options = Options::default().clock(Arc::clone(&clock));
+        options.database(database)
+    };
+    let (mut one, owner) = light_owner(options(database)).await;
+    for rule in ["delivery_failed", "webhook_refuses"] {
+        notify(&owner, rule).await;
+    }
+    // No model is configured, so the agent fails.
+    let members = json!({ "auth_mode": "none", "deliver_only": false, "deliver_to": null });
+    let failing = made(&owner, members).await;
+    let refusing = made(&owner, json!({ "auth_mode": "bearer" })).await;
+    send(&one.remote(), &failing.path(), &[], "1")
+        .await
+        .expect(202);
+    told(&owner, "A delivery of the webhook n failed.").await;
+
+    let two = TestServer::start(options(there)).await;
+    for number in 0..10 {
+        let node = if number % 2 == 0 { &one } else { &two };
+        let refused = send(&node.remote(), &refusing.path(), &[], "{}").await;
+        refused.expect(401);
+    }
+    told(&owner, "refused 10 requests").await;
+
+    // The other node counts the next failure to the message of the first node.
+    drop(one.stop().await);
+    let owner = owner.at(two.address());
+    send(&two.remote(), &failing.path(), &[], "2")
+        .await
+        .expect(202);
+    while until(&owner, &failing, 2)
+        .await
+        .iter()
+        .any(|it| it["status"] != "failed")
+    {}
+    // Its messages are sent in order.
+    let last = made(&owner, json!({ "auth_mode": "bearer", "name": "last" })).await;
+    for _ in 0..10 {
+        send(&two.remote(), &last.path(), &[], "{}")
+            .await
+            .expect(401);
+    }
+    told(&owner, "The webhook last refused 10 requests").await;
+    let texts = texts(&owner).await;
+    assert_eq!(texts.len(), 3, "{texts:?}");
 }

@@ -1,0 +1,65 @@
+//! Reads what was said in a room between two answers of `sync`, if the newer one leaves it out
+//! (<https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3roomsroomidmessages>).
+
+use super::super::Source;
+use super::events::{Gap, Said, read_all};
+use super::{LIMITS, NOUN, TIMELINE, check, not_matrix, request};
+use crate::receive::ReceiveError;
+use crate::vendor::call_within;
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+/// How many pages of a gap are read. What is older is skipped.
+const PAGES: u32 = 10;
+const EVENTS: &str = "50";
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    #[serde(default)]
+    chunk: Vec<Box<RawValue>>,
+    /// Absent at the beginning of the room.
+    end: Option<String>,
+}
+
+/// Returns what others said, oldest first. `since` is the token of the older answer.
+pub(super) async fn said(
+    source: Source<'_>,
+    room: &str,
+    gap: Gap,
+    since: &str,
+    me: &str,
+) -> Result<Vec<Said>, ReceiveError> {
+    let filter = json!({ "types": TIMELINE }).to_string();
+    let mut from = gap.from;
+    let mut events = Vec::new();
+    for page in 1..=PAGES {
+        let query = [
+            ("dir", "b"),
+            ("from", from.as_str()),
+            ("to", since),
+            ("limit", EVENTS),
+            ("filter", filter.as_str()),
+        ];
+        let request = request(source, Method::GET, &["rooms", room, "messages"])?.query(&query);
+        let inner = source.inner;
+        let answer = call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await?;
+        if matches!(answer.status.as_u16(), 403 | 404) {
+            // The bot has left the room.
+            break;
+        }
+        check(&answer)?;
+        let read: Page = answer.parse().ok_or_else(not_matrix)?;
+        events.extend(read.chunk);
+        match read.end {
+            Some(end) if end != since && end != from => from = end,
+            _ => break,
+        }
+        if page == PAGES {
+            tracing::warn!("a Matrix room has too many new messages; the oldest are skipped");
+        }
+    }
+    events.reverse();
+    Ok(read_all(&events, me))
+}

@@ -1,0 +1,153 @@
+//! Which failures and refusals are reported, and when.
+
+use super::*;
+use gatehouse_store::Store;
+use gatehouse_store::testing::{TestDatabase, databases, run_sql};
+
+const MINUTE: i64 = 60_000;
+const TOGETHER_MS: i64 = 15 * MINUTE;
+const AGAIN_MS: i64 = 24 * 60 * MINUTE;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_795_000_000_000 + ms)
+}
+
+/// A database with a webhook, and the number of the next delivery.
+struct Rules {
+    database: TestDatabase,
+    store: Store,
+    number: u32,
+}
+
+impl Rules {
+    async fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for database in databases().await {
+            let store = database.open().await;
+            let webhook = "INSERT INTO webhooks (id, public_id, name, config, enabled, created_at, updated_at)
+                           VALUES ('hook_1', 'p', 'n', '{}', 1, 0, 0)";
+            run_sql(&database.location, webhook).await;
+            all.push(Self {
+                database,
+                store,
+                number: 0,
+            });
+        }
+        all
+    }
+
+    /// Returns the count and the number of the last delivery, if a message is due.
+    async fn note(&mut self, kind: Kind, ms: i64) -> Option<(i64, String)> {
+        self.number += 1;
+        let delivery = DeliveryId::from_text(format!("del_{:04}", self.number));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let webhook = WebhookId::from_text("hook_1");
+                note(conn, kind, (&webhook, &delivery), at(ms)).await
+            })
+        });
+        let noted: Result<_, StoreError> = write.await;
+        noted.unwrap().as_ref().map(shown)
+    }
+
+    async fn due(&self, ms: i64) -> Vec<(i64, String)> {
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { due(conn, at(ms)).await }));
+        let due: Result<Vec<Notice>, StoreError> = write.await;
+        due.unwrap().iter().map(shown).collect()
+    }
+
+    async fn accept(&mut self, replay_of: &str) {
+        self.number += 1;
+        let insert = format!(
+            "INSERT INTO webhook_deliveries
+                 (id, webhook_id, status, replay_of, session_key, received_at, headers, body_size, body_preview)
+             VALUES ('del_{:04}', 'hook_1', 'completed', {replay_of}, '', 0, '{{}}', 0, '')",
+            self.number
+        );
+        run_sql(&self.database.location, &insert).await;
+    }
+}
+
+fn shown(notice: &Notice) -> (i64, String) {
+    (notice.count, notice.delivery.to_string())
+}
+
+fn told(count: i64, number: u32) -> (i64, String) {
+    (count, format!("del_{number:04}"))
+}
+
+#[tokio::test]
+async fn the_first_failure_is_told_at_once_and_the_next_ones_together() {
+    for mut rules in Rules::all().await {
+        assert_eq!(rules.note(Kind::Failed, 5).await, Some(told(1, 1)));
+        assert_eq!(rules.note(Kind::Failed, 6).await, None);
+        assert_eq!(rules.note(Kind::Failed, 4 + TOGETHER_MS).await, None);
+        assert_eq!(rules.due(4 + TOGETHER_MS).await, []);
+        assert_eq!(rules.due(5 + TOGETHER_MS).await, [told(2, 3)]);
+        assert_eq!(rules.due(5 + TOGETHER_MS).await, [], "once");
+        // The message about several starts the next period.
+        assert_eq!(rules.note(Kind::Failed, 6 + TOGETHER_MS).await, None);
+        let later = 5 + 2 * TOGETHER_MS;
+        assert_eq!(rules.note(Kind::Failed, later).await, Some(told(2, 5)));
+        // After a quiet period, a failure is reported at once again.
+        assert_eq!(rules.due(later + TOGETHER_MS).await, []);
+        assert_eq!(
+            rules.note(Kind::Failed, later + TOGETHER_MS).await,
+            Some(told(1, 6))
+        );
+        // The rows of a deleted webhook are deleted.
+        run_sql(&rules.database.location, "DELETE FROM webhooks").await;
+        assert_eq!(rules.note(Kind::Failed, later + TOGETHER_MS).await, None);
+        assert_eq!(rules.due(later + 2 * TOGETHER_MS).await, []);
+        rules.store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_tenth_refusal_in_a_row_is_told_once_a_day() {
+    for mut rules in Rules::all().await {
+        for _ in 1..REFUSALS {
+            assert_eq!(rules.note(Kind::Refused, 7).await, None);
+        }
+        assert_eq!(rules.note(Kind::Refused, 7).await, Some(told(10, 10)));
+        assert_eq!(rules.note(Kind::Refused, 6 + AGAIN_MS).await, None);
+        assert_eq!(
+            rules.note(Kind::Refused, 7 + AGAIN_MS).await,
+            Some(told(12, 12))
+        );
+        rules.store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_accepted_request_ends_the_row_and_a_replay_does_not() {
+    for mut rules in Rules::all().await {
+        for _ in 1..REFUSALS {
+            rules.note(Kind::Refused, 0).await;
+        }
+        rules.accept("'del_0000'").await;
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 11)));
+        rules.accept("NULL").await;
+        for _ in 1..REFUSALS {
+            assert_eq!(rules.note(Kind::Refused, 0).await, None);
+        }
+        assert_eq!(rules.note(Kind::Refused, 0).await, Some(told(10, 22)));
+        rules.store.close().await;
+    }
+}
+
+#[test]
+fn a_delivery_that_the_owner_canceled_is_not_told() {
+    assert_eq!(Kind::of(DeliveryStatus::Failed, Some(CANCELLED)), None);
+    assert_eq!(
+        Kind::of(DeliveryStatus::Failed, Some("No.")),
+        Some(Kind::Failed)
+    );
+    assert_eq!(
+        Kind::of(DeliveryStatus::Rejected, Some("No.")),
+        Some(Kind::Refused)
+    );
+    assert_eq!(Kind::of(DeliveryStatus::Queued, None), None);
+}

@@ -1,0 +1,400 @@
+//! Rate limits that all nodes of a database share. A node takes permits from the database in batches, so that few
+//! events wait for it. The size of a batch follows the rate, up to a fortieth of the limit. Unused permits expire soon
+//! and are then returned. This bounds how much a node can hold back, or use after the database has freed it.
+
+use crate::rate_permits::{RateLease, RateRequest};
+use crate::{Store, StoreError};
+use gatehouse_domain::{Clock, Timestamp};
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio_util::task::TaskTracker;
+
+/// The largest batch as a part of the limit.
+const PART: u32 = 40;
+/// The largest batch.
+const MOST: u32 = 1_000;
+/// When the unused permits of a batch expire.
+const EXPIRY_MS: u64 = 10_000;
+/// The next batch is larger if one is used up within this time.
+const SOON_MS: u64 = 5_000;
+/// For how long a refusal is repeated without asking the database, unless the limit changes.
+const REFUSED_MS: u64 = 1_000;
+/// Maximum number of expired permits that are returned in one transaction.
+const RETURNED_AT_ONCE: usize = 500;
+
+/// What a limit applies to, such as a webhook or a client.
+pub trait RateKey: Clone + Eq + Hash + Send + Sync + fmt::Debug + 'static {
+    /// The name of the limit in the database, unique among all kinds of keys.
+    fn name(&self) -> String;
+}
+
+/// A limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateRefused {
+    /// Milliseconds until a permit may be free, at least 1.
+    pub wait_ms: u64,
+    /// Whether the limit has undecided permits, which may be returned at any moment.
+    pub undecided: bool,
+}
+
+/// Permits to return to the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unused {
+    count: u32,
+    leased_at: Timestamp,
+}
+
+/// The permits of a limit on this node. Times are in milliseconds of the monotonic clock.
+#[derive(Debug)]
+struct Pool {
+    left: u32,
+    /// Permits that are neither used nor returned yet.
+    undecided: usize,
+    /// The size of the last batch, and when it was taken.
+    batch: u32,
+    taken_at_ms: u64,
+    /// When the last batch was taken, by the wall clock.
+    leased_at: Timestamp,
+    refusal: Option<Refusal>,
+    /// Held while a batch is taken from the database.
+    leasing: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// The database had no permit.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    limit: u32,
+    /// When the next permits become free.
+    free_at_ms: u64,
+    /// When the database is asked again.
+    until_ms: u64,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            left: 0,
+            undecided: 0,
+            batch: 0,
+            taken_at_ms: 0,
+            leased_at: Timestamp::from_millis(0),
+            refusal: None,
+            leasing: Arc::default(),
+        }
+    }
+}
+
+impl Pool {
+    /// Takes `count` permits of the last batch, or repeats a refusal. `None` if the database must be asked.
+    fn take(&mut self, count: u32, limit: u32, now_ms: u64) -> Option<Result<(), RateRefused>> {
+        if self.left >= count && !self.is_expired(now_ms) {
+            self.left -= count;
+            self.undecided += 1;
+            return Some(Ok(()));
+        }
+        self.refused(limit, now_ms).map(Err)
+    }
+
+    fn refused(&self, limit: u32, now_ms: u64) -> Option<RateRefused> {
+        let refusal = self
+            .refusal
+            .filter(|it| it.limit == limit && now_ms < it.until_ms)?;
+        Some(RateRefused {
+            wait_ms: refusal.free_at_ms.saturating_sub(now_ms).max(1),
+            undecided: self.undecided > 0,
+        })
+    }
+
+    const fn is_expired(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.taken_at_ms) >= EXPIRY_MS
+    }
+
+    /// Removes and returns what is left.
+    fn take_unused(&mut self) -> Unused {
+        Unused {
+            count: std::mem::take(&mut self.left),
+            leased_at: self.leased_at,
+        }
+    }
+
+    /// Returns what is left of a batch that is used up or has expired, and the size of the next one: twice the last one
+    /// if that was used up soon, else what was used of it.
+    fn begin_batch(&mut self, count: u32, limit: u32, now_ms: u64) -> (Unused, u32) {
+        let unused = self.take_unused();
+        let used = self.batch.saturating_sub(unused.count);
+        let is_soon = now_ms.saturating_sub(self.taken_at_ms) < SOON_MS;
+        let next = if unused.count == 0 && is_soon {
+            self.batch.saturating_mul(2)
+        } else {
+            used
+        };
+        (
+            unused,
+            next.clamp(1, (limit / PART).clamp(1, MOST)).max(count),
+        )
+    }
+
+    /// Adds a batch to the permits that were returned since [`Self::begin_batch`].
+    fn add(&mut self, lease: RateLease, (count, limit): (u32, u32), at: Moment, wait_ms: u64) {
+        self.left = self.left.saturating_add(lease.granted);
+        self.batch = lease.granted;
+        self.taken_at_ms = at.monotonic_ms;
+        self.leased_at = at.time;
+        self.refusal = (self.left < count).then(|| Refusal {
+            limit,
+            free_at_ms: at.monotonic_ms.saturating_add(wait_ms),
+            until_ms: at.monotonic_ms.saturating_add(wait_ms.min(REFUSED_MS)),
+        });
+    }
+
+    /// Permits were used, or are returned.
+    fn settle(&mut self, count: u32, is_used: bool) {
+        self.undecided = self.undecided.saturating_sub(1);
+        if !is_used {
+            self.left = self.left.saturating_add(count);
+            self.refusal = None;
+        }
+    }
+
+    /// Whether the pool can be dropped, once its unused permits are returned.
+    fn is_idle(&self, now_ms: u64) -> bool {
+        self.undecided == 0
+            && self.is_expired(now_ms)
+            && self
+                .refusal
+                .is_none_or(|refusal| now_ms >= refusal.until_ms)
+            && Arc::strong_count(&self.leasing) == 1
+    }
+}
+
+/// The same moment on both clocks.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    monotonic_ms: u64,
+    time: Timestamp,
+}
+
+#[derive(Debug)]
+struct Pools<K> {
+    by_key: HashMap<K, Pool>,
+    swept_at_ms: u64,
+}
+
+/// The shared rate limits, on this node.
+#[derive(Debug)]
+pub struct RateLeases<K> {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    tasks: TaskTracker,
+    /// The window of every limit in milliseconds, at least a minute.
+    window_ms: u32,
+    pools: Mutex<Pools<K>>,
+    /// Notified whenever an undecided permit is used or returned.
+    settled: Notify,
+}
+
+/// Permits of one limit. Returned to this node on drop unless used.
+#[derive(Debug)]
+#[must_use = "permits that are not used are returned"]
+pub struct RatePermit<K: RateKey> {
+    leases: Arc<RateLeases<K>>,
+    key: K,
+    count: u32,
+    is_used: bool,
+}
+
+impl<K: RateKey> RatePermit<K> {
+    /// Decides whether the permits are used or returned on drop.
+    pub const fn set_used(&mut self, is_used: bool) {
+        self.is_used = is_used;
+    }
+}
+
+impl<K: RateKey> Drop for RatePermit<K> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.leases.lock().by_key.get_mut(&self.key) {
+            pool.settle(self.count, self.is_used);
+        }
+        self.leases.settled.notify_waiters();
+    }
+}
+
+impl<K: RateKey> RateLeases<K> {
+    /// Creates limits over windows of `window_ms` milliseconds, at least a minute.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, tasks: TaskTracker, window_ms: u32) -> Self {
+        let pools = Pools {
+            by_key: HashMap::new(),
+            swept_at_ms: clock.monotonic_ms(),
+        };
+        Self {
+            store,
+            clock,
+            tasks,
+            window_ms,
+            pools: Mutex::new(pools),
+            settled: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pools<K>> {
+        // The counts remain usable even if a thread panicked while it held the lock.
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is ready when an undecided permit has been used or returned since the call.
+    pub fn settled(&self) -> tokio::sync::futures::Notified<'_> {
+        self.settled.notified()
+    }
+
+    /// Takes `count` permits, or returns how long to wait.
+    pub async fn take(
+        self: &Arc<Self>,
+        key: K,
+        (count, limit): (u32, u32),
+    ) -> Result<Result<RatePermit<K>, RateRefused>, StoreError> {
+        if count > limit {
+            return Ok(Err(RateRefused {
+                wait_ms: u64::from(self.window_ms),
+                undecided: false,
+            }));
+        }
+        self.sweep();
+        loop {
+            let leasing = match self.take_here(&key, count, limit) {
+                Ok(taken) => return Ok(taken.map(|()| self.permit(key, count))),
+                Err(leasing) => leasing,
+            };
+            let turn = leasing.lock_owned().await;
+            // Another caller may have fetched a batch meanwhile.
+            if let Ok(taken) = self.take_here(&key, count, limit) {
+                return Ok(taken.map(|()| self.permit(key, count)));
+            }
+            // In a task of its own: a caller who disconnects must not lose a batch that the database has granted.
+            let lease = Arc::clone(self).lease(key.clone(), (count, limit), turn);
+            let stopped = || StoreError::NotCommitted("a rate limit was not read".to_owned());
+            self.tasks.spawn(lease).await.map_err(|_| stopped())??;
+        }
+    }
+
+    /// Returns how long to wait if the limit is known to refuse, without asking the database.
+    pub fn refusal(&self, key: &K, limit: u32) -> Option<RateRefused> {
+        let now_ms = self.clock.monotonic_ms();
+        self.lock().by_key.get(key)?.refused(limit, now_ms)
+    }
+
+    fn permit(self: &Arc<Self>, key: K, count: u32) -> RatePermit<K> {
+        RatePermit {
+            leases: Arc::clone(self),
+            key,
+            count,
+            is_used: false,
+        }
+    }
+
+    /// Decides without the database if possible. Otherwise returns the lock for asking it.
+    fn take_here(
+        &self,
+        key: &K,
+        count: u32,
+        limit: u32,
+    ) -> Result<Result<(), RateRefused>, Arc<tokio::sync::Mutex<()>>> {
+        let now_ms = self.clock.monotonic_ms();
+        let mut pools = self.lock();
+        let pool = pools.by_key.entry(key.clone()).or_default();
+        pool.take(count, limit, now_ms)
+            .ok_or_else(|| Arc::clone(&pool.leasing))
+    }
+
+    /// Takes a batch from the database.
+    async fn lease(
+        self: Arc<Self>,
+        key: K,
+        (count, limit): (u32, u32),
+        _turn: OwnedMutexGuard<()>,
+    ) -> Result<(), StoreError> {
+        let (unused, wanted) = {
+            let now_ms = self.clock.monotonic_ms();
+            let mut pools = self.lock();
+            let pool = pools.by_key.entry(key.clone()).or_default();
+            pool.begin_batch(count, limit, now_ms)
+        };
+        let (name, window_ms, time) = (key.name(), self.window_ms, self.clock.now());
+        let write = self.store.write_limits(move |conn| {
+            Box::pin(async move {
+                if unused.count > 0 {
+                    conn.return_rate(&name, unused.count, unused.leased_at, window_ms)
+                        .await?;
+                }
+                let request = RateRequest {
+                    wanted,
+                    limit,
+                    window_ms,
+                };
+                conn.lease_rate(&name, request, time).await
+            })
+        });
+        let lease = write.await?;
+        let wait = self.clock.now().until(lease.next_at);
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(1).max(1);
+        let at = Moment {
+            monotonic_ms: self.clock.monotonic_ms(),
+            time,
+        };
+        let mut pools = self.lock();
+        let pool = pools.by_key.entry(key).or_default();
+        pool.add(lease, (count, limit), at, wait_ms);
+        Ok(())
+    }
+
+    /// Drops idle pools and returns their unused permits, at most once per [`EXPIRY_MS`].
+    fn sweep(self: &Arc<Self>) {
+        let now_ms = self.clock.monotonic_ms();
+        let mut unused: Vec<(String, Unused)> = Vec::new();
+        {
+            let mut pools = self.lock();
+            if now_ms.saturating_sub(pools.swept_at_ms) < EXPIRY_MS {
+                return;
+            }
+            pools.swept_at_ms = now_ms;
+            pools.by_key.retain(|key, pool| {
+                if !pool.is_idle(now_ms) {
+                    return true;
+                }
+                let left = pool.take_unused();
+                if left.count > 0 && unused.len() < RETURNED_AT_ONCE {
+                    unused.push((key.name(), left));
+                }
+                false
+            });
+        }
+        if unused.is_empty() {
+            return;
+        }
+        let (store, window_ms) = (self.store.clone(), self.window_ms);
+        self.tasks.spawn(async move {
+            let write = store.write_limits(move |conn| {
+                Box::pin(async move {
+                    for (name, left) in &unused {
+                        conn.return_rate(name, left.count, left.leased_at, window_ms)
+                            .await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
+            });
+            if let Err(error) = write.await {
+                tracing::debug!(%error, "unused permits were not returned; they expire");
+            }
+        });
+    }
+
+    /// Discards the permits of a limit that no longer exists.
+    pub fn forget(&self, key: &K) {
+        self.lock().by_key.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests;
