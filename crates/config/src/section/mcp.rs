@@ -212,10 +212,15 @@ impl McpServer {
                 args,
                 env,
             }),
-            (None, Some(_)) if headers.keys().any(|name| RESERVED.contains(&name.as_str())) => Err(
-                Bad::new(&key("headers"), "this is a header that only the gateway sets"),
-            ),
-            (None, Some(url)) if args.is_empty() && env.is_empty() => Ok(Self::Url { url, headers }),
+            (None, Some(_)) if headers.keys().any(|name| RESERVED.contains(&name.as_str())) => {
+                Err(Bad::new(
+                    &key("headers"),
+                    "this is a header that only the gateway sets",
+                ))
+            }
+            (None, Some(url)) if args.is_empty() && env.is_empty() => {
+                Ok(Self::Url { url, headers })
+            }
             (None, Some(_)) => Err(Bad::new(
                 &key("url"),
                 "args and env are allowed only with a command",

@@ -240,7 +240,9 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
 
 /// Whether the URL has another origin than the server's current one.
 fn moves_to(call: &Call, name: &str, url: Option<&Value>) -> bool {
-    let url = url.and_then(Value::as_str).and_then(|url| Url::parse(url).ok());
+    let url = url
+        .and_then(Value::as_str)
+        .and_then(|url| Url::parse(url).ok());
     let resolved = call.services.config.resolved();
     match (resolved.settings.mcp.servers.get(name), url) {
         (Some(Configured::Url { url: now, .. }), Some(url)) => now.origin() != url.origin(),

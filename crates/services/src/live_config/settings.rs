@@ -93,7 +93,10 @@ fn mcp_servers(settings: &Settings, keys: &WrittenKeys<'_>) -> BTreeMap<String, 
         let config::McpServer::Url { url, headers } = server else {
             continue;
         };
-        if let Some(config::McpServer::Url { url: written, headers: own }) = keys.written_mcp_server(name)
+        if let Some(config::McpServer::Url {
+            url: written,
+            headers: own,
+        }) = keys.written_mcp_server(name)
             && written.origin() != url.origin()
         {
             let is_own = |name: &String, value: &SecretString| {
@@ -188,7 +191,10 @@ mod tests {
     fn headers_of_an_mcp_server_do_not_follow_an_address_that_was_set_at_run_time() {
         let layers = layers(&[
             ("SERVICE_MCP__SERVERS__FAR__URL", "https://mcp.example/a"),
-            ("SERVICE_MCP__SERVERS__FAR__HEADERS", "x-key=given,x-other=1"),
+            (
+                "SERVICE_MCP__SERVERS__FAR__HEADERS",
+                "x-key=given,x-other=1",
+            ),
         ]);
         let names = |rows: &[(&str, serde_json::Value)]| {
             let made = tools_settings(&resolved(&layers, rows), &layers);

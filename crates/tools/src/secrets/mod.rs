@@ -85,7 +85,9 @@ impl RequestSecrets {
     pub(crate) fn listed_for(&self, url: &Url) -> Option<String> {
         let allowed = self.allowed.load();
         let names = allowed.iter().filter(|it| it.host == url.authority());
-        let names: Vec<_> = names.map(|it| format!("{OPEN}{}{CLOSE}", it.name)).collect();
+        let names: Vec<_> = names
+            .map(|it| format!("{OPEN}{}{CLOSE}", it.name))
+            .collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 

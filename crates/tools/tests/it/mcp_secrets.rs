@@ -1,10 +1,10 @@
 //! Secrets in requests to MCP servers over HTTP: in headers, in the path, and in the arguments of tools.
 
 use crate::harness::{Harness, serve};
+use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
-use axum::Router;
 use gatehouse_agents::{Audience, Effect};
 use gatehouse_config::{McpServer, ToolSecret};
 use gatehouse_domain::Actor;
@@ -71,7 +71,10 @@ async fn echo(
     answer["id"] = id.clone();
     let (kind, body) = if as_stream {
         // The longest escape of each character.
-        let body = answer.to_string().replace('/', "\\/").replace('&', "\\u0026");
+        let body = answer
+            .to_string()
+            .replace('/', "\\/")
+            .replace('&', "\\u0026");
         ("text/event-stream", format!("data: {body}\n\n"))
     } else {
         ("application/json", answer.to_string())
@@ -149,7 +152,10 @@ async fn a_secret_in_a_header_and_the_path_reaches_the_server_and_not_the_model(
     harness.set_variable("TOKEN", "another-value").await;
     let input = json!({ "old": TOKEN });
     let answer = harness.call("mcp__far__echo", input).await.unwrap();
-    assert!(!answer.contains("live") && !answer.contains("another"), "{answer}");
+    assert!(
+        !answer.contains("live") && !answer.contains("another"),
+        "{answer}"
+    );
     let last = seen.lock().unwrap().last().unwrap().clone();
     assert_eq!(last.headers["x-key"], "Key another-value");
     harness.stop().await;
@@ -183,7 +189,9 @@ async fn a_secret_in_the_arguments_is_filled_and_counts_as_a_change() {
         ("{{secret:OTHER}}", "OTHER may not be sent to"),
         ("{{secret:TO KEN}}", "is named like this"),
     ] {
-        let refused = harness.refusal("mcp__far__echo", json!({ "a": text })).await;
+        let refused = harness
+            .refusal("mcp__far__echo", json!({ "a": text }))
+            .await;
         assert!(refused.contains(expected), "{refused}");
     }
     assert_eq!(seen.lock().unwrap().len(), before);
@@ -202,7 +210,11 @@ async fn a_secret_that_is_not_allowed_for_the_host_or_sealed_stops_the_connectio
     assert!(seen.lock().unwrap().is_empty());
     let password = SecretString::from("correct horse battery");
     let owner = Actor::cli();
-    harness.secrets.initialize(&owner, password.clone()).await.unwrap();
+    harness
+        .secrets
+        .initialize(&owner, password.clone())
+        .await
+        .unwrap();
     harness.secrets.seal(&owner).await.unwrap();
     let allowed = settings(&url, "/mcp?", header, vec![allow("TOKEN", &url)]);
     harness.tools.update_settings(allowed);
