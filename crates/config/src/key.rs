@@ -175,7 +175,7 @@ impl KeySpec {
     pub(crate) fn sample_key(&self) -> String {
         // An MCP server is a program or a URL, never both.
         let id = match self.key.split_once(ID) {
-            Some(("mcp.servers.", ".url")) => "remote",
+            Some(("mcp.servers.", ".url" | ".headers")) => "remote",
             Some(("mcp.servers.", _)) => "files",
             _ => "openai",
         };

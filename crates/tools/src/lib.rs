@@ -15,6 +15,7 @@ mod off_thread;
 mod pdf;
 mod register;
 mod search;
+mod secrets;
 mod text;
 
 pub use files::FileError;

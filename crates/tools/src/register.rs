@@ -1,11 +1,12 @@
 //! Registers the tools with the agents and applies settings changes.
 
 use crate::calc::Calc;
-use crate::fetch::{RequestSecrets, WebFetch};
+use crate::fetch::WebFetch;
 use crate::files::{FileError, FileReader};
 use crate::mcp::Mcp;
 use crate::pdf::PdfReader;
 use crate::search::{WebSearch, bind_key, service_of_variable};
+use crate::secrets::RequestSecrets;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use gatehouse_agents::{Agents, NewAttachment};
@@ -78,6 +79,7 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
     let mcp = Mcp::new(
         parts,
         Arc::new(publish),
+        request_secrets.clone(),
         settings.mcp_servers,
         settings.child_variables,
     );

@@ -51,6 +51,26 @@ pub(crate) const KEYS: &[KeySpec] = &[
         guard: Guard::StepUp,
         change: Change::Live,
     },
+    KeySpec {
+        key: "mcp.servers.<id>.headers",
+        kind: Kind::Headers,
+        default: Initial::Unset,
+        doc: "Additional HTTP headers for every request to the URL. In their values, and in the \
+              URL's path, {{secret:NAME}} stands for an environment variable in the vault that \
+              tools.secrets allows for the URL's host. Their values are never returned, and they \
+              do not follow a URL that was changed at run time.",
+        example: "{ \"x-api-key\" = \"{{secret:EXAMPLE_KEY}}\" }",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+];
+
+/// Headers that MCP defines (MCP 2025-06-18, "Streamable HTTP").
+const RESERVED: [&str; 4] = [
+    "accept",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
 ];
 
 /// The section `[mcp]`.
@@ -72,7 +92,11 @@ pub enum McpServer {
         env: BTreeMap<String, McpVariable>,
     },
     /// A server over streamable HTTP.
-    Url(Url),
+    Url {
+        url: Url,
+        /// Additional headers of every request. They may name secrets.
+        headers: BTreeMap<String, SecretString>,
+    },
 }
 
 /// The value of a variable.
@@ -119,14 +143,28 @@ impl McpServer {
     pub const fn transport(&self) -> &'static str {
         match self {
             Self::Command { .. } => "stdio",
-            Self::Url(_) => "http",
+            Self::Url { .. } => "http",
+        }
+    }
+
+    /// A server over streamable HTTP without additional headers.
+    pub const fn at(url: Url) -> Self {
+        Self::Url {
+            url,
+            headers: BTreeMap::new(),
         }
     }
 
     /// Whether the settings are equal, so that the server need not restart.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Url(one), Self::Url(two)) => one == two,
+            (
+                Self::Url { url, headers },
+                Self::Url {
+                    url: other_url,
+                    headers: other_headers,
+                },
+            ) => url == other_url && are_same(headers, other_headers),
             (
                 Self::Command { command, args, env },
                 Self::Command {
@@ -156,17 +194,33 @@ impl McpServer {
             .variables(&key("env"))
             .filter_map(|(name, value)| Some((name.clone(), McpVariable::read(value)?)))
             .collect();
+        let headers: BTreeMap<_, _> = reader
+            .variables(&key("headers"))
+            .filter_map(|(name, value)| Some((name.clone(), SecretString::from(value.as_str()?))))
+            .collect();
         match (
             reader.text(&key("command")),
             reader.optional::<Url>(&key("url"))?,
         ) {
             (Some(""), _) => Err(Bad::new(&key("command"), "expected a program")),
+            (Some(_), None) if !headers.is_empty() => Err(Bad::new(
+                &key("headers"),
+                "headers are allowed only with a url",
+            )),
             (Some(command), None) => Ok(Self::Command {
                 command: command.to_owned(),
                 args,
                 env,
             }),
-            (None, Some(url)) if args.is_empty() && env.is_empty() => Ok(Self::Url(url)),
+            (None, Some(_)) if headers.keys().any(|name| RESERVED.contains(&name.as_str())) => {
+                Err(Bad::new(
+                    &key("headers"),
+                    "this is a header that only the gateway sets",
+                ))
+            }
+            (None, Some(url)) if args.is_empty() && env.is_empty() => {
+                Ok(Self::Url { url, headers })
+            }
             (None, Some(_)) => Err(Bad::new(
                 &key("url"),
                 "args and env are allowed only with a command",
@@ -178,16 +232,22 @@ impl McpServer {
 }
 
 impl fmt::Debug for McpServer {
-    /// Omits arguments: they may contain secrets.
+    /// Omits arguments and headers: they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command { command, .. } => f
                 .debug_struct("Command")
                 .field("command", command)
                 .finish_non_exhaustive(),
-            Self::Url(url) => f.debug_tuple("Url").field(&url.as_str()).finish(),
+            Self::Url { url, .. } => f.debug_tuple("Url").field(&url.as_str()).finish(),
         }
     }
+}
+
+fn are_same(one: &BTreeMap<String, SecretString>, two: &BTreeMap<String, SecretString>) -> bool {
+    let mut pairs = one.iter().zip(two);
+    one.len() == two.len()
+        && pairs.all(|((n1, v1), (n2, v2))| n1 == n2 && v1.expose_secret() == v2.expose_secret())
 }
 
 fn ids_in(merged: &Merged) -> Vec<String> {
@@ -233,7 +293,8 @@ mod tests {
         let start = Start::with_toml(
             "[mcp.servers.files]\ncommand = \"mcp-files\"\nargs = [\"--root\", \"\"]\n\
              env = { TOKEN = \"s3cret\" }\n\
-             [mcp.servers.far]\nurl = \"https://mcp.example.com/mcp\"\n",
+             [mcp.servers.far]\nurl = \"https://mcp.example.com/mcp\"\n\
+             headers = { X-Key = \"s3cret {{secret:KEY}}\" }\n",
         );
         let resolved = start.resolve(&[]);
         let servers = &resolved.settings.mcp.servers;
@@ -242,12 +303,17 @@ mod tests {
         };
         assert_eq!((command.as_str(), args.len()), ("mcp-files", 2));
         assert_eq!(literal(&env["TOKEN"]), "s3cret");
-        let McpServer::Url(url) = &servers["far"] else {
+        let McpServer::Url { url, headers } = &servers["far"] else {
             panic!("{servers:?}")
         };
+        assert_eq!(headers["x-key"].expose_secret(), "s3cret {{secret:KEY}}");
         assert_eq!(url.as_str(), "https://mcp.example.com/mcp");
         assert!(!format!("{servers:?}").contains("s3cret"));
-        for key in ["mcp.servers.files.env", "mcp.servers.files.args"] {
+        for key in [
+            "mcp.servers.files.env",
+            "mcp.servers.files.args",
+            "mcp.servers.far.headers",
+        ] {
             assert_eq!(shown(&resolved, key).0, json!(crate::MASK), "{key}");
         }
     }
@@ -277,6 +343,14 @@ mod tests {
             ("command = \"\"", "expected a program"),
             ("command = \"a\"\nurl = \"http://h/\"", "not both"),
             ("url = \"http://h/\"\nargs = [\"a\"]", "only with a command"),
+            (
+                "command = \"a\"\nheaders = { a = \"b\" }",
+                "only with a url",
+            ),
+            (
+                "url = \"http://h/\"\nheaders = { \"Mcp-Session-Id\" = \"1\" }",
+                "only the gateway sets",
+            ),
             ("command = \"a\"\nenv = { \"A-B\" = \"1\" }", "variable"),
             ("command = \"a\"\nenv = { A = 1 }", "a string"),
             (
@@ -307,6 +381,14 @@ mod tests {
         let own = || program("a", "b", literal("c"));
         assert!(own().is_same(&own()));
         assert!(program("a", "b", vault("c")).is_same(&program("a", "b", vault("c"))));
+        let at = |url: &str, value: &str| McpServer::Url {
+            url: Url::parse(url).unwrap(),
+            headers: BTreeMap::from([("a".to_owned(), SecretString::from(value))]),
+        };
+        assert!(at("http://h", "1").is_same(&at("http://h", "1")));
+        assert!(!at("http://h", "1").is_same(&at("http://h", "2")));
+        assert!(!at("http://h", "1").is_same(&at("http://i", "1")));
+        assert!(!at("http://h", "1").is_same(&McpServer::at(Url::parse("http://h").unwrap())));
         for other in [
             program("x", "b", literal("c")),
             program("a", "x", literal("c")),

@@ -48,8 +48,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
         doc: "Secrets that agents may use without seeing them: `NAME:host` or `NAME:host:port`, \
-              where NAME is an environment variable in the vault. In a request of web_fetch to \
-              that host over HTTPS, {{secret:NAME}} stands for its value.",
+              where NAME is an environment variable in the vault. In a request of web_fetch or to an \
+              MCP server at that host over HTTPS, {{secret:NAME}} stands for its value.",
         example: "[\"GITHUB_TOKEN:api.github.com\"]",
         guard: Guard::StepUp,
         change: Change::Live,

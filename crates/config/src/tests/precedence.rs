@@ -138,6 +138,9 @@ fn every_variable_sets_its_key() {
             let other = if key.ends_with("cert") { "KEY" } else { "CERT" };
             start = start.var(&format!("SERVICE_SERVER__TLS__{other}"), "other.pem");
         }
+        if key == "mcp.servers.x.headers" {
+            start = start.var("SERVICE_MCP__SERVERS__X__URL", "http://h");
+        }
         if matches!(key.as_str(), "mcp.servers.x.args" | "mcp.servers.x.env") {
             start = start.var("SERVICE_MCP__SERVERS__X__COMMAND", "program");
         }

@@ -6,12 +6,14 @@ mod shown;
 use super::config::change;
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
+use gatehouse_config::McpServer as Configured;
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use shown::{McpServer, is_fixed, shown};
+use url::Url;
 
 pub const LIST: Method = method!(
     "mcp.list",
@@ -99,6 +101,8 @@ pub struct CreateParams {
     env: Option<Map<String, Value>>,
     /// The URL of a server that speaks MCP over streamable HTTP.
     url: Option<String>,
+    /// Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`.
+    headers: Option<Map<String, Value>>,
 }
 
 /// Params of `mcp.update`. `null` clears a field; an absent field stays as it is. A `url` replaces the program,
@@ -124,6 +128,11 @@ pub struct UpdateParams {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     url: Option<Value>,
+    /// Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`. A URL of another origin
+    /// clears them.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    headers: Option<Value>,
 }
 
 /// Params that name a server.
@@ -187,6 +196,7 @@ async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> 
         ("url", params.url.map(Value::from)),
         ("args", params.args.map(Value::from)),
         ("env", params.env.map(Value::from)),
+        ("headers", params.headers.map(Value::from)),
     ];
     let values = values.into_iter();
     let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
@@ -208,11 +218,14 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
         None if is_replaced => Some(Value::Null),
         value => value,
     };
+    // Headers often contain a key, which belongs to the origin.
+    let moves = to_command || moves_to(&call, &name, params.url.as_ref());
     let values = [
         ("command", cleared(to_url, params.command)),
         ("url", cleared(to_command, params.url)),
         ("args", cleared(to_url, params.args)),
         ("env", cleared(to_url, params.env)),
+        ("headers", cleared(moves, params.headers)),
     ];
     let values = values.into_iter();
     let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
@@ -225,6 +238,18 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     Ok(shown(&call.services, started.map_err(to_problem)?))
 }
 
+/// Whether the URL has another origin than the server's current one.
+fn moves_to(call: &Call, name: &str, url: Option<&Value>) -> bool {
+    let url = url
+        .and_then(Value::as_str)
+        .and_then(|url| Url::parse(url).ok());
+    let resolved = call.services.config.resolved();
+    match (resolved.settings.mcp.servers.get(name), url) {
+        (Some(Configured::Url { url: now, .. }), Some(url)) => now.origin() != url.origin(),
+        _ => false,
+    }
+}
+
 async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Problem> {
     let mcp = call.services.tools.mcp();
     mcp.find(&name).map_err(to_problem)?;
@@ -235,7 +260,7 @@ async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Pro
              changed. Remove it there.",
         ));
     }
-    let parts = ["env", "args", "command", "url"];
+    let parts = ["headers", "env", "args", "command", "url"];
     let values = parts.map(|last| (key(&name, last), Value::Null));
     change(&call, values.into()).await?;
     mcp.forget(&name).await.map_err(to_problem)?;

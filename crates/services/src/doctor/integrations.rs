@@ -109,7 +109,7 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
     let servers = settings.mcp.servers.iter();
     let lacking = servers.filter(|(_, server)| match server {
         McpServer::Command { env, .. } => !env.values().any(of_vault),
-        McpServer::Url(_) => false,
+        McpServer::Url { .. } => false,
     });
     lacking.map(|(name, _)| name.as_str()).collect()
 }

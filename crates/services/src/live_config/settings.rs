@@ -9,7 +9,7 @@ use gatehouse_models::ModelsSettings;
 use gatehouse_outbound::OutboundSettings;
 use gatehouse_tools::ToolsSettings;
 use gatehouse_webhooks::WebhooksSettings;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -81,9 +81,32 @@ pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     ToolsSettings {
         web_search,
         secrets: settings.tools.secrets.clone(),
-        mcp_servers: settings.mcp.servers.clone(),
+        mcp_servers: mcp_servers(settings, &keys),
         child_variables: layers.process().child_variables.clone(),
     }
+}
+
+/// The MCP servers. Headers in the file do not follow a URL of another origin that was set at run time.
+fn mcp_servers(settings: &Settings, keys: &WrittenKeys<'_>) -> BTreeMap<String, config::McpServer> {
+    let mut servers = settings.mcp.servers.clone();
+    for (name, server) in &mut servers {
+        let config::McpServer::Url { url, headers } = server else {
+            continue;
+        };
+        if let Some(config::McpServer::Url {
+            url: written,
+            headers: own,
+        }) = keys.written_mcp_server(name)
+            && written.origin() != url.origin()
+        {
+            let is_own = |name: &String, value: &SecretString| {
+                let written = own.get(name).map(ExposeSecret::expose_secret);
+                written == Some(value.expose_secret())
+            };
+            headers.retain(|name, value| !is_own(name, value));
+        }
+    }
+    servers
 }
 
 /// Translates the settings for `webhooks`.
@@ -162,6 +185,30 @@ mod tests {
         // A different kind is a different service, even at the same address.
         let same = (base_url, json!("https://api.openai.com/v1"));
         assert_eq!(keys(&[kind, same]), (false, false));
+    }
+
+    #[test]
+    fn headers_of_an_mcp_server_do_not_follow_an_address_that_was_set_at_run_time() {
+        let layers = layers(&[
+            ("SERVICE_MCP__SERVERS__FAR__URL", "https://mcp.example/a"),
+            (
+                "SERVICE_MCP__SERVERS__FAR__HEADERS",
+                "x-key=given,x-other=1",
+            ),
+        ]);
+        let names = |rows: &[(&str, serde_json::Value)]| {
+            let made = tools_settings(&resolved(&layers, rows), &layers);
+            match made.mcp_servers.get("far") {
+                Some(config::McpServer::Url { headers, .. }) => {
+                    headers.keys().cloned().collect::<Vec<_>>()
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let url = |text: &str| ("mcp.servers.far.url", json!(text));
+        assert_eq!(names(&[]), ["x-key", "x-other"]);
+        assert_eq!(names(&[url("https://mcp.example/b")]), ["x-key", "x-other"]);
+        assert_eq!(names(&[url("https://evil.example/a")]).len(), 0);
     }
 
     #[test]

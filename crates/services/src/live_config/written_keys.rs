@@ -1,7 +1,7 @@
 //! Keys from the file or the environment belong to the service configured there, without run-time changes.
 //! A run-time change of the kind or the address does not move such a key to the new service.
 
-use gatehouse_config::{ConfigError, Layers, Provider, Resolved, Settings};
+use gatehouse_config::{ConfigError, Layers, McpServer, Provider, Resolved, Settings};
 use gatehouse_domain::KeyBinding;
 use secrecy::SecretString;
 use url::Url;
@@ -36,6 +36,11 @@ impl<'a> WrittenKeys<'a> {
         let written = self.written.as_ref().and_then(|all| service(&all.settings));
         let now = service(&self.now.settings);
         matches!((written, now), (Some(own), Some(now)) if own.admits(&now))
+    }
+
+    /// The MCP server in the written settings.
+    pub(super) fn written_mcp_server(&self, name: &str) -> Option<&McpServer> {
+        self.written.as_ref()?.settings.mcp.servers.get(name)
     }
 }
 

@@ -4,11 +4,11 @@ mod charset;
 mod get;
 mod kind;
 mod paging;
-mod secrets;
 
 use crate::html::{Article, Reader};
 use crate::input;
 use crate::pdf::{PdfError, PdfReader};
+use crate::secrets::{Redactor, Request, RequestSecrets, names_secrets};
 use crate::text;
 use charset::decode;
 use futures_util::future::BoxFuture;
@@ -16,8 +16,6 @@ use gatehouse_agents::{Audience, Effect, MAX_OUTPUT_BYTES, Tool, ToolContext, To
 use gatehouse_outbound::Outbound;
 use get::{Page, get};
 use kind::Kind;
-pub(crate) use secrets::RequestSecrets;
-use secrets::{Redactor, names_secrets};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -93,7 +91,12 @@ impl WebFetch {
         let url = Url::parse(url).map_err(|_| {
             ToolError::new("The URL cannot be parsed; it must begin with https:// or http://.")
         })?;
-        let filled = self.secrets.fill(url, &headers, ceiling).await?;
+        let request = Request {
+            url,
+            headers: &headers,
+            arguments: Value::Null,
+        };
+        let filled = self.secrets.fill(request, ceiling).await?;
         let redactor = filled.redactor;
         let failed =
             |error: &dyn std::error::Error| ToolError::new(redactor.redact(error.to_string()));

@@ -41,6 +41,9 @@ pub(super) enum ConnectError {
          with env.set to send it here, or delete it"
     )]
     KeyOfAnother(String, String),
+    /// A secret in the URL or a header cannot be sent.
+    #[error("{0}")]
+    Secret(String),
     #[error("its program cannot be started: {0}")]
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
@@ -63,8 +66,8 @@ pub(super) async fn connect(
             let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
-        McpServer::Url(url) => {
-            let transport = call(server, url).await?;
+        McpServer::Url { url, headers } => {
+            let transport = call(server, url, headers).await?;
             serve_client(listener, transport).await
         }
     }
@@ -154,6 +157,7 @@ fn start(
 async fn call(
     server: &Server,
     url: &Url,
+    headers: &BTreeMap<String, SecretString>,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, ConnectError> {
     let ToolsParts {
         outbound, secrets, ..
@@ -169,9 +173,20 @@ async fn call(
             return Err(ConnectError::KeyOfAnother(variable, origin));
         }
     }
-    let client = HttpClient {
-        inner: outbound.client(AddressSource::Owner).clone(),
-        max_event_bytes: MAX_MESSAGE_BYTES,
-    };
+    let headers = headers.iter();
+    let client = HttpClient::new(
+        outbound.client(AddressSource::Owner).clone(),
+        MAX_MESSAGE_BYTES,
+        headers
+            .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
+            .collect(),
+        server.dependencies.request_secrets.clone(),
+    );
+    if let Err(reason) = client.check(url).await {
+        return Err(match secrets.status() {
+            Status::Sealed => ConnectError::Sealed,
+            _ => ConnectError::Secret(reason.trim_end_matches('.').to_owned()),
+        });
+    }
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

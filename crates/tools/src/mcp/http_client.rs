@@ -1,19 +1,26 @@
-//! The HTTP client of MCP servers. Answers a call whose answer is too large: the MCP library ends the stream without the
-//! reason, or reports that the request could not be sent.
+//! The HTTP client of MCP servers. Fills secrets into each request and removes them from the answers. Answers a call
+//! whose answer is too large: the MCP library ends the stream without the reason, or reports that the request could not
+//! be sent.
 
 use super::oversized::too_large;
+use crate::secrets::{Redactor, Request, RequestSecrets};
+use arc_swap::ArcSwap;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use gatehouse_agents::Audience;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use url::Url;
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -22,9 +29,160 @@ type Failure = StreamableHttpError<reqwest::Error>;
 /// A client that limits the size of answers.
 #[derive(Clone)]
 pub(super) struct HttpClient {
-    pub(super) inner: reqwest::Client,
+    inner: reqwest::Client,
     /// The largest event of a stream.
-    pub(super) max_event_bytes: usize,
+    max_event_bytes: usize,
+    /// The server's additional headers. They may name secrets.
+    headers: Arc<BTreeMap<String, String>>,
+    secrets: RequestSecrets,
+    /// Removes every secret that was sent: a server may return one later, or in another stream.
+    sent: Arc<ArcSwap<Redactor>>,
+}
+
+/// A request with its secrets.
+struct Prepared {
+    uri: Arc<str>,
+    headers: Headers,
+    arguments: Value,
+}
+
+impl HttpClient {
+    pub(super) fn new(
+        inner: reqwest::Client,
+        max_event_bytes: usize,
+        headers: BTreeMap<String, String>,
+        secrets: RequestSecrets,
+    ) -> Self {
+        Self {
+            inner,
+            max_event_bytes,
+            headers: Arc::new(headers),
+            secrets,
+            sent: Arc::default(),
+        }
+    }
+
+    /// Fills the secrets in. The error is for people and models, and contains none.
+    async fn prepare(
+        &self,
+        uri: &str,
+        mut headers: Headers,
+        arguments: Value,
+    ) -> Result<Prepared, String> {
+        let url = Url::parse(uri).map_err(|_| "The URL cannot be parsed.".to_owned())?;
+        let request = Request {
+            url,
+            headers: &self.headers,
+            arguments,
+        };
+        // The owner wrote the headers and the URL; the tool checks who wrote the arguments.
+        let filled = self.secrets.fill(request, Audience::Trusted).await;
+        let filled = filled.map_err(|error| error.message)?;
+        if filled.redactor.is_needed() {
+            self.sent.rcu(|sent| sent.and(&filled.redactor));
+        }
+        for (name, value) in filled.headers {
+            if let Some(name) = name {
+                headers.entry(name).or_insert(value);
+            }
+        }
+        Ok(Prepared {
+            uri: Arc::from(filled.url.as_str()),
+            headers,
+            arguments: filled.arguments,
+        })
+    }
+
+    /// Checks that the secrets of the URL and the headers can be sent.
+    pub(super) async fn check(&self, url: &Url) -> Result<(), String> {
+        let prepared = self.prepare(url.as_str(), Headers::new(), Value::Null);
+        prepared.await.map(drop)
+    }
+
+    /// The error without secrets.
+    fn clean(&self, error: Failure) -> Failure {
+        match error {
+            StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+            StreamableHttpError::UnexpectedServerResponse(text) => {
+                let text = self.sent.load().redact(text.into_owned());
+                StreamableHttpError::UnexpectedServerResponse(text.into())
+            }
+            StreamableHttpError::UnexpectedContentType(kind) => {
+                let redact = |kind| self.sent.load().redact(kind);
+                StreamableHttpError::UnexpectedContentType(kind.map(redact))
+            }
+            other => other,
+        }
+    }
+
+    fn clean_events(&self, events: Events) -> Events {
+        let sent = Arc::clone(&self.sent);
+        let cleaned = events.map(move |event| {
+            let redactor = sent.load();
+            event.map(|event| Sse {
+                data: event.data.map(|data| clean_data(data, &redactor)),
+                ..event
+            })
+        });
+        cleaned.boxed()
+    }
+
+    fn clean_response(
+        &self,
+        response: Result<StreamableHttpPostResponse, Failure>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        match response {
+            Ok(StreamableHttpPostResponse::Json(message, session)) => {
+                let message = clean_message(message, &self.sent.load())?;
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
+            Ok(StreamableHttpPostResponse::Sse(events, session)) => Ok(
+                StreamableHttpPostResponse::Sse(self.clean_events(events), session),
+            ),
+            Ok(other) => Ok(other),
+            Err(error) => Err(self.clean(error)),
+        }
+    }
+
+    /// Sends a message with its secrets.
+    async fn send(
+        &self,
+        uri: &str,
+        mut message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let call = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        let given = arguments_of(&mut message).and_then(Option::take);
+        let given = given.map_or(Value::Null, Value::Object);
+        let prepared = self.prepare(uri, custom_headers, given);
+        let prepared = match (prepared.await, call) {
+            (Ok(prepared), _) => prepared,
+            (Err(reason), Some(call)) => {
+                let refusal = refusal(call, reason);
+                return Ok(StreamableHttpPostResponse::Json(refusal, None));
+            }
+            (Err(reason), None) => return Err(refused(reason)),
+        };
+        if let (Some(arguments), Value::Object(filled)) =
+            (arguments_of(&mut message), prepared.arguments)
+        {
+            *arguments = Some(filled);
+        }
+        let sent = self.inner.post_message_with_max_sse_event_size(
+            prepared.uri,
+            message,
+            session_id,
+            auth_header,
+            prepared.headers,
+            self.max_event_bytes,
+        );
+        self.clean_response(sent.await)
+    }
 }
 
 impl StreamableHttpClient for HttpClient {
@@ -44,23 +202,16 @@ impl StreamableHttpClient for HttpClient {
         };
         let max_bytes = self.max_event_bytes;
         let response = self
-            .inner
-            .post_message_with_max_sse_event_size(
-                uri,
-                message,
-                session_id,
-                auth_header,
-                custom_headers,
-                max_bytes,
-            )
+            .send(&uri, message, session_id, auth_header, custom_headers)
             .await;
         let Some(call) = call else {
             return response;
         };
         match response {
-            Err(StreamableHttpError::ResponseBodyTooLarge { max_size }) => Ok(
-                StreamableHttpPostResponse::Json(refusal(call, max_size), None),
-            ),
+            Err(StreamableHttpError::ResponseBodyTooLarge { max_size }) => {
+                let refusal = refusal(call, too_large(max_size));
+                Ok(StreamableHttpPostResponse::Json(refusal, None))
+            }
             Ok(StreamableHttpPostResponse::Sse(events, session)) => {
                 let events = events.map(move |event| match event {
                     Err(error) if is_too_large(&error) => Ok(refusal_event(&call, max_bytes)),
@@ -92,9 +243,12 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        self.inner
-            .delete_session(uri, session_id, auth_header, custom_headers)
-            .await
+        let prepared = self.prepare(&uri, custom_headers, Value::Null).await;
+        let prepared = prepared.map_err(refused)?;
+        let deleted =
+            self.inner
+                .delete_session(prepared.uri, session_id, auth_header, prepared.headers);
+        deleted.await.map_err(|error| self.clean(error))
     }
 
     async fn get_stream(
@@ -105,16 +259,18 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<Events, Failure> {
-        self.inner
-            .get_stream_with_max_sse_event_size(
-                uri,
-                session_id,
-                last_event_id,
-                auth_header,
-                custom_headers,
-                self.max_event_bytes,
-            )
-            .await
+        let prepared = self.prepare(&uri, custom_headers, Value::Null).await;
+        let prepared = prepared.map_err(refused)?;
+        let stream = self.inner.get_stream_with_max_sse_event_size(
+            prepared.uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            prepared.headers,
+            self.max_event_bytes,
+        );
+        let events = stream.await.map_err(|error| self.clean(error))?;
+        Ok(self.clean_events(events))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -131,19 +287,57 @@ impl StreamableHttpClient for HttpClient {
     }
 }
 
+/// The arguments of a call of a tool.
+fn arguments_of(
+    message: &mut ClientJsonRpcMessage,
+) -> Option<&mut Option<serde_json::Map<String, Value>>> {
+    match message {
+        JsonRpcMessage::Request(request) => match &mut request.request {
+            ClientRequest::CallToolRequest(call) => Some(&mut call.params.arguments),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn clean_message(
+    message: ServerJsonRpcMessage,
+    redactor: &Redactor,
+) -> Result<ServerJsonRpcMessage, Failure> {
+    if !redactor.is_needed() {
+        return Ok(message);
+    }
+    let value = redactor.redact_json(serde_json::to_value(message)?);
+    Ok(serde_json::from_value(value)?)
+}
+
+fn clean_data(data: String, redactor: &Redactor) -> String {
+    if !redactor.is_needed() {
+        return data;
+    }
+    match serde_json::from_str::<Value>(&data) {
+        Ok(value) => redactor.redact_json(value).to_string(),
+        Err(_) => redactor.redact(data),
+    }
+}
+
 /// The library does not export the type of this error.
 fn is_too_large(error: &SseError) -> bool {
     matches!(error, SseError::Body(cause) if cause.to_string().contains("exceeded the maximum size"))
 }
 
+fn refused(reason: String) -> Failure {
+    StreamableHttpError::UnexpectedServerResponse(reason.into())
+}
+
 /// The error response to a call.
-fn refusal(call: RequestId, max_bytes: usize) -> ServerJsonRpcMessage {
-    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, too_large(max_bytes), None);
+fn refusal(call: RequestId, reason: String) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None);
     ServerJsonRpcMessage::error(error, Some(call))
 }
 
 fn refusal_event(call: &RequestId, max_bytes: usize) -> Sse {
-    let message = refusal(call.clone(), max_bytes);
+    let message = refusal(call.clone(), too_large(max_bytes));
     let data = serde_json::to_string(&message).unwrap_or_default();
     Sse::default().data(data)
 }

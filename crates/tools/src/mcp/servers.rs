@@ -2,6 +2,7 @@
 
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
+use crate::secrets::RequestSecrets;
 use gatehouse_agents::Tool;
 use gatehouse_config::McpServer;
 use gatehouse_domain::KeyBinding;
@@ -44,6 +45,8 @@ pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 pub(crate) struct Dependencies {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
+    /// For requests to servers over HTTP.
+    pub(super) request_secrets: RequestSecrets,
     pub(super) board: Board,
     /// Changes when the servers must list and review their tools again.
     pub(super) refresh: watch::Sender<u64>,
@@ -73,6 +76,7 @@ impl Mcp {
     pub(crate) fn new(
         parts: ToolsParts,
         publish: Publish,
+        request_secrets: RequestSecrets,
         servers: BTreeMap<String, McpServer>,
         child_variables: Vec<(String, OsString)>,
     ) -> Self {
@@ -80,6 +84,7 @@ impl Mcp {
         let dependencies = Arc::new(Dependencies {
             parts,
             publish,
+            request_secrets,
             board,
             refresh: watch::Sender::new(0),
         });
@@ -110,7 +115,7 @@ impl Mcp {
         let wanted = self.wanted.borrow();
         let mut servers = wanted.servers.iter();
         servers.find_map(|(name, settings)| match &**settings {
-            McpServer::Url(url) if token_variable(name) == variable => Some(service_at(url)),
+            McpServer::Url { url, .. } if token_variable(name) == variable => Some(service_at(url)),
             _ => None,
         })
     }

@@ -20,6 +20,8 @@ mod mcp_pins;
 #[cfg(feature = "mcp")]
 mod mcp_sdk;
 #[cfg(feature = "mcp")]
+mod mcp_secrets;
+#[cfg(feature = "mcp")]
 mod mcp_stdio;
 mod pdf;
 mod search;

@@ -101,7 +101,7 @@ async fn answer(
 }
 
 async fn harness(url: Url) -> Harness {
-    let server = McpServer::Url(url);
+    let server = McpServer::at(url);
     let settings = ToolsSettings {
         mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
         ..ToolsSettings::default()
@@ -243,7 +243,7 @@ async fn its_token_does_not_follow_another_address() {
     harness.background();
     until(&harness, McpState::Connected).await;
     let moved = ToolsSettings {
-        mcp_servers: BTreeMap::from([("far".to_owned(), McpServer::Url(other_url))]),
+        mcp_servers: BTreeMap::from([("far".to_owned(), McpServer::at(other_url))]),
         ..ToolsSettings::default()
     };
     harness.tools.update_settings(moved);

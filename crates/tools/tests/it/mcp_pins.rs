@@ -58,7 +58,7 @@ async fn started() -> (ChangingServer, Url) {
 }
 
 fn settings(url: &Url) -> ToolsSettings {
-    let server = McpServer::Url(url.clone());
+    let server = McpServer::at(url.clone());
     ToolsSettings {
         mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
         ..ToolsSettings::default()

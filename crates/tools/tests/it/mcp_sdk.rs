@@ -119,5 +119,5 @@ async fn an_http_server_of_the_sdk_is_used() {
         .await
         .unwrap();
     let url = Url::parse(&format!("http://127.0.0.1:{port}/mcp")).unwrap();
-    check(McpServer::Url(url), true).await;
+    check(McpServer::at(url), true).await;
 }

@@ -255,7 +255,7 @@ fn tools(harness: &Harness, external: &ExternalServices) -> ToolsHandle {
             base_url: Some(external.origin.parse().unwrap()),
             ..WebSearch::default()
         },
-        mcp_servers: BTreeMap::from([("files".to_owned(), McpServer::Url(mcp))]),
+        mcp_servers: BTreeMap::from([("files".to_owned(), McpServer::at(mcp))]),
         ..ToolsSettings::default()
     };
     gatehouse_tools::register(&harness.agents, parts, settings)

@@ -1344,6 +1344,12 @@ export interface Interface {
          * The URL of a server that speaks MCP over streamable HTTP.
          */
         url?: string | null;
+        /**
+         * Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`.
+         */
+        headers?: {
+          [k: string]: unknown;
+        } | null;
       };
       result: McpServer;
     };
@@ -1374,6 +1380,13 @@ export interface Interface {
          * The URL of a server that speaks MCP over streamable HTTP.
          */
         url?: string | null;
+        /**
+         * Additional headers for the URL. Their values may name secrets: `{{secret:NAME}}`. A URL of another origin
+         * clears them.
+         */
+        headers?: {
+          [k: string]: unknown;
+        } | null;
       };
       result: McpServer;
     };
@@ -4092,6 +4105,10 @@ export interface McpServer {
    */
   env?: string[];
   url?: string | null;
+  /**
+   * The names of the additional headers.
+   */
+  headers?: string[];
   /**
    * Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
    */

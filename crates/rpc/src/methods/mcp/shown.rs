@@ -24,6 +24,9 @@ pub struct McpServer {
     pub env: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The names of the additional headers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
     /// Whether the configuration file or the environment defines it, so that `mcp.delete` cannot remove it.
     pub fixed: bool,
     /// `starting`, `waiting_for_vault`, `connected`, `failed` or `not_built`.
@@ -114,7 +117,8 @@ impl From<McpToolStatus> for McpTool {
 /// A server as callers see it.
 pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
     let resolved = services.config.resolved();
-    let (mut command, mut url, mut env) = (None, None, Vec::new());
+    let (mut command, mut url) = (None, None);
+    let (mut env, mut headers) = (Vec::new(), Vec::new());
     match resolved.settings.mcp.servers.get(&status.name) {
         Some(Configured::Command {
             command: program,
@@ -124,7 +128,13 @@ pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
             command = Some(program.clone());
             env = variables.keys().cloned().collect();
         }
-        Some(Configured::Url(address)) => url = Some(address.to_string()),
+        Some(Configured::Url {
+            url: address,
+            headers: named,
+        }) => {
+            url = Some(address.to_string());
+            headers = named.keys().cloned().collect();
+        }
         None => {}
     }
     let waits = |tool: &McpToolStatus| tool.review != McpReview::Approved;
@@ -137,6 +147,7 @@ pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
         command,
         env,
         url,
+        headers,
         state: status.state,
         problem: status.problem,
         digest: status.digest,

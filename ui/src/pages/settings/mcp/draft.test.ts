@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EMPTY, paramsOf, variablesOf } from './draft';
+import { EMPTY, headersOf, paramsOf, variablesOf } from './draft';
 
 test('a program has arguments and variables, some from the vault', () => {
   const draft = {
@@ -23,6 +23,17 @@ test('a URL has neither', () => {
     name: 'web',
     url: 'https://mcp.example',
   });
+});
+
+test('a URL may have headers', () => {
+  expect(headersOf('X-Key: Bearer {{secret:KEY}}\n\nb:c:d')).toEqual({ 'X-Key': 'Bearer {{secret:KEY}}', b: 'c:d' });
+  for (const wrong of ['X-Key', 'a b: c', ': c', 'a:']) expect(headersOf(wrong)).toBeNull();
+  expect(paramsOf({ ...EMPTY, kind: 'url', url: 'u', headers: 'a: b' })).toEqual({
+    name: '',
+    url: 'u',
+    headers: { a: 'b' },
+  });
+  expect(paramsOf({ ...EMPTY, kind: 'url', headers: 'a' })).toBeNull();
 });
 
 test('a line that is no variable is refused', () => {

@@ -9,9 +9,11 @@ export interface Draft {
   /** One variable per line: `NAME=text`, or `NAME=vault:KEY` for a value of the vault. */
   env: string;
   url: string;
+  /** One header per line: `Name: value`. */
+  headers: string;
 }
 
-export const EMPTY: Draft = { name: '', kind: 'program', command: '', args: '', env: '', url: '' };
+export const EMPTY: Draft = { name: '', kind: 'program', command: '', args: '', env: '', url: '', headers: '' };
 
 const lines = (text: string): string[] =>
   text
@@ -31,9 +33,20 @@ export function variablesOf(text: string): Record<string, string | { vault: stri
   return Object.fromEntries(found);
 }
 
-/** Parameters of `mcp.create`; null if the variables cannot be read. */
-export function paramsOf({ name, kind, command, args, env, url }: Draft) {
-  if (kind === 'url') return { name: name.trim(), url: url.trim() };
+/** The headers; null if a line is not `Name: value`. */
+export function headersOf(text: string): Record<string, string> | null {
+  const found = lines(text).map((line) => /^([^\s:]+)\s*:\s*(.+)$/.exec(line));
+  if (found.includes(null)) return null;
+  return Object.fromEntries(found.map((parts) => [parts?.[1] ?? '', parts?.[2] ?? '']));
+}
+
+/** Parameters of `mcp.create`; null if the variables or headers cannot be read. */
+export function paramsOf({ name, kind, command, args, env, url, headers }: Draft) {
+  if (kind === 'url') {
+    const named = headersOf(headers);
+    if (!named) return null;
+    return { name: name.trim(), url: url.trim(), ...(Object.keys(named).length > 0 ? { headers: named } : {}) };
+  }
   const variables = variablesOf(env);
   if (!variables) return null;
   return {

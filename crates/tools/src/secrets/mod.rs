@@ -1,5 +1,7 @@
-//! Stored secrets in a request. `{{secret:NAME}}` stands for an environment variable in the vault, where `tools.secrets`
+//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in the vault, where `tools.secrets`
 //! allows the host. The model does not see the value, even if the response repeats it.
+
+mod redactor;
 
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};
@@ -8,11 +10,14 @@ use gatehouse_secrets::{SecretKind, Secrets, Status};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use url::{Host, Url};
+
+pub(crate) use redactor::Redactor;
 
 const OPEN: &str = "{{secret:";
 const CLOSE: &str = "}}";
@@ -40,11 +45,20 @@ pub(crate) struct RequestSecrets {
     allowed: Arc<ArcSwap<Vec<ToolSecret>>>,
 }
 
+/// A request that may name secrets.
+pub(crate) struct Request<'a> {
+    pub(crate) url: Url,
+    pub(crate) headers: &'a BTreeMap<String, String>,
+    /// The arguments of a tool. `Value::Null` if there are none.
+    pub(crate) arguments: Value,
+}
+
 /// A request with the values of its secrets.
-pub(super) struct Filled {
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) redactor: Redactor,
+pub(crate) struct Filled {
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) arguments: Value,
+    pub(crate) redactor: Redactor,
 }
 
 impl RequestSecrets {
@@ -60,32 +74,58 @@ impl RequestSecrets {
     }
 
     /// The allowed secrets with their hosts, for the model. `None` if there are none.
-    pub(super) fn listed(&self) -> Option<String> {
+    pub(crate) fn listed(&self) -> Option<String> {
         let allowed = self.allowed.load();
         let each = allowed.iter();
         let listed = each.map(|secret| format!("{OPEN}{}{CLOSE} for {}", secret.name, secret.host));
         (!allowed.is_empty()).then(|| listed.collect::<Vec<_>>().join(", "))
     }
 
-    /// Replaces the names of secrets in the headers and in the path and query of the URL.
-    pub(super) async fn fill(
+    /// The secrets allowed for the URL's host, for the model. `None` if there are none.
+    pub(crate) fn listed_for(&self, url: &Url) -> Option<String> {
+        let allowed = self.allowed.load();
+        let names = allowed.iter().filter(|it| it.host == url.authority());
+        let names: Vec<_> = names
+            .map(|it| format!("{OPEN}{}{CLOSE}", it.name))
+            .collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Replaces the names of secrets in the headers, in the path and query of the URL, and in the texts of the arguments.
+    pub(crate) async fn fill(
         &self,
-        mut url: Url,
-        headers: &BTreeMap<String, String>,
+        request: Request<'_>,
         ceiling: Audience,
     ) -> Result<Filled, ToolError> {
+        let Request {
+            mut url,
+            headers,
+            mut arguments,
+        } = request;
         let path = braces(url.path()).into_owned();
         let query = url.query().map(|query| braces(query).into_owned());
         let mut names = BTreeSet::new();
         for text in headers.values().chain([&path]).chain(&query) {
             names_in(text, &mut names)?;
         }
-        let values = self.values(names, &url, ceiling).await?;
+        let mut wrong = Ok(());
+        each_text(&mut arguments, &mut |text| {
+            if let Err(error) = names_in(text, &mut names) {
+                wrong = Err(error);
+            }
+        });
+        wrong?;
+        let values = self.values(&names, &url, ceiling).await?;
         if names_secrets(&path) {
             url.set_path(&replace(&path, &values, percent_encoded));
         }
         if let Some(query) = query.filter(|query| names_secrets(query)) {
             url.set_query(Some(&replace(&query, &values, percent_encoded)));
+        }
+        if !values.is_empty() {
+            each_text(&mut arguments, &mut |text| {
+                *text = replace(text, &values, str::to_owned);
+            });
         }
         let headers = headers
             .iter()
@@ -93,25 +133,21 @@ impl RequestSecrets {
         Ok(Filled {
             url,
             headers: headers.collect::<Result<_, _>>()?,
+            arguments,
             redactor: Redactor::new(&values),
         })
     }
 
     async fn values(
         &self,
-        names: BTreeSet<&str>,
+        names: &BTreeSet<String>,
         url: &Url,
         ceiling: Audience,
     ) -> Result<Vec<(String, SecretString)>, ToolError> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        // A stranger who wrote the request could read with the owner's rights.
-        if ceiling < Audience::Trusted {
-            return Err(ToolError::new(
-                "Secrets cannot be used in a conversation with a stranger's text.",
-            ));
-        }
+        require_trusted(ceiling)?;
         let host = url.authority();
         if url.scheme() != "https" && !is_loopback(url) {
             return Err(ToolError::new("Secrets are sent over https only."));
@@ -147,7 +183,7 @@ impl RequestSecrets {
                 )));
             }
             self.secrets.note_use(SecretKind::Env, name);
-            values.push((name.to_owned(), value.clone()));
+            values.push((name.clone(), value.clone()));
         }
         Ok(values)
     }
@@ -159,8 +195,38 @@ impl fmt::Debug for RequestSecrets {
     }
 }
 
+/// Refuses secrets in a turn with text of a stranger, who could otherwise act with the owner's rights.
+pub(crate) fn require_trusted(ceiling: Audience) -> Result<(), ToolError> {
+    if ceiling < Audience::Trusted {
+        return Err(ToolError::new(
+            "Secrets cannot be used in a conversation with a stranger's text.",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a text in the arguments of a tool names secrets.
+pub(crate) fn arguments_name_secrets(arguments: &Value) -> bool {
+    match arguments {
+        Value::String(text) => text.contains(OPEN),
+        Value::Array(items) => items.iter().any(arguments_name_secrets),
+        Value::Object(members) => members.values().any(arguments_name_secrets),
+        _ => false,
+    }
+}
+
+/// Calls `act` with each text, but not with the names of members.
+fn each_text(value: &mut Value, act: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => act(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, act)),
+        Value::Object(members) => members.values_mut().for_each(|item| each_text(item, act)),
+        _ => {}
+    }
+}
+
 /// Whether a text, or a part of a URL, names secrets.
-pub(super) fn names_secrets(text: &str) -> bool {
+pub(crate) fn names_secrets(text: &str) -> bool {
     braces(text).contains(OPEN)
 }
 
@@ -173,7 +239,7 @@ fn braces(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn names_in<'t>(text: &'t str, names: &mut BTreeSet<&'t str>) -> Result<(), ToolError> {
+fn names_in(text: &str, names: &mut BTreeSet<String>) -> Result<(), ToolError> {
     for after in text.split(OPEN).skip(1) {
         let name = after.split_once(CLOSE).map(|(name, _)| name);
         let is_name = |name: &&str| {
@@ -184,7 +250,7 @@ fn names_in<'t>(text: &'t str, names: &mut BTreeSet<&'t str>) -> Result<(), Tool
                 "A secret is named like this: {{secret:NAME}}, with letters, digits and _.",
             )
         })?;
-        names.insert(name);
+        names.insert(name.to_owned());
     }
     Ok(())
 }
@@ -227,143 +293,5 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost",
         None => false,
-    }
-}
-
-/// Removes the values of secrets from texts: as they are, percent-encoded, and escaped for Markdown, JSON or HTML.
-pub(super) struct Redactor(Vec<(String, String)>);
-
-impl Redactor {
-    fn new(values: &[(String, SecretString)]) -> Self {
-        let mut forms: Vec<(String, String)> = Vec::new();
-        for (name, value) in values {
-            let place = format!("{OPEN}{name}{CLOSE}");
-            for form in forms_of(value.expose_secret()) {
-                forms.push((form, place.clone()));
-            }
-        }
-        // A value may contain another one.
-        forms.sort_by(|(one, _), (two, _)| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
-        forms.dedup();
-        Self(forms)
-    }
-
-    /// Whether the request contains secrets.
-    pub(super) const fn is_needed(&self) -> bool {
-        !self.0.is_empty()
-    }
-
-    pub(super) fn redact(&self, mut text: String) -> String {
-        for (form, place) in &self.0 {
-            text = replace_escaped(text, form, place);
-        }
-        text
-    }
-}
-
-/// The value as it is, and as HTML and XML escape it.
-fn forms_of(value: &str) -> [String; 3] {
-    let tags = value
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
-    let quotes = tags.replace('"', "&quot;").replace('\'', "&#39;");
-    [value.to_owned(), tags, quotes]
-}
-
-/// Replaces a form in a text, also where its characters are escaped.
-fn replace_escaped(text: String, form: &str, place: &str) -> String {
-    // Backslashes are ignored, so nothing else would match everywhere.
-    if form.chars().all(|c| c == '\\') {
-        return text;
-    }
-    let mut replaced = String::new();
-    let mut rest = text.as_str();
-    let found = |rest: &str| {
-        let mut starts = rest.char_indices().map(|(start, _)| start);
-        starts.find_map(|start| Some((start, matched(rest.get(start..)?, form)?)))
-    };
-    while let Some((start, length)) = found(rest) {
-        let (before, from) = rest.split_at(start);
-        replaced.push_str(before);
-        replaced.push_str(place);
-        rest = from.split_at(length).1;
-    }
-    if replaced.is_empty() {
-        return text;
-    }
-    replaced.push_str(rest);
-    replaced
-}
-
-/// How many bytes at the beginning of a text are this form. Backslashes are ignored in both, as escapes.
-fn matched(text: &str, form: &str) -> Option<usize> {
-    let mut at = 0;
-    for expected in form.chars().filter(|c| *c != '\\') {
-        at += one(text.get(at..)?, expected)?;
-    }
-    Some(at)
-}
-
-/// How many bytes at the beginning of a text are this character: as it is, percent-encoded, as `+` for a space, as
-/// `\uXXXX`, or behind backslashes (JSON, Markdown).
-fn one(text: &str, expected: char) -> Option<usize> {
-    let mut rest = text;
-    let backslashes = ["\\", "%5C", "%5c"];
-    while let Some(after) = backslashes.iter().find_map(|it| rest.strip_prefix(it)) {
-        rest = after;
-    }
-    let skipped = text.len() - rest.len();
-    if let Some(code) = rest.strip_prefix('u').and_then(|rest| rest.get(..4))
-        && skipped > 0
-        && u32::from_str_radix(code, 16) == Ok(u32::from(expected))
-    {
-        return Some(skipped + 5);
-    }
-    if rest.starts_with(expected) {
-        return Some(skipped + expected.len_utf8());
-    }
-    if expected == ' ' && rest.starts_with('+') {
-        return Some(skipped + 1);
-    }
-    let mut utf8 = [0; 4];
-    let mut used = 0;
-    for byte in expected.encode_utf8(&mut utf8).bytes() {
-        let code = rest.get(used..)?.strip_prefix('%')?.get(..2)?;
-        if u8::from_str_radix(code, 16) != Ok(byte) {
-            return None;
-        }
-        used += 3;
-    }
-    Some(skipped + used)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escaped_forms_of_a_value_are_removed() {
-        let value = "a_b/\"c\"&<d>\\é f";
-        let redactor = Redactor::new(&[("K".to_owned(), SecretString::from(value))]);
-        for text in [
-            value,
-            "a\\_b/\"c\"&\\<d>\\\\é f",
-            "a_b\\/\\\"c\\\"\\u0026\\u003cd\\u003E\\\\\\u00e9 f",
-            "a_b/\"c\"&amp;&lt;d&gt;\\é f",
-            "a_b/&quot;c&quot;&amp;&lt;d&gt;\\é f",
-            "a%5Fb%2F%22c%22%26%3Cd%3E%5C%C3%A9%20f",
-            "a_b%2f%22c%22%26%3cd%3e%5c%c3%a9+f",
-        ] {
-            let around = format!("aä {text}{text} a");
-            assert_eq!(
-                redactor.redact(around),
-                "aä {{secret:K}}{{secret:K}} a",
-                "{text}"
-            );
-        }
-        for other in ["a_b/\"c\" and a \\ b", "a%5", "a_b\\u00", "a_b%2"] {
-            assert_eq!(redactor.redact(other.to_owned()), other);
-        }
     }
 }

@@ -1,0 +1,256 @@
+//! Secrets in requests to MCP servers over HTTP: in headers, in the path, and in the arguments of tools.
+
+use crate::harness::{Harness, serve};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
+use gatehouse_agents::{Audience, Effect};
+use gatehouse_config::{McpServer, ToolSecret};
+use gatehouse_domain::Actor;
+use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use url::Url;
+
+const TOKEN: &str = "sk_live_1/2+\"3\"&<4>";
+
+#[derive(Clone, Debug)]
+struct Request {
+    path: String,
+    headers: HeaderMap,
+    body: Value,
+}
+
+type Seen = Arc<Mutex<Vec<Request>>>;
+
+/// A server whose tool returns what it received.
+async fn echo(
+    State(seen): State<Seen>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: String,
+) -> Response<Body> {
+    let status = |code: StatusCode| Response::builder().status(code).body(Body::empty());
+    let Ok(message) = serde_json::from_str::<Value>(&body) else {
+        return status(StatusCode::METHOD_NOT_ALLOWED).unwrap();
+    };
+    seen.lock().unwrap().push(Request {
+        path: uri.to_string(),
+        headers: headers.clone(),
+        body: message.clone(),
+    });
+    let Some(id) = message.get("id") else {
+        return status(StatusCode::ACCEPTED).unwrap();
+    };
+    let received = headers.get("x-key").map(|key| key.to_str().unwrap());
+    let input = &message["params"]["arguments"];
+    let text = format!("{received:?} {uri} {input}");
+    let mut as_stream = false;
+    let answer = match message["method"].as_str().unwrap() {
+        "initialize" => json!({"result": {
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "1"},
+        }}),
+        "tools/list" => json!({"result": {"tools": [{
+            "name": "echo", "description": "Echoes.", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": true},
+        }]}}),
+        _ if input["as"] == "error" => json!({"error": {"code": -32000, "message": text}}),
+        _ => {
+            as_stream = input["as"] == "stream";
+            json!({"result": {"content": [{"type": "text", "text": text}]}})
+        }
+    };
+    let mut answer = answer;
+    answer["jsonrpc"] = "2.0".into();
+    answer["id"] = id.clone();
+    let (kind, body) = if as_stream {
+        // The longest escape of each character.
+        let body = answer
+            .to_string()
+            .replace('/', "\\/")
+            .replace('&', "\\u0026");
+        ("text/event-stream", format!("data: {body}\n\n"))
+    } else {
+        ("application/json", answer.to_string())
+    };
+    Response::builder()
+        .header(header::CONTENT_TYPE, kind)
+        .body(body.into())
+        .unwrap()
+}
+
+async fn server() -> (Url, Seen) {
+    let seen = Seen::default();
+    let router = Router::new().fallback(echo).with_state(Arc::clone(&seen));
+    (serve(router).await, seen)
+}
+
+fn settings(url: &Url, path: &str, header: &str, secrets: Vec<ToolSecret>) -> ToolsSettings {
+    let server = McpServer::Url {
+        url: url.join(path).unwrap(),
+        headers: BTreeMap::from([("x-key".to_owned(), SecretString::from(header))]),
+    };
+    ToolsSettings {
+        secrets,
+        mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
+        ..ToolsSettings::default()
+    }
+}
+
+fn allow(name: &str, url: &Url) -> ToolSecret {
+    format!("{name}:{}", url.authority()).parse().unwrap()
+}
+
+async fn open(settings: ToolsSettings) -> Harness {
+    let harness = Harness::open(false, settings).await;
+    harness.set_variable("TOKEN", TOKEN).await;
+    harness.background();
+    harness
+}
+
+async fn until(harness: &Harness, is_there: impl Fn(&McpStatus) -> bool) -> McpStatus {
+    let mut board = harness.tools.mcp().watch();
+    let there = board.wait_for(|board| board.get("far").is_some_and(&is_there));
+    let Ok(board) = tokio::time::timeout(Duration::from_mins(1), there).await else {
+        panic!("{:?}", harness.tools.mcp().status())
+    };
+    board.unwrap()["far"].clone()
+}
+
+fn is_connected(status: &McpStatus) -> bool {
+    status.state == McpState::Connected
+}
+
+#[tokio::test]
+async fn a_secret_in_a_header_and_the_path_reaches_the_server_and_not_the_model() {
+    let (url, seen) = server().await;
+    let path = "/a/{{secret:TOKEN}}/mcp";
+    let allowed = vec![allow("TOKEN", &url)];
+    let harness = open(settings(&url, path, "Key {{secret:TOKEN}}", allowed)).await;
+    until(&harness, is_connected).await;
+    for form in ["json", "stream", "error"] {
+        let answer = harness.call("mcp__far__echo", json!({ "as": form })).await;
+        let answer = answer.unwrap_or_else(|error| error.message);
+        assert!(answer.contains("Key {{secret:TOKEN}}"), "{answer}");
+        assert!(!answer.contains("live"), "{form}: {answer}");
+    }
+    {
+        let seen = seen.lock().unwrap();
+        assert!(seen.len() > 4);
+        for request in &*seen {
+            assert_eq!(request.headers["x-key"], format!("Key {TOKEN}"));
+            assert!(request.path.contains("sk%5Flive%5F1%2F2"), "{request:?}");
+        }
+    }
+    // Rotated: the next request of the same connection has the new value, and the old one stays hidden.
+    harness.set_variable("TOKEN", "another-value").await;
+    let input = json!({ "old": TOKEN });
+    let answer = harness.call("mcp__far__echo", input).await.unwrap();
+    assert!(
+        !answer.contains("live") && !answer.contains("another"),
+        "{answer}"
+    );
+    let last = seen.lock().unwrap().last().unwrap().clone();
+    assert_eq!(last.headers["x-key"], "Key another-value");
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_in_the_arguments_is_filled_and_counts_as_a_change() {
+    let (url, seen) = server().await;
+    let harness = open(settings(&url, "/mcp", "plain", vec![allow("TOKEN", &url)])).await;
+    until(&harness, is_connected).await;
+    let tool = harness.agents.tools().find("mcp__far__echo").unwrap();
+    assert!(tool.description().starts_with("Echoes."));
+    assert!(tool.description().contains("{{secret:TOKEN}}"));
+    let input = json!({ "list": [{ "key": "Bearer {{secret:TOKEN}}" }] });
+    assert_eq!(tool.effect(&input, false), Effect::Change);
+    assert_eq!(tool.effect(&json!({ "key": "x" }), false), Effect::None);
+    let answer = harness.call("mcp__far__echo", input.clone()).await.unwrap();
+    assert!(answer.contains("Bearer {{secret:TOKEN}}"), "{answer}");
+    assert!(!answer.contains("live"), "{answer}");
+    let sent = seen.lock().unwrap().last().unwrap().body.clone();
+    let key = &sent["params"]["arguments"]["list"][0]["key"];
+    assert_eq!(*key, format!("Bearer {TOKEN}"));
+    // Still hidden in the answer to a later call without it.
+    let later = harness.call("mcp__far__echo", json!({ "k": TOKEN })).await;
+    assert!(!later.unwrap().contains("live"));
+    let before = seen.lock().unwrap().len();
+    let stranger = harness.call_as(Audience::Public, "mcp__far__echo", input.clone());
+    let refused = stranger.await.unwrap_err().message;
+    assert!(refused.contains("a stranger's text"), "{refused}");
+    for (text, expected) in [
+        ("{{secret:OTHER}}", "OTHER may not be sent to"),
+        ("{{secret:TO KEN}}", "is named like this"),
+    ] {
+        let refused = harness
+            .refusal("mcp__far__echo", json!({ "a": text }))
+            .await;
+        assert!(refused.contains(expected), "{refused}");
+    }
+    assert_eq!(seen.lock().unwrap().len(), before);
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_that_is_not_allowed_for_the_host_or_sealed_stops_the_connection() {
+    let (url, seen) = server().await;
+    let (other, _) = server().await;
+    let header = "{{secret:TOKEN}}";
+    let harness = open(settings(&url, "/mcp", header, vec![allow("TOKEN", &other)])).await;
+    let failed = until(&harness, |status| status.state == McpState::Failed).await;
+    let problem = failed.problem.unwrap();
+    assert!(problem.contains("TOKEN may not be sent to"), "{problem}");
+    assert!(seen.lock().unwrap().is_empty());
+    let password = SecretString::from("correct horse battery");
+    let owner = Actor::cli();
+    harness
+        .secrets
+        .initialize(&owner, password.clone())
+        .await
+        .unwrap();
+    harness.secrets.seal(&owner).await.unwrap();
+    let allowed = settings(&url, "/mcp?", header, vec![allow("TOKEN", &url)]);
+    harness.tools.update_settings(allowed);
+    until(&harness, |status| status.state == McpState::WaitingForVault).await;
+    assert!(seen.lock().unwrap().is_empty());
+    let unsealed = harness.secrets.unseal_with_password(&owner, &password);
+    unsealed.await.unwrap();
+    until(&harness, is_connected).await;
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_is_not_sent_over_http_to_another_machine() {
+    let url = Url::parse("http://mcp.example").unwrap();
+    let secrets = vec!["TOKEN:mcp.example".parse().unwrap()];
+    let harness = open(settings(&url, "/mcp", "{{secret:TOKEN}}", secrets)).await;
+    let failed = until(&harness, |status| status.state == McpState::Failed).await;
+    let problem = failed.problem.unwrap();
+    assert!(problem.contains("over https only"), "{problem}");
+    harness.stop().await;
+}
+
+#[tokio::test]
+async fn a_secret_does_not_follow_a_redirect() {
+    let (there, seen) = server().await;
+    let to = async move || {
+        Response::builder()
+            .status(StatusCode::TEMPORARY_REDIRECT)
+            .header(header::LOCATION, there.as_str())
+            .body(Body::empty())
+            .unwrap()
+    };
+    let url = serve(Router::new().fallback(to)).await;
+    let allowed = vec![allow("TOKEN", &url)];
+    let harness = open(settings(&url, "/mcp", "{{secret:TOKEN}}", allowed)).await;
+    until(&harness, |status| status.state == McpState::Failed).await;
+    assert!(seen.lock().unwrap().is_empty());
+    harness.stop().await;
+}
