@@ -159,10 +159,12 @@ impl Auth {
         if self.misses_are_final(map.is_complete()) {
             return false;
         }
-        let throttle = &self.0.throttle;
         match input.class {
-            Some(class) => throttle.would_refuse(class, input.client).is_none(),
-            None => throttle.admit(ThrottleClass::LookUp, input.client).is_ok(),
+            Some(class) => self.would_refuse(class, input.client).is_none(),
+            None => {
+                let throttle = &self.0.throttle;
+                throttle.admit(ThrottleClass::LookUp, input.client).is_ok()
+            }
         }
     }
 

@@ -40,7 +40,7 @@ impl Auth {
         }
         let id = context.credential_id();
         let here = self.0.wrong_passwords.begin(&id)?;
-        let key = std::iter::once((Credential(id.into()), MAX_WRONG));
+        let key = vec![(Credential(id.into()), MAX_WRONG)];
         match self
             .0
             .shared_wrong_passwords

@@ -1,5 +1,5 @@
-//! Counts that all nodes of a database share, in addition to the counts of this node. Empty if the database has one
-//! node.
+//! Counts that all nodes of a PostgreSQL database share, in addition to the counts of this node. On SQLite, nothing is
+//! shared.
 
 use crate::throttle::RetryAfter;
 use gatehouse_domain::Clock;
@@ -14,14 +14,13 @@ use tokio_util::task::TaskTracker;
 /// How long a request waits for the database. After that, only the count of this node applies.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many requests may ask the database at once under limits that only bound the load. A flood from many addresses
-/// must not delay other writes of permits.
+/// How many requests may ask the database at once. A flood from many addresses must not delay other writes of permits.
 const AT_ONCE: usize = 16;
 
 /// What a limit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Guesses of a password. Always counted over all nodes.
+    /// Guesses of a password. In a flood from many addresses, they wait for their turn.
     Guesses,
     /// The load. In a flood from many addresses, each node counts for itself.
     Load,
@@ -30,8 +29,9 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct SharedCounts<K: RateKey> {
     leases: Option<Arc<RateLeases<K>>>,
-    asking: Semaphore,
-    /// Whether the database could not be asked. Logged when it changes.
+    tasks: TaskTracker,
+    asking: Arc<Semaphore>,
+    /// Whether the database could not be asked. A warning is logged when it becomes true.
     is_down: AtomicBool,
 }
 
@@ -61,9 +61,21 @@ impl<K: RateKey> SharedCounts<K> {
         };
         Self {
             leases: store.engine().is_shared().then(leases),
-            asking: Semaphore::new(AT_ONCE),
+            tasks: tasks.clone(),
+            asking: Arc::new(Semaphore::new(AT_ONCE)),
             is_down: AtomicBool::new(false),
         }
+    }
+
+    /// Returns how long to wait if a limit is known to be reached on all nodes together, without asking the database.
+    pub(crate) fn refusal(&self, keys: &[(K, u32)]) -> Option<RetryAfter> {
+        let leases = self.leases.as_ref()?;
+        let refused = keys
+            .iter()
+            .find_map(|(key, limit)| leases.refusal(key, *limit))?;
+        Some(RetryAfter {
+            ms: refused.wait_ms,
+        })
     }
 
     /// Counts one event for each key, with its limit. If the database cannot be asked, none is counted: an outage must
@@ -71,21 +83,39 @@ impl<K: RateKey> SharedCounts<K> {
     pub(crate) async fn take(
         &self,
         purpose: Purpose,
-        keys: impl Iterator<Item = (K, u32)>,
+        keys: Vec<(K, u32)>,
     ) -> Result<Permits<K>, RetryAfter> {
         let Some(leases) = &self.leases else {
             return Ok(Permits(Vec::new()));
         };
-        let turn = self.asking.try_acquire();
-        if turn.is_err() && purpose == Purpose::Load {
-            return Ok(Permits(Vec::new()));
+        // Before any permit is taken: a client of a refused proxy must not cost a write.
+        if let Some(wait) = self.refusal(&keys) {
+            return Err(wait);
         }
-        let taken = timeout(PATIENCE, take_all(leases, keys)).await;
-        let failure = match taken {
-            Ok(Ok(decided)) => {
+        let asking = Arc::clone(&self.asking);
+        let turn = match purpose {
+            Purpose::Load => asking.try_acquire_owned().ok(),
+            Purpose::Guesses => timeout(PATIENCE, asking.acquire_owned())
+                .await
+                .ok()
+                .and_then(Result::ok),
+        };
+        let Some(turn) = turn else {
+            return Ok(Permits(Vec::new()));
+        };
+        let leases = Arc::clone(leases);
+        // A request that no longer waits keeps its turn until the database has answered.
+        let work = self.tasks.spawn(async move {
+            let taken = take_all(&leases, keys).await;
+            drop(turn);
+            taken
+        });
+        let failure = match timeout(PATIENCE, work).await {
+            Ok(Ok(Ok(decided))) => {
                 self.is_down.store(false, Ordering::Relaxed);
                 return decided;
             }
+            Ok(Ok(Err(error))) => error.to_string(),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "the database did not answer in time".to_owned(),
         };
@@ -98,7 +128,7 @@ impl<K: RateKey> SharedCounts<K> {
 
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
-    keys: impl Iterator<Item = (K, u32)>,
+    keys: Vec<(K, u32)>,
 ) -> Result<Result<Permits<K>, RetryAfter>, StoreError> {
     let mut permits = Permits(Vec::new());
     for (key, limit) in keys {
@@ -133,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn in_a_flood_only_guesses_are_counted_over_all_nodes() {
+    async fn in_a_flood_guesses_wait_for_their_turn_and_the_load_is_not_counted() {
         let Some(database) = postgres().await else {
             return;
         };
@@ -141,8 +171,7 @@ mod tests {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
         let counts = SharedCounts::new(&store, &clock, &TaskTracker::new(), 60_000);
         let taken = async |purpose, number| {
-            let key = std::iter::once((Key(number), 5));
-            let permits = counts.take(purpose, key).await.unwrap();
+            let permits = counts.take(purpose, vec![(Key(number), 5)]).await.unwrap();
             permits.0.len()
         };
         let mut turns: Vec<_> = (1..AT_ONCE)
@@ -151,7 +180,11 @@ mod tests {
         assert_eq!(taken(Purpose::Load, 1).await, 1);
         turns.push(counts.asking.try_acquire().unwrap());
         assert_eq!(taken(Purpose::Load, 2).await, 0);
-        assert_eq!(taken(Purpose::Guesses, 3).await, 1);
+        let (counted, ()) = tokio::join!(taken(Purpose::Guesses, 3), async {
+            tokio::task::yield_now().await;
+            turns.pop();
+        });
+        assert_eq!(counted, 1);
         drop(turns);
         assert_eq!(taken(Purpose::Load, 2).await, 1);
         store.close().await;

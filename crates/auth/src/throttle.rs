@@ -83,12 +83,17 @@ impl Reserved<'_> {
         }
     }
 
-    fn buckets(&self) -> impl Iterator<Item = (Bucket, u32)> {
-        self.places.iter().flatten().map(|place| {
-            let (WindowKey::Own(bucket) | WindowKey::Shared(bucket)) = place;
-            (*bucket, bucket.limit())
-        })
-    }
+}
+
+/// The limits that nodes share. A loopback address is another client on each node.
+fn shared_buckets(places: &WindowKeys) -> Vec<(Bucket, u32)> {
+    let buckets = places.iter().flatten().map(|place| {
+        let (WindowKey::Own(bucket) | WindowKey::Shared(bucket)) = place;
+        (*bucket, bucket.limit())
+    });
+    buckets
+        .filter(|(bucket, _)| !bucket.client.is_some_and(ClientKey::is_loopback))
+        .collect()
 }
 
 /// A slot reserved on all nodes. It counts unless it is released.
@@ -113,8 +118,15 @@ impl Auth {
         self.reserve(class, client).await.map(drop)
     }
 
-    /// Like [`Auth::admit`], for requests whose outcome decides whether they count. What this node refuses costs no
-    /// write.
+    /// The result of [`Auth::admit`] as far as it is known without the database, without counting.
+    pub(crate) fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
+        match self.0.throttle.decide(class, client, false) {
+            Ok((_, places)) => self.0.shared_throttle.refusal(&shared_buckets(&places)),
+            Err(wait) => Some(wait),
+        }
+    }
+
+    /// Like [`Auth::admit`], for requests whose outcome decides whether they count.
     pub(crate) async fn reserve(
         &self,
         class: ThrottleClass,
@@ -125,8 +137,8 @@ impl Auth {
             ThrottleClass::Login | ThrottleClass::Connect => Purpose::Guesses,
             _ => Purpose::Load,
         };
-        let everywhere = self.0.shared_throttle.take(purpose, here.buckets());
-        match everywhere.await {
+        let shared = shared_buckets(&here.places);
+        match self.0.shared_throttle.take(purpose, shared).await {
             Ok(everywhere) => Ok(ReservedByAll { here, everywhere }),
             Err(wait) => {
                 here.give_back();

@@ -27,9 +27,12 @@ impl ClientKey {
             other => Self(other),
         }
     }
-}
 
-impl ClientKey {
+    /// Whether the client is on the same machine.
+    pub const fn is_loopback(self) -> bool {
+        self.0.is_loopback()
+    }
+
     /// Returns the surrounding network that one owner commonly controls: a /48 for IPv6, a /24 for IPv4.
     /// Used to find the heaviest user of a resource, not for limits.
     pub fn network(self) -> String {

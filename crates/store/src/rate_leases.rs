@@ -20,8 +20,9 @@ const MOST: u32 = 1_000;
 const EXPIRY_MS: u64 = 10_000;
 /// The next batch is larger if one is used up within this time.
 const SOON_MS: u64 = 5_000;
-/// For how long a refusal is repeated without asking the database, unless the limit changes.
-const REFUSED_MS: u64 = 1_000;
+/// For how long a refusal is repeated without asking the database, unless the limit changes. Until then, permits that
+/// another node returns are not seen.
+const REFUSED_MS: u64 = 10_000;
 /// Maximum number of expired permits that are returned in one transaction.
 const RETURNED_AT_ONCE: usize = 500;
 
