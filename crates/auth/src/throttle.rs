@@ -82,7 +82,6 @@ impl Reserved<'_> {
             windows.take_back(place, self.at_ms);
         }
     }
-
 }
 
 /// The limits that nodes share. A loopback address is another client on each node.

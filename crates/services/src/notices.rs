@@ -43,8 +43,8 @@ impl Services {
     /// Sends messages by the rules of `notify.*`, until `shutdown`. Each message is a task in `tasks`.
     pub fn send_notices(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let (services, sends) = (Arc::clone(self), tasks.clone());
+        self.send_budget_warnings(&shutdown, tasks);
         let mut deliveries = self.webhooks.subscribe();
-        let mut events = self.agents.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
             let mut look = tokio::time::interval(LOOK);
@@ -64,14 +64,6 @@ impl Services {
                         Err(RecvError::Lagged(_)) => {}
                         Err(RecvError::Closed) => return,
                     },
-                    event = events.recv() => match event {
-                        Ok(AgentEvent::BudgetWarning(warning)) => {
-                            let targets = services.notify(|it| it.notify.budget_warning.clone());
-                            services.send_to(targets, &budget(&warning.budget), &stop, &sends);
-                        }
-                        Ok(_) | Err(RecvError::Lagged(_)) => {}
-                        Err(RecvError::Closed) => return,
-                    },
                     _ = look.tick() => {
                         for notice in services.due().await {
                             services.tell(notice, &stop, &sends).await;
@@ -81,6 +73,24 @@ impl Services {
             }
         });
         tasks.spawn(work);
+    }
+
+    /// Has a task of its own: a budget warns once per period, and the events of agents are too many to wait for writes.
+    fn send_budget_warnings(self: &Arc<Self>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+        let (services, sends, stop) = (Arc::clone(self), tasks.clone(), shutdown.clone());
+        let mut events = self.agents.subscribe();
+        tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+            loop {
+                match events.recv().await {
+                    Ok(AgentEvent::BudgetWarning(warning)) => {
+                        let targets = services.notify(|it| it.notify.budget_warning.clone());
+                        services.send_to(targets, &budget(&warning.budget), &stop, &sends);
+                    }
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        }));
     }
 
     fn notify(&self, targets: impl FnOnce(&Settings) -> Vec<String>) -> Vec<String> {

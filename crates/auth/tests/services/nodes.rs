@@ -157,3 +157,35 @@ async fn wrong_passwords_of_a_session_count_on_all_nodes() {
         Some(ErrorCode::InvalidCredentials)
     );
 }
+
+#[tokio::test]
+async fn a_client_that_all_nodes_together_refuse_costs_no_read() {
+    let Some((gate, other, cookie)) = two_nodes().await else {
+        return;
+    };
+    let nodes = [&gate.auth, &other];
+    let probe = gate.context(AWAY, "").await;
+    let class = probe.class.unwrap();
+    let limit = class.limit() as usize;
+    let all = admitted(nodes, class, &probe.client, 3 * limit).await as usize;
+    assert!(all <= limit);
+    assert_eq!(other.throttle().would_refuse(class, &probe.client), None);
+    let location = &gate.database.location;
+    run_sql(location, "ALTER TABLE auth_sessions RENAME TO gone").await;
+    let unknown: String = cookie.chars().rev().collect();
+    // A read would have been an error.
+    let context = context(&other, AWAY, &unknown).await;
+    assert!(context.decision.identity().is_none());
+}
+
+#[tokio::test]
+async fn a_loopback_address_is_another_client_on_each_node() {
+    let Some((gate, other, _)) = two_nodes().await else {
+        return;
+    };
+    for address in [HERE, "::1"] {
+        let local = Client::at(address.parse().unwrap());
+        let all = admitted([&gate.auth, &other], ThrottleClass::Login, &local, 20).await;
+        assert_eq!(all, 10, "{address}");
+    }
+}

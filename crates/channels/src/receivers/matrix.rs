@@ -179,7 +179,14 @@ impl Syncing {
                     }
                     // One room must not hold up the others for good.
                     Err(error) => {
-                        tracing::warn!(?error, "messages of a Matrix room are skipped");
+                        tracing::warn!(?error, "older messages of a Matrix room are skipped");
+                        let said = joined.said(&me);
+                        match rooms::messages(source, &room, said, &me).await {
+                            Ok(found) => messages.extend(found),
+                            Err(error) => {
+                                tracing::warn!(?error, "messages of a Matrix room are skipped");
+                            }
+                        }
                     }
                 }
             }

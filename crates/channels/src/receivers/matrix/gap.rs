@@ -10,9 +10,12 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use std::time::Duration;
 
 /// How many pages of a gap are read. What is older is skipped.
 const PAGES: u32 = 10;
+/// How long reading a gap may take. It must end before another node may take over the account.
+const LIMIT: Duration = Duration::from_secs(40);
 const EVENTS: &str = "50";
 
 #[derive(Debug, Deserialize)]
@@ -31,6 +34,8 @@ pub(super) async fn said(
     since: &str,
     me: &str,
 ) -> Result<Vec<Said>, ReceiveError> {
+    let begun = source.inner.clock.monotonic_ms();
+    let limit_ms = u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX);
     let filter = json!({ "types": TIMELINE }).to_string();
     let mut from = gap.from;
     let mut events = Vec::new();
@@ -56,8 +61,10 @@ pub(super) async fn said(
             Some(end) if end != since && end != from => from = end,
             _ => break,
         }
-        if page == PAGES {
+        let is_late = inner.clock.monotonic_ms().saturating_sub(begun) >= limit_ms;
+        if page == PAGES || is_late {
             tracing::warn!("a Matrix room has too many new messages; the oldest are skipped");
+            break;
         }
     }
     events.reverse();

@@ -122,14 +122,14 @@ async fn nodes_of_a_database_share_the_limit_of_logins() {
     let clock = stopped_clock();
     let there = database.for_another_node();
     let options = |database| {
-        Options::default()
+        behind_trusted_proxy()
             .clock(Arc::clone(&clock))
             .database(database)
     };
     let one = TestServer::start(options(database)).await;
     one.set_up().await;
     let two = TestServer::start(options(there)).await;
-    let nodes = [one.local(), two.local()];
+    let nodes = [&one, &two].map(|node| node.local().proxied("203.0.113.5"));
     for number in 0..5 {
         let wrong = log_in(&nodes[number % 2], "not the password").await;
         wrong.refused(401, "INVALID_CREDENTIALS");
