@@ -94,7 +94,6 @@ impl WebFetch {
         let request = Request {
             url,
             headers: &headers,
-            arguments: Value::Null,
         };
         let filled = self.secrets.fill(request, ceiling).await?;
         let redactor = filled.redactor;

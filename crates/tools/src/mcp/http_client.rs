@@ -43,7 +43,6 @@ pub(super) struct HttpClient {
 struct Prepared {
     uri: Arc<str>,
     headers: Headers,
-    arguments: Value,
 }
 
 impl HttpClient {
@@ -63,19 +62,13 @@ impl HttpClient {
     }
 
     /// Fills the secrets in. The error is for people and models, and contains none.
-    async fn prepare(
-        &self,
-        uri: &str,
-        mut headers: Headers,
-        arguments: Value,
-    ) -> Result<Prepared, String> {
+    async fn prepare(&self, uri: &str, mut headers: Headers) -> Result<Prepared, String> {
         let url = Url::parse(uri).map_err(|_| "The URL cannot be parsed.".to_owned())?;
         let request = Request {
             url,
             headers: &self.headers,
-            arguments,
         };
-        // The owner wrote the headers and the URL; the tool checks who wrote the arguments.
+        // The owner wrote the headers and the URL.
         let filled = self.secrets.fill(request, Audience::Trusted).await;
         let filled = filled.map_err(|error| error.message)?;
         if filled.redactor.is_needed() {
@@ -89,13 +82,12 @@ impl HttpClient {
         Ok(Prepared {
             uri: Arc::from(filled.url.as_str()),
             headers,
-            arguments: filled.arguments,
         })
     }
 
     /// Checks that the secrets of the URL and the headers can be sent.
     pub(super) async fn check(&self, url: &Url) -> Result<(), String> {
-        let prepared = self.prepare(url.as_str(), Headers::new(), Value::Null);
+        let prepared = self.prepare(url.as_str(), Headers::new());
         prepared.await.map(drop)
     }
 
@@ -148,7 +140,7 @@ impl HttpClient {
     async fn send(
         &self,
         uri: &str,
-        mut message: ClientJsonRpcMessage,
+        message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: Headers,
@@ -157,9 +149,7 @@ impl HttpClient {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        let given = arguments_of(&mut message).and_then(Option::take);
-        let given = given.map_or(Value::Null, Value::Object);
-        let prepared = self.prepare(uri, custom_headers, given);
+        let prepared = self.prepare(uri, custom_headers);
         let prepared = match (prepared.await, call) {
             (Ok(prepared), _) => prepared,
             (Err(reason), Some(call)) => {
@@ -168,11 +158,6 @@ impl HttpClient {
             }
             (Err(reason), None) => return Err(refused(reason)),
         };
-        if let (Some(arguments), Value::Object(filled)) =
-            (arguments_of(&mut message), prepared.arguments)
-        {
-            *arguments = Some(filled);
-        }
         let sent = self.inner.post_message_with_max_sse_event_size(
             prepared.uri,
             message,
@@ -243,7 +228,7 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        let prepared = self.prepare(&uri, custom_headers, Value::Null).await;
+        let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
         let deleted =
             self.inner
@@ -259,7 +244,7 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<Events, Failure> {
-        let prepared = self.prepare(&uri, custom_headers, Value::Null).await;
+        let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
         let stream = self.inner.get_stream_with_max_sse_event_size(
             prepared.uri,
@@ -284,19 +269,6 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<Events, Failure> {
         self.get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
             .await
-    }
-}
-
-/// The arguments of a call of a tool.
-fn arguments_of(
-    message: &mut ClientJsonRpcMessage,
-) -> Option<&mut Option<serde_json::Map<String, Value>>> {
-    match message {
-        JsonRpcMessage::Request(request) => match &mut request.request {
-            ClientRequest::CallToolRequest(call) => Some(&mut call.params.arguments),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

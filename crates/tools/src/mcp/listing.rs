@@ -117,8 +117,6 @@ fn usable(
         remote_name: raw.name,
         server: server.to_owned(),
         description,
-        described: None,
-        fills_secrets: false,
         parameters,
         hints: raw.annotations.unwrap_or_default(),
         peer: peer.clone(),

@@ -142,15 +142,6 @@ impl Server {
         let reviewed = review::review(&self.dependencies, &self.name, &tools).await;
         let reviewed = reviewed.map_err(ServerError::Store)?;
         tools.retain(|tool| reviewed.admits(tool));
-        if let McpServer::Url { url, .. } = &*self.settings {
-            let listed = self.dependencies.request_secrets.listed_for(url);
-            for tool in &mut tools {
-                tool.fills_secrets = true;
-                if let Some(listed) = &listed {
-                    tool.offer_secrets(listed);
-                }
-            }
-        }
         let count = tools.len();
         let tools = tools
             .into_iter()

@@ -2,7 +2,6 @@
 
 use super::content;
 use super::status::ToolForm;
-use crate::secrets::{arguments_name_secrets, require_trusted};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Effect, Tool, ToolContext, ToolError};
 use rmcp::RoleClient;
@@ -26,10 +25,6 @@ pub(super) struct McpTool {
     pub(super) remote_name: String,
     pub(super) server: String,
     pub(super) description: String,
-    /// The description with the secrets that arguments may name. `None` if there are none.
-    pub(super) described: Option<String>,
-    /// Whether secrets are filled into the arguments: the server is behind a URL.
-    pub(super) fills_secrets: bool,
     pub(super) parameters: Value,
     pub(super) hints: Hints,
     pub(super) peer: Peer<RoleClient>,
@@ -60,22 +55,7 @@ impl McpTool {
         }
     }
 
-    /// Adds the secrets that arguments may name to what models read.
-    pub(super) fn offer_secrets(&mut self, listed: &str) {
-        self.described = Some(format!(
-            "{}\n\nIn the arguments, these stand for secrets that you cannot see: {listed}.",
-            self.description
-        ));
-    }
-
-    fn names_secrets(&self, input: &Value) -> bool {
-        self.fills_secrets && arguments_name_secrets(input)
-    }
-
-    async fn run(&self, ceiling: Audience, input: Value) -> Result<String, ToolError> {
-        if self.names_secrets(&input) {
-            require_trusted(ceiling)?;
-        }
+    async fn run(&self, input: Value) -> Result<String, ToolError> {
         let Value::Object(arguments) = input else {
             return Err(ToolError::new("The input must be an object."));
         };
@@ -125,7 +105,7 @@ impl Tool for McpTool {
     }
 
     fn description(&self) -> &str {
-        self.described.as_ref().unwrap_or(&self.description)
+        &self.description
     }
 
     fn parameters(&self) -> Value {
@@ -137,9 +117,8 @@ impl Tool for McpTool {
     }
 
     /// A tool that the server does not call read-only counts as one that changes something.
-    /// A call with a secret has the rights of its owner, so it may change something.
-    fn effect(&self, input: &Value, has_private: bool) -> Effect {
-        if self.hints.read_only_hint != Some(true) || self.names_secrets(input) {
+    fn effect(&self, _input: &Value, has_private: bool) -> Effect {
+        if self.hints.read_only_hint != Some(true) {
             Effect::Change
         } else if has_private && self.hints.open_world_hint == Some(true) {
             Effect::Reveal
@@ -154,9 +133,9 @@ impl Tool for McpTool {
 
     fn call<'a>(
         &'a self,
-        context: &'a ToolContext,
+        _: &'a ToolContext,
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(self.run(context.ceiling, input))
+        Box::pin(self.run(input))
     }
 }

@@ -1,5 +1,5 @@
-//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in the vault, where `tools.secrets`
-//! allows the host. The model does not see the value, even if the response repeats it.
+//! Stored secrets in a request of `web_fetch` or to an MCP server. `{{secret:NAME}}` stands for an environment variable in
+//! the vault, where `tools.secrets` allows the host. The model does not see the value, even if the response repeats it.
 
 mod redactor;
 
@@ -10,7 +10,6 @@ use gatehouse_secrets::{SecretKind, Secrets, Status};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,15 +48,12 @@ pub(crate) struct RequestSecrets {
 pub(crate) struct Request<'a> {
     pub(crate) url: Url,
     pub(crate) headers: &'a BTreeMap<String, String>,
-    /// The arguments of a tool. `Value::Null` if there are none.
-    pub(crate) arguments: Value,
 }
 
 /// A request with the values of its secrets.
 pub(crate) struct Filled {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) arguments: Value,
     pub(crate) redactor: Redactor,
 }
 
@@ -81,40 +77,19 @@ impl RequestSecrets {
         (!allowed.is_empty()).then(|| listed.collect::<Vec<_>>().join(", "))
     }
 
-    /// The secrets allowed for the URL's host, for the model. `None` if there are none.
-    pub(crate) fn listed_for(&self, url: &Url) -> Option<String> {
-        let allowed = self.allowed.load();
-        let names = allowed.iter().filter(|it| it.host == url.authority());
-        let names: Vec<_> = names
-            .map(|it| format!("{OPEN}{}{CLOSE}", it.name))
-            .collect();
-        (!names.is_empty()).then(|| names.join(", "))
-    }
-
-    /// Replaces the names of secrets in the headers, in the path and query of the URL, and in the texts of the arguments.
+    /// Replaces the names of secrets in the headers and in the path and query of the URL.
     pub(crate) async fn fill(
         &self,
         request: Request<'_>,
         ceiling: Audience,
     ) -> Result<Filled, ToolError> {
-        let Request {
-            mut url,
-            headers,
-            mut arguments,
-        } = request;
+        let Request { mut url, headers } = request;
         let path = braces(url.path()).into_owned();
         let query = url.query().map(|query| braces(query).into_owned());
         let mut names = BTreeSet::new();
         for text in headers.values().chain([&path]).chain(&query) {
             names_in(text, &mut names)?;
         }
-        let mut wrong = Ok(());
-        each_text(&mut arguments, &mut |text| {
-            if let Err(error) = names_in(text, &mut names) {
-                wrong = Err(error);
-            }
-        });
-        wrong?;
         let values = self.values(&names, &url, ceiling).await?;
         if names_secrets(&path) {
             url.set_path(&replace(&path, &values, percent_encoded));
@@ -122,18 +97,12 @@ impl RequestSecrets {
         if let Some(query) = query.filter(|query| names_secrets(query)) {
             url.set_query(Some(&replace(&query, &values, percent_encoded)));
         }
-        if !values.is_empty() {
-            each_text(&mut arguments, &mut |text| {
-                *text = replace(text, &values, str::to_owned);
-            });
-        }
         let headers = headers
             .iter()
             .map(|(name, text)| header(name, &replace(text, &values, str::to_owned)));
         Ok(Filled {
             url,
             headers: headers.collect::<Result<_, _>>()?,
-            arguments,
             redactor: Redactor::new(&values),
         })
     }
@@ -147,7 +116,12 @@ impl RequestSecrets {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        require_trusted(ceiling)?;
+        // A stranger could otherwise act with the owner's rights.
+        if ceiling < Audience::Trusted {
+            return Err(ToolError::new(
+                "Secrets cannot be used in a conversation with a stranger's text.",
+            ));
+        }
         let host = url.authority();
         if url.scheme() != "https" && !is_loopback(url) {
             return Err(ToolError::new("Secrets are sent over https only."));
@@ -192,36 +166,6 @@ impl RequestSecrets {
 impl fmt::Debug for RequestSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestSecrets").finish_non_exhaustive()
-    }
-}
-
-/// Refuses secrets in a turn with text of a stranger, who could otherwise act with the owner's rights.
-pub(crate) fn require_trusted(ceiling: Audience) -> Result<(), ToolError> {
-    if ceiling < Audience::Trusted {
-        return Err(ToolError::new(
-            "Secrets cannot be used in a conversation with a stranger's text.",
-        ));
-    }
-    Ok(())
-}
-
-/// Whether a text in the arguments of a tool names secrets.
-pub(crate) fn arguments_name_secrets(arguments: &Value) -> bool {
-    match arguments {
-        Value::String(text) => text.contains(OPEN),
-        Value::Array(items) => items.iter().any(arguments_name_secrets),
-        Value::Object(members) => members.values().any(arguments_name_secrets),
-        _ => false,
-    }
-}
-
-/// Calls `act` with each text, but not with the names of members.
-fn each_text(value: &mut Value, act: &mut impl FnMut(&mut String)) {
-    match value {
-        Value::String(text) => act(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, act)),
-        Value::Object(members) => members.values_mut().for_each(|item| each_text(item, act)),
-        _ => {}
     }
 }
 

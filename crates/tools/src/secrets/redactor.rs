@@ -77,8 +77,16 @@ fn replace_escaped(text: String, form: &str, place: &str) -> String {
     let mut replaced = String::new();
     let mut rest = text.as_str();
     let found = |rest: &str| {
-        let mut starts = rest.char_indices().map(|(start, _)| start);
-        starts.find_map(|start| Some((start, matched(rest.get(start..)?, form)?)))
+        let mut start = 0;
+        loop {
+            let from = rest.get(start..)?;
+            if let Some(length) = matched(from, form) {
+                return Some((start, length));
+            }
+            // A match would skip a run of backslashes, so one attempt is enough for all of it.
+            let run = from.len() - after_backslashes(from).len();
+            start += run.max(from.chars().next()?.len_utf8());
+        }
     };
     while let Some((start, length)) = found(rest) {
         let (before, from) = rest.split_at(start);
@@ -105,11 +113,7 @@ fn matched(text: &str, form: &str) -> Option<usize> {
 /// How many bytes at the beginning of a text are this character: as it is, percent-encoded, as `+` for a space, as
 /// `\uXXXX`, or behind backslashes (JSON, Markdown).
 fn one(text: &str, expected: char) -> Option<usize> {
-    let mut rest = text;
-    let backslashes = ["\\", "%5C", "%5c"];
-    while let Some(after) = backslashes.iter().find_map(|it| rest.strip_prefix(it)) {
-        rest = after;
-    }
+    let rest = after_backslashes(text);
     let skipped = text.len() - rest.len();
     if let Some(code) = rest.strip_prefix('u').and_then(|rest| rest.get(..4))
         && skipped > 0
@@ -133,6 +137,15 @@ fn one(text: &str, expected: char) -> Option<usize> {
         used += 3;
     }
     Some(skipped + used)
+}
+
+fn after_backslashes(text: &str) -> &str {
+    let mut rest = text;
+    let forms = ["\\", "%5C", "%5c"];
+    while let Some(after) = forms.iter().find_map(|it| rest.strip_prefix(it)) {
+        rest = after;
+    }
+    rest
 }
 
 #[cfg(test)]
@@ -162,5 +175,13 @@ mod tests {
         for other in ["a_b/\"c\" and a \\ b", "a%5", "a_b\\u00", "a_b%2"] {
             assert_eq!(redactor.redact(other.to_owned()), other);
         }
+    }
+
+    #[test]
+    fn a_long_run_of_backslashes_is_read_once() {
+        let redactor = Redactor::new(&[("K".to_owned(), SecretString::from("long-value"))]);
+        let run = "\\".repeat(1 << 20);
+        let redacted = redactor.redact(format!("{run}x{run}long-value"));
+        assert_eq!(redacted, format!("{run}x{{{{secret:K}}}}"));
     }
 }

@@ -1,11 +1,10 @@
-//! Secrets in requests to MCP servers over HTTP: in headers, in the path, and in the arguments of tools.
+//! Secrets in requests to MCP servers over HTTP: in headers and in the path.
 
 use crate::harness::{Harness, serve};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
-use gatehouse_agents::{Audience, Effect};
 use gatehouse_config::{McpServer, ToolSecret};
 use gatehouse_domain::Actor;
 use gatehouse_tools::{McpState, McpStatus, ToolsSettings};
@@ -162,39 +161,15 @@ async fn a_secret_in_a_header_and_the_path_reaches_the_server_and_not_the_model(
 }
 
 #[tokio::test]
-async fn a_secret_in_the_arguments_is_filled_and_counts_as_a_change() {
+async fn arguments_are_sent_as_they_are() {
     let (url, seen) = server().await;
     let harness = open(settings(&url, "/mcp", "plain", vec![allow("TOKEN", &url)])).await;
     until(&harness, is_connected).await;
-    let tool = harness.agents.tools().find("mcp__far__echo").unwrap();
-    assert!(tool.description().starts_with("Echoes."));
-    assert!(tool.description().contains("{{secret:TOKEN}}"));
-    let input = json!({ "list": [{ "key": "Bearer {{secret:TOKEN}}" }] });
-    assert_eq!(tool.effect(&input, false), Effect::Change);
-    assert_eq!(tool.effect(&json!({ "key": "x" }), false), Effect::None);
-    let answer = harness.call("mcp__far__echo", input.clone()).await.unwrap();
-    assert!(answer.contains("Bearer {{secret:TOKEN}}"), "{answer}");
-    assert!(!answer.contains("live"), "{answer}");
+    // A page that the agent has read may say this, and the agent may quote it in public.
+    let input = json!({ "comment": "{{secret:TOKEN}}" });
+    harness.call("mcp__far__echo", input.clone()).await.unwrap();
     let sent = seen.lock().unwrap().last().unwrap().body.clone();
-    let key = &sent["params"]["arguments"]["list"][0]["key"];
-    assert_eq!(*key, format!("Bearer {TOKEN}"));
-    // Still hidden in the answer to a later call without it.
-    let later = harness.call("mcp__far__echo", json!({ "k": TOKEN })).await;
-    assert!(!later.unwrap().contains("live"));
-    let before = seen.lock().unwrap().len();
-    let stranger = harness.call_as(Audience::Public, "mcp__far__echo", input.clone());
-    let refused = stranger.await.unwrap_err().message;
-    assert!(refused.contains("a stranger's text"), "{refused}");
-    for (text, expected) in [
-        ("{{secret:OTHER}}", "OTHER may not be sent to"),
-        ("{{secret:TO KEN}}", "is named like this"),
-    ] {
-        let refused = harness
-            .refusal("mcp__far__echo", json!({ "a": text }))
-            .await;
-        assert!(refused.contains(expected), "{refused}");
-    }
-    assert_eq!(seen.lock().unwrap().len(), before);
+    assert_eq!(sent["params"]["arguments"], input);
     harness.stop().await;
 }
 
