@@ -33,11 +33,32 @@ self.addEventListener('fetch', (event) => {
   );
 });
 
+const PLAIN = 'Gatehouse';
+
 async function titleOf(kind, name) {
-  const kept = await (await caches.open(TITLES)).match('/titles.json');
-  const titles = kept ? await kept.json() : {};
-  return (titles[kind] ?? 'Gatehouse').replace('{name}', () => name ?? '');
+  try {
+    const kept = await (await caches.open(TITLES)).match('/titles.json');
+    const titles = kept ? await kept.json() : {};
+    return (titles[kind] ?? PLAIN).replace('{name}', () => name ?? '');
+  } catch {
+    return PLAIN;
+  }
 }
+
+// Browsers count messages that show nothing: a notification without details is better than none.
+const notify = (title, options) =>
+  self.registration
+    .showNotification(title, options)
+    .catch(() => self.registration.showNotification(PLAIN, { tag: options.tag, data: options.data }));
+
+const opened = (tag) => self.registration.getNotifications({ tag });
+
+async function close(tag) {
+  for (const shown of await opened(tag)) shown.close();
+}
+
+// WebKit ends a subscription after three messages that show nothing, also while a page is in view.
+const mustShow = () => /AppleWebKit\//.test(navigator.userAgent) && !/Chrom(e|ium)\//.test(navigator.userAgent);
 
 async function setBadge(waiting) {
   // Browsers without badges, and those that show none for this site.
@@ -51,14 +72,19 @@ self.addEventListener('push', (event) => {
   const { kind, tag, name, body, url, waiting } = event.data.json();
   const show = async () => {
     if (waiting !== undefined) await setBadge(waiting);
-    if (kind === 'closed') {
-      for (const shown of await self.registration.getNotifications({ tag })) shown.close();
-      return;
-    }
     const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
-    if (windows.some(({ focused }) => focused)) return;
     const options = { body, tag, icon: '/icons/icon-192.png', data: { url } };
-    await self.registration.showNotification(await titleOf(kind, name), options);
+    if (kind === 'closed') {
+      const [shown] = await opened(tag);
+      const isInView = windows.some(({ visibilityState }) => visibilityState === 'visible');
+      if (isInView || !shown) return close(tag);
+      // Replacing it counts as showing something, closing it does not.
+      return notify(await titleOf(kind), { ...options, body: shown.body, data: shown.data, silent: true });
+    }
+    const isFocused = windows.some(({ focused }) => focused);
+    if (isFocused && !mustShow()) return;
+    await notify(await titleOf(kind, name), { ...options, silent: isFocused });
+    if (isFocused) await close(tag);
   };
   lastPush = lastPush.then(show).catch(() => undefined);
   event.waitUntil(lastPush);

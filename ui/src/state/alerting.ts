@@ -3,6 +3,7 @@
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { go } from './place.svelte';
+import { alerts } from './alerts.svelte';
 import { ownPush } from './own-push';
 
 /** The window that holds this lock shows the notifications. */
@@ -41,7 +42,7 @@ export function startAlerting(): () => void {
   for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
 
   async function show(tag: string, title: string, body: string, url: string) {
-    if (!leads || ownPush() !== null) return;
+    if (!leads || (alerts.pushed !== 'unavailable' && ownPush() !== null)) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
     const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };

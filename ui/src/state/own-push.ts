@@ -9,6 +9,15 @@ export interface Kept {
 
 const KEY = 'gatehouse.push';
 
+/** Ends the subscription of this browser at its push service and closes the notifications. The gateway may still have it. */
+export async function endPush(): Promise<void> {
+  write(null);
+  const worker = await navigator.serviceWorker?.getRegistration();
+  const known = await worker?.pushManager?.getSubscription();
+  await known?.unsubscribe().catch(() => false);
+  for (const shown of (await worker?.getNotifications()) ?? []) shown.close();
+}
+
 /** The ID of this browser's subscription. With one, the service worker shows the notifications. */
 export const ownPush = (): string | null => read()?.id ?? null;
 

@@ -3,21 +3,24 @@
 import { everyPage } from '../client/pages';
 import { rpc } from '../client/rpc';
 import { m } from '../paraglide/messages.js';
-import { read, write } from './own-push';
+import { alerts } from './alerts.svelte';
+import { endPush, read, write } from './own-push';
 
-/** `removed`: the user removed this browser in another one. `unavailable`: only an open page can notify. */
+/** `removed`: the gateway no longer lists this browser. `unavailable`: only an open page can notify. */
 export type Pushed = 'on' | 'removed' | 'unavailable';
 
-/** A browser can take long to find that it has no push service. */
-const LIMIT_MS = 10_000;
 /** See `public/sw.js`. */
 const TITLES = 'gatehouse-titles';
 const NAME = '{name}';
 
 /** Subscribes, or renews the subscription after a new login. Never fails: without it, an open page notifies. */
 export async function startPush(): Promise<Pushed> {
-  const late = new Promise<Pushed>((resolve) => setTimeout(() => resolve('unavailable'), LIMIT_MS));
-  return Promise.race([subscribe().catch((): Pushed => 'unavailable'), late]);
+  return subscribe().catch((): Pushed => 'unavailable');
+}
+
+/** The user can turn the notifications off at any time. */
+function mustBeOn(): void {
+  if (alerts.state !== 'on') throw new Error('turned off');
 }
 
 async function subscribe(): Promise<Pushed> {
@@ -29,6 +32,7 @@ async function subscribe(): Promise<Pushed> {
   const { public_key, credential } = first;
   const ids = pages.flatMap(({ subscriptions }) => subscriptions.map(({ id }) => id));
   const known = await worker.pushManager.getSubscription();
+  mustBeOn();
   const kept = read();
   const isSame = kept !== null && kept.endpoint === known?.endpoint && kept.credential === credential;
   if (isSame && !ids.includes(kept.id)) {
@@ -41,11 +45,14 @@ async function subscribe(): Promise<Pushed> {
     const subscription = await subscriptionFor(worker.pushManager, known, public_key);
     const { endpoint = '', keys } = subscription.toJSON();
     const { p256dh = '', auth = '' } = keys ?? {};
+    mustBeOn();
     const { id } = await rpc('push.subscribe', { endpoint, keys: { p256dh, auth } });
     write({ id, credential, endpoint });
+    mustBeOn();
     return 'on';
   } catch {
-    write(null);
+    if (alerts.state !== 'on') await stopPush().catch(() => undefined);
+    else write(null);
     return 'unavailable';
   }
 }
@@ -71,6 +78,7 @@ function base64url(bytes: ArrayBuffer): string {
 async function keepTitles(): Promise<void> {
   const titles = {
     approval: m.alerts_approval({ tool: NAME }),
+    closed: m.alerts_closed(),
     failed: m.alerts_failed(),
     inbox: m.alerts_inbox({ source: NAME }),
   };
@@ -80,9 +88,6 @@ async function keepTitles(): Promise<void> {
 /** Ends the subscription of this browser. */
 export async function stopPush(): Promise<void> {
   const kept = read();
-  write(null);
-  const worker = await navigator.serviceWorker?.getRegistration();
-  const known = await worker?.pushManager?.getSubscription();
-  await known?.unsubscribe().catch(() => false);
+  await endPush();
   if (kept) await rpc('push.unsubscribe', { id: kept.id });
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const SUBSCRIBE: Method = method!(
     "push.subscribe",
     "Sends notifications to a browser through its push service until the caller's session or device ends. Repeating the \
-     call changes nothing.",
+     call with the same keys by the same caller changes nothing.",
     Some(Scope::Write),
     subscribe(NewSubscription) -> SubscribeResult,
     errors: [Forbidden, Conflict],

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_none_are_refused() {
+    fn invalid_keys_are_refused() {
         let (browser, _) = example();
         let public = browser.public.to_sec1_bytes();
         assert!(BrowserKeys::read(&public, &[0; 16]).is_some());

@@ -4,9 +4,11 @@
 use gatehouse_agents::Approval;
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::id::ApprovalId;
-use gatehouse_domain::{DeliveryStatus, Scope, Timestamp};
+use gatehouse_domain::{DeliveryStatus, PushSubscriptionId, Scope, Timestamp};
 use gatehouse_webhooks::Delivery;
 use serde::Serialize;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The longest text of a notification in characters, as in the page.
@@ -16,17 +18,22 @@ const KEPT: Duration = Duration::from_hours(24);
 /// How long at least a push service keeps the message that closes a notification.
 const CLOSES_FOR: Duration = Duration::from_mins(1);
 
+/// The browsers that show the notification of an approval, as far as the gateway knows.
+pub(super) type ShownBy = Arc<Mutex<HashSet<PushSubscriptionId>>>;
+
 /// A notification.
 #[derive(Clone, Debug)]
 pub(super) struct Notice {
     /// At a push service, a newer notice replaces one with the same topic. At most 32 characters of base64url.
     pub(super) topic: String,
-    /// When the notice is of no more use.
+    /// When the notice is no longer useful.
     pub(super) until: Timestamp,
     pub(super) is_urgent: bool,
     /// What a device needs to receive it: a scope, and a method that returns the same.
     pub(super) needs: (Scope, &'static str),
     pub(super) text: Text,
+    /// Of an approval: asking fills it, and closing reads it.
+    shown_by: ShownBy,
 }
 
 /// The text for the service worker.
@@ -68,7 +75,7 @@ fn approval_topic(id: &ApprovalId) -> String {
 }
 
 impl Notice {
-    pub(super) fn asked(asked: &Approval) -> Self {
+    pub(super) fn asked(asked: &Approval, shown_by: ShownBy) -> Self {
         Self {
             topic: approval_topic(&asked.id),
             until: asked.expires_at,
@@ -82,11 +89,17 @@ impl Notice {
                 url: Some(format!("/chat/{}", asked.session)),
                 waiting: None,
             },
+            shown_by,
         }
     }
 
     /// Closes the notification of a call that would have waited until `expires_at`.
-    pub(super) fn closed(id: &ApprovalId, expires_at: Timestamp, now: Timestamp) -> Self {
+    pub(super) fn closed(
+        id: &ApprovalId,
+        expires_at: Timestamp,
+        shown_by: ShownBy,
+        now: Timestamp,
+    ) -> Self {
         Self {
             topic: approval_topic(id),
             until: expires_at.max(now.after(CLOSES_FOR)),
@@ -100,6 +113,7 @@ impl Notice {
                 url: None,
                 waiting: None,
             },
+            shown_by,
         }
     }
 
@@ -127,6 +141,7 @@ impl Notice {
                 url: Some(format!("/deliveries/{}", delivery.id)),
                 waiting: None,
             },
+            shown_by: ShownBy::default(),
         })
     }
 
@@ -144,12 +159,36 @@ impl Notice {
                 url: Some("/inbox".to_owned()),
                 waiting: None,
             },
+            shown_by: ShownBy::default(),
         }
     }
 
     /// Whether the notice only closes a notification.
     pub(super) fn is_closing(&self) -> bool {
         self.text.kind == Kind::Closed
+    }
+
+    /// Closing concerns only browsers that show the notification: a message that shows nothing counts against the
+    /// gateway in the other ones.
+    pub(super) fn concerns(&self, browser: &PushSubscriptionId) -> bool {
+        let shown_by = self.shown_by.lock();
+        !self.is_closing()
+            || shown_by
+                .unwrap_or_else(PoisonError::into_inner)
+                .contains(browser)
+    }
+
+    pub(super) fn set_shown(&self, browser: &PushSubscriptionId, is_shown: bool) {
+        if self.is_closing() {
+            return;
+        }
+        let shown_by = self.shown_by.lock();
+        let mut shown_by = shown_by.unwrap_or_else(PoisonError::into_inner);
+        if is_shown {
+            shown_by.insert(browser.clone());
+        } else {
+            shown_by.remove(browser);
+        }
     }
 
     pub(super) fn is_about_approval(&self) -> bool {
@@ -208,7 +247,8 @@ mod tests {
     fn closing_is_kept_while_the_call_would_have_waited_and_for_a_minute_at_least() {
         let id = ApprovalId::from_text("apr_1");
         let at = Timestamp::from_millis;
-        let until = |expires_at| Notice::closed(&id, at(expires_at), at(0)).until;
+        let until =
+            |expires_at| Notice::closed(&id, at(expires_at), ShownBy::default(), at(0)).until;
         assert_eq!(until(60_001), at(60_001));
         assert_eq!(until(59_999), at(60_000));
     }

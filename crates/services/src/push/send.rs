@@ -1,7 +1,7 @@
 //! Sends notices to the push services. Each node sends what it sees itself, so one node sends each notice.
 
 use super::encrypt::{self, OneTime};
-use super::notice::Notice;
+use super::notice::{Notice, ShownBy};
 use super::subscriptions::browser_keys;
 use super::vapid;
 use crate::Services;
@@ -23,13 +23,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// The wait before a notice is sent again, unless the push service asks for another one.
+/// The wait before a notice is sent again the first time. It doubles each time.
 const WAIT: Duration = Duration::from_secs(10);
 /// After this time, a notice is no longer sent again.
 const GIVE_UP: Duration = Duration::from_hours(1);
 /// How long a push service may take to answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Apple withdraws the permission after messages that show nothing, so none that closes a notification goes there.
+/// How long a newer notice waits for the attempts that are under way.
+const GRACE: Duration = Duration::from_secs(1);
+/// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows nothing
+/// if the user has dismissed the notification, so none goes there.
 const SHOWS_ALWAYS: &str = "push.apple.com";
 
 /// The newest notice of each topic that is being sent.
@@ -72,7 +75,7 @@ enum Sent {
     Done,
     /// The browser no longer has the subscription.
     Gone,
-    /// Repeat it after this time.
+    /// Repeat it after this time at the earliest.
     Later(Duration),
 }
 
@@ -86,33 +89,37 @@ impl Services {
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {
             // The calls that were announced, until they are resolved.
-            let mut asked: HashMap<ApprovalId, Timestamp> = HashMap::new();
+            let mut asked: HashMap<ApprovalId, (Timestamp, ShownBy)> = HashMap::new();
             loop {
-                let now = services.clock.now();
                 // What was missed is in the lists of the web UI.
                 let notice = tokio::select! {
                     event = events.recv() => match event {
                         Ok(AgentEvent::ApprovalRequested(call)) => {
-                            asked.insert(call.id.clone(), call.expires_at);
-                            Some(Notice::asked(&call))
+                            let shown_by = ShownBy::default();
+                            asked.insert(call.id.clone(), (call.expires_at, shown_by.clone()));
+                            Some(Notice::asked(&call, shown_by))
                         }
-                        Ok(AgentEvent::ApprovalResolved(call)) => asked
-                            .remove(&call.id)
-                            .map(|expires_at| Notice::closed(&call.id, expires_at, now)),
+                        Ok(AgentEvent::ApprovalResolved(call)) => {
+                            asked.remove(&call.id).map(|(expires_at, shown_by)| {
+                                let now = services.clock.now();
+                                Notice::closed(&call.id, expires_at, shown_by, now)
+                            })
+                        }
                         Ok(_) => None,
                         Err(RecvError::Lagged(_)) => {
-                            asked.retain(|_, expires_at| *expires_at > now);
+                            let now = services.clock.now();
+                            asked.retain(|_, (expires_at, _)| *expires_at > now);
                             None
                         }
                         Err(RecvError::Closed) => return,
                     },
                     changed = deliveries.recv() => match changed {
-                        Ok(delivery) => Notice::of_delivery(&delivery, now),
+                        Ok(delivery) => Notice::of_delivery(&delivery, services.clock.now()),
                         Err(RecvError::Lagged(_)) => None,
                         Err(RecvError::Closed) => return,
                     },
                     message = inbox.recv() => match message {
-                        Ok(message) => Some(Notice::of_message(&message, now)),
+                        Ok(message) => Some(Notice::of_message(&message, services.clock.now())),
                         Err(RecvError::Lagged(_)) => None,
                         Err(RecvError::Closed) => return,
                     },
@@ -128,17 +135,20 @@ impl Services {
         tasks.spawn(work);
     }
 
-    /// Sends the newest notice of a topic until each push service has answered. A newer one ends the repeats.
+    /// Sends the newest notice of a topic until each push service has answered. A newer one ends the repeats, and the
+    /// attempts that take long.
     async fn send_topic(&self, mut newest: watch::Receiver<Arc<Notice>>) {
         loop {
             let notice = Arc::clone(&newest.borrow_and_update());
-            let waiting = self.send_first(&notice).await;
-            let repeats = waiting
-                .iter()
-                .map(|(live, wait)| self.repeat(live, &notice, *wait));
+            let mut newer = newest.clone();
+            let replaced = async {
+                if newer.changed().await.is_ok() {
+                    tokio::time::sleep(GRACE).await;
+                }
+            };
             tokio::select! {
-                _ = join_all(repeats) => {}
-                _ = newest.changed() => newest.mark_changed(),
+                () = self.send_to_all(&notice) => {}
+                () = replaced => {}
             }
             if self.push.topics.end(&notice.topic, &newest) {
                 return;
@@ -146,60 +156,76 @@ impl Services {
         }
     }
 
-    /// Sends a notice once to each browser. Returns the browsers to repeat it for.
-    async fn send_first(&self, notice: &Notice) -> Vec<(LivePushSubscription, Duration)> {
+    async fn send_to_all(&self, notice: &Notice) {
         let live = match self.live_pushes().await {
             Ok(live) => live,
             Err(error) => {
                 tracing::warn!(%error, "notifications were not sent");
-                return Vec::new();
+                return;
             }
         };
-        let live = live
-            .into_iter()
-            .filter(|live| self.may_receive(live, notice));
-        let sends = live.map(|live| async move {
-            match self.send_once(&live, notice).await {
-                Sent::Later(wait) => Some((live, wait)),
-                Sent::Done | Sent::Gone => None,
-            }
-        });
-        join_all(sends).await.into_iter().flatten().collect()
+        let waiting = self.waiting(notice).await;
+        let sends = live
+            .iter()
+            .filter(|live| self.may_receive(live, notice))
+            .map(|live| self.send_to(live, notice, waiting));
+        join_all(sends).await;
+    }
+
+    /// How many tool calls wait for approval, if the notice is about them.
+    async fn waiting(&self, notice: &Notice) -> Option<usize> {
+        if !notice.is_about_approval() {
+            return None;
+        }
+        let waiting = self.agents.list_approvals().await.ok()?;
+        Some(waiting.len())
     }
 
     fn may_receive(&self, live: &LivePushSubscription, notice: &Notice) -> bool {
         let (scope, method) = notice.needs;
         let device = live.row.device_id.as_ref();
-        device.is_none_or(|id| self.auth.device_may_receive(id, scope, method))
+        let is_allowed = device.is_none_or(|id| self.auth.device_may_receive(id, scope, method));
+        is_allowed && notice.concerns(&live.row.id)
     }
 
-    async fn repeat(&self, live: &LivePushSubscription, notice: &Notice, first: Duration) {
+    /// Sends a notice to a browser, and again while the push service does not take it.
+    async fn send_to(&self, live: &LivePushSubscription, notice: &Notice, waiting: Option<usize>) {
         let last = self.clock.now().after(GIVE_UP).min(notice.until);
-        let mut wait = first;
-        loop {
+        let mut repeats = 0;
+        let mut sent = self.send_once(live, notice, waiting).await;
+        while let Sent::Later(asked) = sent {
+            let wait = wait_after(repeats, asked);
             if self.clock.now().after(wait) >= last {
                 return;
             }
             tokio::time::sleep(wait).await;
+            repeats += 1;
             // The session or device may have ended meanwhile.
-            let Ok(all) = self.live_pushes().await else {
-                continue;
+            sent = match self.live_pushes().await {
+                Ok(all) if all.iter().any(|known| known.row == live.row) => {
+                    if !self.may_receive(live, notice) {
+                        return;
+                    }
+                    self.send_once(live, notice, self.waiting(notice).await)
+                        .await
+                }
+                Ok(_) => return,
+                Err(_) => Sent::Later(Duration::ZERO),
             };
-            let is_live = all.iter().any(|known| known.row == live.row);
-            if !is_live || !self.may_receive(live, notice) {
-                return;
-            }
-            match self.send_once(live, notice).await {
-                Sent::Later(next) => wait = next,
-                Sent::Done | Sent::Gone => return,
-            }
         }
     }
 
-    async fn send_once(&self, live: &LivePushSubscription, notice: &Notice) -> Sent {
-        let Some(request) = self.request(live, notice).await else {
+    async fn send_once(
+        &self,
+        live: &LivePushSubscription,
+        notice: &Notice,
+        waiting: Option<usize>,
+    ) -> Sent {
+        let Some(request) = self.request(live, notice, waiting) else {
             return Sent::Done;
         };
+        // A newer notice can end this attempt after the push service took the notice.
+        notice.set_shown(&live.row.id, true);
         let sent = self.outbound.send(AddressSource::Public, request).await;
         let now = self.clock.now();
         let sent = sent.map(|response| {
@@ -212,6 +238,9 @@ impl Services {
             Ok((200..=299, _)) => {}
             Ok((status, _)) => tracing::warn!(%id, status, "a push service refused a notification"),
             Err(error) => tracing::warn!(%id, %error, "a notification was not sent"),
+        }
+        if !matches!(sent, Ok((200..=299, _))) {
+            notice.set_shown(id, false);
         }
         let sent = outcome(sent);
         if sent == Sent::Gone {
@@ -227,20 +256,18 @@ impl Services {
     }
 
     /// Returns `None` if the notice must not be sent to this browser.
-    async fn request(
+    fn request(
         &self,
         live: &LivePushSubscription,
         notice: &Notice,
+        waiting: Option<usize>,
     ) -> Option<reqwest::Request> {
         let url = Url::parse(&live.row.endpoint).ok()?;
         if notice.is_closing() && url.host_str()?.ends_with(SHOWS_ALWAYS) {
             return None;
         }
         let mut text = notice.text.clone();
-        if notice.is_about_approval() {
-            let waiting = self.agents.list_approvals().await.ok();
-            text.waiting = waiting.map(|waiting| waiting.len());
-        }
+        text.waiting = waiting;
         let keys = browser_keys(&live.row.p256dh, &live.row.auth_secret).ok()?;
         let once = OneTime {
             key: vapid::new_key(&*self.random),
@@ -275,10 +302,16 @@ impl Services {
 fn outcome(sent: Result<(u16, Option<Duration>), OutboundError>) -> Sent {
     match sent {
         Ok((404 | 410, _)) => Sent::Gone,
-        Ok((408 | 429 | 500..=599, asked)) => Sent::Later(asked.unwrap_or(WAIT)),
-        Err(error) if error.is_retryable() => Sent::Later(WAIT),
+        Ok((408 | 429 | 500..=599, asked)) => Sent::Later(asked.unwrap_or_default()),
+        Err(error) if error.is_retryable() => Sent::Later(Duration::ZERO),
         Ok(_) | Err(_) => Sent::Done,
     }
+}
+
+/// The wait after this many repeats: what the push service asked for, or longer.
+fn wait_after(repeats: u32, asked: Duration) -> Duration {
+    WAIT.saturating_mul(2_u32.saturating_pow(repeats))
+        .max(asked)
 }
 
 #[cfg(test)]
@@ -295,16 +328,27 @@ mod tests {
             (404, Sent::Gone),
             (410, Sent::Gone),
             (413, Sent::Done),
-            (429, Sent::Later(WAIT)),
-            (500, Sent::Later(WAIT)),
-            (503, Sent::Later(WAIT)),
+            (429, Sent::Later(Duration::ZERO)),
+            (500, Sent::Later(Duration::ZERO)),
+            (503, Sent::Later(Duration::ZERO)),
         ] {
             assert_eq!(outcome(Ok((status, None))), expected, "{status}");
         }
         let asked = Duration::from_secs(7);
         assert_eq!(outcome(Ok((429, Some(asked)))), Sent::Later(asked));
-        assert_eq!(outcome(Err(OutboundError::Timeout)), Sent::Later(WAIT));
+        assert_eq!(
+            outcome(Err(OutboundError::Timeout)),
+            Sent::Later(Duration::ZERO)
+        );
         let refused = outcome(Err(OutboundError::RefusedAddress));
         assert_eq!(refused, Sent::Done);
+    }
+
+    #[test]
+    fn the_wait_doubles_and_is_never_shorter_than_the_push_service_asks_for() {
+        let wait = |repeats, asked| wait_after(repeats, Duration::from_secs(asked)).as_secs();
+        assert_eq!([0, 1, 2].map(|repeats| wait(repeats, 0)), [10, 20, 40]);
+        assert_eq!([9, 10, 11].map(|asked| wait(0, asked)), [10, 10, 11]);
+        assert!(wait(u32::MAX, 0) >= GIVE_UP.as_secs());
     }
 }

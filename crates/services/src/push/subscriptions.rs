@@ -95,7 +95,7 @@ pub enum PushError {
     TooMany,
     #[error("the subscription does not exist")]
     NotFound,
-    #[error("only its own subscription")]
+    #[error("the caller may remove only its own subscription")]
     NotOwn,
     #[error(transparent)]
     Store(#[from] StoreError),

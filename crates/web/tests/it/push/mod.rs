@@ -3,13 +3,14 @@
 mod service;
 
 use crate::chat::with_model_and;
-use crate::steps::light_owner;
+use crate::steps::{light_owner, new_session, stopped_clock};
 use crate::webhooks::{made, send};
 use gatehouse_domain::{DeviceId, Scope};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
-use service::{PushService, Pushed, seconds_until};
-use std::time::Duration;
+use service::{NEVER, PushService, Pushed, seconds_until};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Receiver;
 
 const ALLOW_PRIVATE: (&str, &str) = ("SERVICE_NETWORK__ALLOW_PRIVATE", "true");
@@ -25,6 +26,13 @@ fn options() -> Options {
 async fn next(pushed: &mut Receiver<Pushed>) -> Pushed {
     let next = tokio::time::timeout(Duration::from_secs(20), pushed.recv());
     next.await.expect("a message within 20 seconds").unwrap()
+}
+
+/// Waits for the message that [`message`] put into the inbox.
+async fn next_is(pushed: &mut Receiver<Pushed>, text: &str) {
+    let next = next(pushed).await.text;
+    let body = next["body"].as_str().unwrap();
+    assert!(body.contains(&format!("{text:?}")), "{body}");
 }
 
 async fn listed(owner: &Actor) -> Value {
@@ -130,13 +138,13 @@ async fn a_subscription_that_the_push_service_does_not_know_is_deleted() {
         service.subscribe(&server, &owner, "session as_owner").await;
         service.answers.lock().unwrap().push_back((status, None));
         message(&server, &owner, "hello").await;
-        while !listed(&owner).await["subscriptions"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-        {
-            tokio::task::yield_now().await;
-        }
+        let deleted = async {
+            while listed(&owner).await["subscriptions"] != json!([]) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let deleted = tokio::time::timeout(Duration::from_secs(20), deleted).await;
+        deleted.expect("the subscription is deleted within 20 seconds");
     }
 }
 
@@ -145,19 +153,128 @@ async fn a_push_service_that_cannot_take_a_message_gets_it_again() {
     let (server, owner) = light_owner(options()).await;
     let (service, mut pushed) = PushService::start().await;
     service.subscribe(&server, &owner, "session as_owner").await;
-    let busy = [(429, Some("1")), (503, Some("0"))];
-    service.answers.lock().unwrap().extend(busy);
+    // The gateway waits for ten seconds anyway.
+    service.answers.lock().unwrap().push_back((429, Some("0")));
+    let before = Instant::now();
     message(&server, &owner, "hello").await;
     assert_eq!(next(&mut pushed).await.text["kind"], "inbox");
-    assert_eq!(service.answered.lock().unwrap().as_slice(), [429, 503, 201]);
+    assert!(before.elapsed() >= Duration::from_secs(10));
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [429, 201]);
     let kept = listed(&owner).await;
     assert_eq!(kept["subscriptions"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
+async fn an_answer_goes_only_to_browsers_that_took_the_question() {
+    let (server, owner) = with_model_and(&[ALLOW_PRIVATE]).await;
+    let (service, mut pushed) = PushService::start().await;
+    let (refuses, mut refused) = PushService::start().await;
+    refuses.answers.lock().unwrap().push_back((400, None));
+    let own = credential(&owner).await;
+    service.subscribe(&server, &owner, &own).await;
+    refuses.subscribe(&server, &owner, &own).await;
+    let asked = json!({ "text": "calculate 1+1" });
+    owner.rpc("chat.send", asked).await.unwrap();
+    assert_eq!(next(&mut pushed).await.text["kind"], "approval");
+    let waiting = owner.rpc("approval.list", json!({})).await.unwrap();
+    let answer = json!({ "id": waiting["approvals"][0]["id"], "allow": false });
+    owner.rpc("approval.resolve", answer).await.unwrap();
+    assert_eq!(next(&mut pushed).await.text["kind"], "closed");
+    message(&server, &owner, "hello").await;
+    assert_eq!(next(&mut refused).await.text["kind"], "inbox");
+    assert_eq!(refuses.answered.lock().unwrap().as_slice(), [400, 201]);
+}
+
+#[tokio::test]
+async fn a_message_is_kept_for_a_day_from_when_it_comes() {
+    let clock = stopped_clock();
+    let (server, owner) = light_owner(options().clock(Arc::clone(&clock))).await;
+    let (service, mut pushed) = PushService::start().await;
+    let device = json!({ "label": "phone", "only": ["inbox.list"] });
+    let device = owner.rpc("pairing.create", device).await.unwrap();
+    let own = format!("device {}", device["id"].as_str().unwrap());
+    service.subscribe(&server, &owner, &own).await;
+    clock.advance(Duration::from_hours(30));
+    let hello = json!({ "id": "inbox", "text": "hello" });
+    owner.rpc("channels.test", hello).await.unwrap();
+    assert_eq!(next(&mut pushed).await.ttl, 86_400);
+}
+
+#[tokio::test]
+async fn a_slow_push_service_does_not_delay_the_next_message_to_others() {
+    let (server, owner) = light_owner(options()).await;
+    let (service, mut pushed) = PushService::start().await;
+    let (slow, _unused) = PushService::start().await;
+    slow.answers.lock().unwrap().push_back((NEVER, None));
+    for service in [&service, &slow] {
+        service.subscribe(&server, &owner, "session as_owner").await;
+    }
+    message(&server, &owner, "1").await;
+    next_is(&mut pushed, "1").await;
+    message(&server, &owner, "2").await;
+    // The time limit of a request is ten seconds.
+    let second = tokio::time::timeout(Duration::from_secs(7), next_is(&mut pushed, "2"));
+    second.await.expect("the second message within 7 seconds");
+}
+
+/// Sends two messages to the inbox and returns when `pushed` got both. The second is sent after the attempts for the first.
+async fn two_messages(server: &TestServer, owner: &Actor, pushed: &mut Receiver<Pushed>) {
+    for text in ["1", "2"] {
+        message(server, owner, text).await;
+        next_is(pushed, text).await;
+    }
+}
+
+#[tokio::test]
+async fn no_message_goes_to_a_browser_whose_session_ended() {
+    let server = TestServer::start(options()).await;
+    let owner = server.set_up().await;
+    let other = new_session(&server).await;
+    let (service, _pushed) = PushService::start().await;
+    let ended = credential(&other).await;
+    service.subscribe(&server, &owner, &ended).await;
+    let (live, mut pushed) = PushService::start().await;
+    let own = credential(&owner).await;
+    live.subscribe(&server, &owner, &own).await;
+    other.post("/api/auth/logout", json!({})).await.expect(200);
+    two_messages(&server, &owner, &mut pushed).await;
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [0; 0]);
+}
+
+#[tokio::test]
+async fn a_message_is_not_sent_again_after_the_session_ended() {
+    let server = TestServer::start(options()).await;
+    let owner = server.set_up().await;
+    let other = new_session(&server).await;
+    let (service, mut ended_pushed) = PushService::start().await;
+    let ended = credential(&other).await;
+    service.subscribe(&server, &owner, &ended).await;
+    let (live, mut pushed) = PushService::start().await;
+    let own = credential(&owner).await;
+    live.subscribe(&server, &owner, &own).await;
+    for busy in [&service, &live] {
+        busy.answers.lock().unwrap().push_back((503, None));
+    }
+    message(&server, &owner, "busy").await;
+    let refused = async {
+        while service.answered.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(20), refused).await;
+    refused.expect("an attempt within 20 seconds");
+    other.post("/api/auth/logout", json!({})).await.expect(200);
+    // The other browser gets it again.
+    next_is(&mut pushed, "busy").await;
+    two_messages(&server, &owner, &mut pushed).await;
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [503]);
+    assert!(ended_pushed.try_recv().is_err());
+}
+
+#[tokio::test]
 async fn a_subscription_ends_with_its_session() {
     let (server, owner) = TestServer::with_owner().await;
-    let other = crate::steps::new_session(&server).await;
+    let other = new_session(&server).await;
     let (service, _pushed) = PushService::start().await;
     let new = new_subscription(&service.keys(), 1);
     let made = other.rpc("push.subscribe", new.clone()).await.unwrap();
@@ -222,6 +339,10 @@ async fn a_device_gets_what_it_may_read_until_it_is_revoked() {
     owner.rpc("pairing.revoke", revoke).await.unwrap();
     assert_eq!(listed(&owner).await["subscriptions"], json!([]));
     assert_eq!(may(&id), [false, false, false]);
+    let (live, mut live_pushed) = PushService::start().await;
+    live.subscribe(&server, &owner, "session as_owner").await;
+    two_messages(&server, &owner, &mut live_pushed).await;
+    assert_eq!(service.answered.lock().unwrap().as_slice(), [201]);
 }
 
 #[tokio::test]
@@ -309,6 +430,6 @@ async fn the_key_stays_the_same_after_a_restart() {
     let (server, owner) = TestServer::with_owner().await;
     let key = listed(&owner).await["public_key"].clone();
     let server = server.restart().await;
-    let owner = crate::steps::new_session(&server).await;
+    let owner = new_session(&server).await;
     assert_eq!(listed(&owner).await["public_key"], key);
 }

@@ -24,6 +24,9 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+/// A status that means that the service does not answer.
+pub(super) const NEVER: u16 = 0;
+
 /// A message that the service accepted.
 #[derive(Debug)]
 pub(super) struct Pushed {
@@ -252,6 +255,9 @@ async fn receive(
         (None, Ok(_)) => (201, String::new()),
     };
     service.answered.lock().unwrap().push(status);
+    if status == NEVER {
+        std::future::pending::<()>().await;
+    }
     let mut response = (StatusCode::from_u16(status).unwrap(), why).into_response();
     if let Some((_, Some(wait))) = planned {
         let headers = response.headers_mut();
