@@ -5,7 +5,8 @@ use crate::sample::wide;
 
 /// Blocks per second: the first samples of a stream are encoded after 100 ms.
 const BLOCKS_A_SECOND: u32 = 10;
-/// The block sizes of streams that every player supports (RFC 9639, sections 7 and 8.2).
+/// The smallest block size (RFC 9639, section 8.2), and the largest that the streamable subset allows up to 48 kHz
+/// (section 7).
 const MIN_BLOCK: u32 = 16;
 const MAX_BLOCK: u32 = 4_608;
 /// The highest order of the fixed predictors (section 9.2.5).

@@ -147,7 +147,7 @@ impl Services {
                 }
             };
             tokio::select! {
-                () = self.send_to_all(&notice) => {}
+                () = self.push_to_all(&notice) => {}
                 () = replaced => {}
             }
             if self.push.topics.end(&notice.topic, &newest) {
@@ -156,7 +156,7 @@ impl Services {
         }
     }
 
-    async fn send_to_all(&self, notice: &Notice) {
+    async fn push_to_all(&self, notice: &Notice) {
         let live = match self.live_pushes().await {
             Ok(live) => live,
             Err(error) => {
@@ -168,7 +168,7 @@ impl Services {
         let sends = live
             .iter()
             .filter(|live| self.may_receive(live, notice))
-            .map(|live| self.send_to(live, notice, waiting));
+            .map(|live| self.push_to(live, notice, waiting));
         join_all(sends).await;
     }
 
@@ -189,7 +189,7 @@ impl Services {
     }
 
     /// Sends a notice to a browser, and again while the push service does not take it.
-    async fn send_to(&self, live: &LivePushSubscription, notice: &Notice, waiting: Option<usize>) {
+    async fn push_to(&self, live: &LivePushSubscription, notice: &Notice, waiting: Option<usize>) {
         let last = self.clock.now().after(GIVE_UP).min(notice.until);
         let mut repeats = 0;
         let mut sent = self.send_once(live, notice, waiting).await;

@@ -10,7 +10,8 @@ use futures_util::stream::{self, BoxStream};
 use gatehouse_outbound::event_stream::{Event, EventStream};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// The most bytes of one event.
 const MAX_EVENT_BYTES: usize = 1 << 20;
@@ -31,12 +32,19 @@ enum Sent {
     #[serde(rename = "transcript.text.done")]
     Done {
         text: String,
+        #[serde(default, deserialize_with = "known_usage")]
         usage: Option<TokenUsage>,
     },
     #[serde(rename = "error")]
     Error,
     #[serde(other)]
     Other,
+}
+
+/// Ignores a usage of another form, such as seconds of audio: the transcript is usable without it.
+fn known_usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TokenUsage>, D::Error> {
+    let usage = Value::deserialize(from)?;
+    Ok(serde_json::from_value(usage).ok())
 }
 
 /// A stream that is being read.
@@ -57,7 +65,7 @@ pub(super) async fn begun(
 ) -> Result<TranscriptStream, VoiceError> {
     let mut reading = Reading {
         provider,
-        body,
+        body: body.fuse().boxed(),
         events: EventStream::new(MAX_EVENT_BYTES),
         bytes: Bytes::new(),
         received: 0,
@@ -92,25 +100,30 @@ impl Reading {
                         return Ok(piece);
                     }
                 }
-                None => self.read().await?,
+                None if self.read().await? => {}
+                None => {
+                    // Some servers omit the blank line after the last event. Half an event has no piece.
+                    let last = self.events.end().ok().flatten();
+                    let piece = last.and_then(|event| self.piece(&event).ok().flatten());
+                    return piece.ok_or_else(|| {
+                        VoiceError::failed(self.provider, "closed the connection early", true)
+                    });
+                }
             }
         }
     }
 
-    async fn read(&mut self) -> Result<(), VoiceError> {
+    /// `false` at the end of the body.
+    async fn read(&mut self) -> Result<bool, VoiceError> {
         let Some(bytes) = self.body.next().await else {
-            return Err(VoiceError::failed(
-                self.provider,
-                "closed the connection early",
-                true,
-            ));
+            return Ok(false);
         };
         self.bytes = bytes?;
         self.received += self.bytes.len();
         if self.received > MAX_TEXT_ANSWER_BYTES {
             return Err(self.failed("returned a response that is too large"));
         }
-        Ok(())
+        Ok(true)
     }
 
     fn piece(&self, event: &Event) -> Result<Option<TranscriptPiece>, VoiceError> {
@@ -129,5 +142,42 @@ impl Reading {
 
     const fn failed(&self, reason: &'static str) -> VoiceError {
         VoiceError::failed(self.provider, reason, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn pieces(body: &'static str) -> Vec<Result<TranscriptPiece, VoiceError>> {
+        let body = stream::iter([Ok(Bytes::from_static(body.as_bytes()))]).boxed();
+        match begun("p", body).await {
+            Ok(stream) => stream.collect().await,
+            Err(error) => vec![Err(error)],
+        }
+    }
+
+    #[tokio::test]
+    async fn the_last_event_counts_without_a_blank_line_and_with_any_usage() {
+        let done = r#"data: {"type":"transcript.text.done","text":"a","usage":{"type":"duration","seconds":1}}"#;
+        let read = pieces(done).await;
+        let [Ok(TranscriptPiece::Done { text, usage: None })] = read.as_slice() else {
+            panic!("{read:?}");
+        };
+        assert_eq!(text, "a");
+    }
+
+    #[tokio::test]
+    async fn half_an_event_is_a_connection_that_closed_early() {
+        for body in ["", r#"data: {"type":"transcript.te"#, "data: [DONE]"] {
+            let read = pieces(body).await;
+            let [Err(error)] = read.as_slice() else {
+                panic!("{read:?}");
+            };
+            assert!(
+                error.to_string().contains("closed the connection early"),
+                "{error}"
+            );
+        }
     }
 }
