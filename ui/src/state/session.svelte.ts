@@ -4,7 +4,6 @@ import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
 import { setHooks } from '../client/hooks';
 import { askVault, facts, learn } from './facts.svelte';
-import { endPush } from './own-push';
 import { mayGo } from './place.svelte';
 
 export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable';
@@ -119,7 +118,8 @@ export async function logOut(): Promise<void> {
     if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) throw error;
   }
   // The push service may still hold notifications.
-  await Promise.race([endPush().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 2_000))]);
+  const ended = import('./own-push').then(({ endPush }) => endPush()).catch(() => undefined);
+  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 2_000))]);
   store(false);
   session.ended = false;
   windows.postMessage('logout');
