@@ -96,7 +96,7 @@ impl Services {
                     event = events.recv() => match event {
                         Ok(AgentEvent::ApprovalRequested(call)) => {
                             let shown_by = ShownBy::default();
-                            asked.insert(call.id.clone(), (call.expires_at, shown_by.clone()));
+                            asked.insert(call.id.clone(), (call.expires_at, Arc::clone(&shown_by)));
                             Some(Notice::asked(&call, shown_by))
                         }
                         Ok(AgentEvent::ApprovalResolved(call)) => {

@@ -2658,7 +2658,7 @@ export interface Interface {
       result: Done;
     };
     /**
-     * Sends notifications to a browser through its push service until the caller's session or device ends. Repeating the call changes nothing.
+     * Sends notifications to a browser through its push service until the caller's session or device ends. Repeating the call with the same keys by the same caller changes nothing.
      */
     'push.subscribe': {
       params: {
