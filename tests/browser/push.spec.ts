@@ -92,7 +92,8 @@ test.describe('with the permission', () => {
     await home.rpc('push.unsubscribe', { id: own?.id });
     await page.reload();
     await expect(choice(page)).not.toBeChecked();
-    await expect(page.getByText('Gatehouse no longer lists it')).toBeVisible();
+    const messages = page.getByRole('region', { name: 'Messages' });
+    await expect(messages.getByText('Gatehouse no longer lists it')).toBeVisible();
     await expect.poll(() => subscription(page)).toBeNull();
     await expect.poll(() => listed(home)).toEqual([]);
   });
