@@ -1,6 +1,6 @@
 //! Rate limits for unauthenticated clients.
 
-use crate::steps::{PATIENT, light_owner, log_in, stopped_clock};
+use crate::steps::{PATIENT, behind_trusted_proxy, light_owner, log_in, stopped_clock};
 use gatehouse_domain::ManualClock;
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, Reply, Socket, TestServer};
