@@ -159,13 +159,11 @@ impl Auth {
         if self.misses_are_final(map.is_complete()) {
             return false;
         }
-        match input.class {
-            Some(class) => self.would_refuse(class, input.client).is_none(),
-            None => {
-                let throttle = &self.0.throttle;
-                throttle.admit(ThrottleClass::LookUp, input.client).is_ok()
-            }
-        }
+        let Some(class) = input.class else {
+            let throttle = &self.0.throttle;
+            return throttle.admit(ThrottleClass::LookUp, input.client).is_ok();
+        };
+        self.would_refuse(class, input.client).is_none()
     }
 
     pub(crate) async fn look_up_session(

@@ -174,7 +174,8 @@ mod tests {
             ("-", Some("wav"), Ok(Some("wav"))),
             ("a.raw", Some("pcm"), Ok(Some("pcm"))),
             ("a.mp3", Some("wav"), Ok(Some("wav"))),
-            ("a.flac", None, Err(())),
+            ("a.flac", None, Ok(Some("flac"))),
+            ("a.aiff", None, Err(())),
         ] {
             let found = format_of(Some(Path::new(output)), asked.map(str::to_owned));
             let found = found.map_err(|message| assert!(message.contains(".oga"), "{message}"));

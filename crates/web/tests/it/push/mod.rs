@@ -168,11 +168,11 @@ async fn a_push_service_that_cannot_take_a_message_gets_it_again() {
 async fn an_answer_goes_only_to_browsers_that_took_the_question() {
     let (server, owner) = with_model_and(&[ALLOW_PRIVATE]).await;
     let (service, mut pushed) = PushService::start().await;
-    let (refuses, mut refused) = PushService::start().await;
-    refuses.answers.lock().unwrap().push_back((400, None));
+    let (second, mut second_pushed) = PushService::start().await;
+    second.answers.lock().unwrap().push_back((400, None));
     let own = credential(&owner).await;
     service.subscribe(&server, &owner, &own).await;
-    refuses.subscribe(&server, &owner, &own).await;
+    second.subscribe(&server, &owner, &own).await;
     let asked = json!({ "text": "calculate 1+1" });
     owner.rpc("chat.send", asked).await.unwrap();
     assert_eq!(next(&mut pushed).await.text["kind"], "approval");
@@ -181,8 +181,8 @@ async fn an_answer_goes_only_to_browsers_that_took_the_question() {
     owner.rpc("approval.resolve", answer).await.unwrap();
     assert_eq!(next(&mut pushed).await.text["kind"], "closed");
     message(&server, &owner, "hello").await;
-    assert_eq!(next(&mut refused).await.text["kind"], "inbox");
-    assert_eq!(refuses.answered.lock().unwrap().as_slice(), [400, 201]);
+    assert_eq!(next(&mut second_pushed).await.text["kind"], "inbox");
+    assert_eq!(second.answered.lock().unwrap().as_slice(), [400, 201]);
 }
 
 #[tokio::test]
