@@ -93,10 +93,14 @@ fn mcp_servers(settings: &Settings, keys: &WrittenKeys<'_>) -> BTreeMap<String, 
         let config::McpServer::Url { url, headers } = server else {
             continue;
         };
+        let Ok(written) = keys.written_mcp_server(name) else {
+            headers.clear();
+            continue;
+        };
         if let Some(config::McpServer::Url {
             url: written,
             headers: own,
-        }) = keys.written_mcp_server(name)
+        }) = written
             && written.origin() != url.origin()
         {
             let is_own = |name: &String, value: &SecretString| {
@@ -189,13 +193,15 @@ mod tests {
 
     #[test]
     fn headers_of_an_mcp_server_do_not_follow_an_address_that_was_set_at_run_time() {
-        let layers = layers(&[
-            ("SERVICE_MCP__SERVERS__FAR__URL", "https://mcp.example/a"),
-            (
-                "SERVICE_MCP__SERVERS__FAR__HEADERS",
-                "x-key=given,x-other=1",
-            ),
-        ]);
+        let directory = tempfile::tempdir().unwrap();
+        let file = "[mcp.servers.far]\nurl = \"https://mcp.example/a\"\n\
+                    headers = { x-key = \"given\", x-other = \"1\" }";
+        std::fs::write(directory.path().join("gatehouse.toml"), file).unwrap();
+        let invocation = Invocation {
+            data_dir: Some(directory.path().to_path_buf()),
+            ..Default::default()
+        };
+        let layers = Layers::load(&Environment::from_pairs([("", ""); 0]), &invocation).unwrap();
         let names = |rows: &[(&str, serde_json::Value)]| {
             let made = tools_settings(&resolved(&layers, rows), &layers);
             match made.mcp_servers.get("far") {

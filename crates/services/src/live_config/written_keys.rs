@@ -13,6 +13,9 @@ pub(super) struct WrittenKeys<'a> {
     written: Option<Resolved>,
 }
 
+/// The written settings are invalid.
+pub(super) struct Invalid;
+
 impl<'a> WrittenKeys<'a> {
     pub(super) fn new(now: &'a Resolved, layers: &Layers) -> Self {
         let warn =
@@ -38,9 +41,10 @@ impl<'a> WrittenKeys<'a> {
         matches!((written, now), (Some(own), Some(now)) if own.admits(&now))
     }
 
-    /// The MCP server in the written settings.
-    pub(super) fn written_mcp_server(&self, name: &str) -> Option<&McpServer> {
-        self.written.as_ref()?.settings.mcp.servers.get(name)
+    /// The MCP server in the written settings, or an error if these are invalid.
+    pub(super) fn written_mcp_server(&self, name: &str) -> Result<Option<&McpServer>, Invalid> {
+        let written = self.written.as_ref().ok_or(Invalid)?;
+        Ok(written.settings.mcp.servers.get(name))
     }
 }
 
