@@ -1,5 +1,6 @@
 // Tool calls that wait for approval, on pages other than their conversation.
 import { violations } from './fixtures/axe';
+import { holdConnection } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
 import { expect, test } from './fixtures/test';
 
@@ -92,12 +93,7 @@ test.describe('an agent', () => {
 });
 
 test('an approval that is asked for before the page is live is shown', async ({ home, page }) => {
-  let connect: () => void = () => {};
-  const connected = new Promise<void>((resolve) => (connect = resolve));
-  await page.routeWebSocket(/\/ws\//, async (socket) => {
-    await connected;
-    socket.connectToServer();
-  });
+  const connect = await holdConnection(page);
   const listed = page.waitForResponse((response) => response.request().postData()?.includes('approval.list') ?? false);
   await page.goto('/deliveries');
   await listed;

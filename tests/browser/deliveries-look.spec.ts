@@ -1,7 +1,7 @@
 // Looking closer at deliveries: compared payloads, saved filters, a period chosen in the chart, live rows under a pattern.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { isLive } from './fixtures/entering';
+import { holdConnection, isLive } from './fixtures/entering';
 import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
 import { expect, test, type Gateway } from './fixtures/test';
 
@@ -24,6 +24,18 @@ test('a payload is compared with the previous one of its kind', async ({ home, p
   await page.goto(`/deliveries/${first.body.delivery_id}?tab=payload`);
   await page.getByRole('button', { name: 'Compare' }).click();
   await expect(page.getByText('There is no earlier delivery of this kind.')).toBeVisible();
+});
+
+test('a delivery that comes before the page is live is listed', async ({ home, page }) => {
+  const hook = await inbox(home);
+  await deliver(home, hook, pullRequest(7), { event: 'pull_request' });
+  const connect = await holdConnection(page);
+  await page.goto('/deliveries');
+  await expect(rows(page)).toHaveCount(1);
+  await deliver(home, hook, pullRequest(8), { event: 'pull_request' });
+  connect();
+  await isLive(page);
+  await expect(rows(page)).toHaveCount(2);
 });
 
 test('filters are saved under a name, and show the same list again', async ({ home, page }) => {

@@ -70,7 +70,7 @@ pub enum ReachProblem {
     Tls,
     /// The connection ended before the answer did.
     Interrupted,
-    /// The answer is not of this process, nor of another node of its database.
+    /// The answer does not come from this process or from another node of its database.
     OtherServer,
     /// The answer is a redirect or an error.
     Status,

@@ -18,7 +18,7 @@ pub(super) struct Health {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
-    /// The proof that this process answers, if it or another node of its database asks the question of the query.
+    /// Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is asking.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
 }

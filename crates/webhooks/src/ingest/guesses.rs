@@ -34,7 +34,7 @@ impl RateKey for Key {
 pub(crate) struct Guesses {
     clock: Arc<dyn Clock>,
     table: Mutex<Table>,
-    /// The counts of all nodes, if there may be several.
+    /// The counts of all nodes; `None` on SQLite.
     shared: Option<Arc<RateLeases<Key>>>,
 }
 

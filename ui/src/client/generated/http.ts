@@ -1221,7 +1221,7 @@ export interface components {
         Health: {
             status: string;
             version?: string | null;
-            /** @description The proof that this process answers, if it or another node of its database asks the question of the query. */
+            /** @description Proves that this node belongs to the deployment. Present if the query has the question that one of its nodes is asking. */
             answer?: string | null;
         };
         /** @description The response to a probe. */

@@ -20,7 +20,6 @@ class Conversations {
   #visible: Conversation | null = null;
   #early: Heard[] = [];
   #beginning = 0;
-  #wasOpen = false;
 
   constructor() {
     socket.on('chat.message', (params) => this.#hear({ event: 'chat.message', params }));
@@ -34,12 +33,10 @@ class Conversations {
       this.#lose();
       this.#reload();
     });
-    this.#wasOpen = socket.isOpen;
     socket.watch((state) => {
       if (state === 'lost') this.#lose();
-      if (state !== 'open') return;
-      if (this.#wasOpen) this.#reload();
-      this.#wasOpen = true;
+      // Events before this moment were missed.
+      if (state === 'open') this.#reload();
     });
   }
 

@@ -107,7 +107,6 @@ export class DeliveryList {
 
   /** Subscribes to live changes. Returns a function that unsubscribes. */
   follow(): () => void {
-    let wasLost = false;
     const again = throttle(() => void this.reload(), ASKED_AGAIN_MS);
     const ends = [
       socket.on('webhooks.delivery', (delivery) => {
@@ -119,10 +118,9 @@ export class DeliveryList {
       // Under load the gateway sends this event instead of one per delivery.
       socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
       socket.watch((state) => {
-        if (state === 'lost') wasLost = true;
-        // Events were missed; or HTTP refused the list because the vault is sealed, which the socket does
-        // not.
-        else if (state === 'open' && (wasLost || this.error)) void this.reload();
+        // Events before this moment were missed. HTTP may also have refused the list because the vault is sealed, which
+        // the socket does not.
+        if (state === 'open') void this.reload();
       }),
     ];
     return () => {
