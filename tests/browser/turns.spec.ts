@@ -174,7 +174,8 @@ test('drafts survive a reload, each in its conversation, and end with the logout
   await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeVisible();
-  expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  // The logout loads the page again.
+  await expect(async () => expect(await page.evaluate(() => sessionStorage.length)).toBe(0)).toPass();
 });
 
 test('a session that began with a recording is named after its first message', async ({ home }) => {
