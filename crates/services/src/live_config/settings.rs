@@ -192,6 +192,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test without async code")]
     fn headers_of_an_mcp_server_do_not_follow_an_address_that_was_set_at_run_time() {
         let directory = tempfile::tempdir().unwrap();
         let file = "[mcp.servers.far]\nurl = \"https://mcp.example/a\"\n\
