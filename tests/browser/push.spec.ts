@@ -261,6 +261,8 @@ async function delivery(page: Page): Promise<(text: object) => Promise<void>> {
   const { registrationId, scopeURL } = await registration;
   const { origin } = new URL(scopeURL);
   return async (text) => {
+    // A navigation to another process ends it.
+    await session.send('ServiceWorker.enable');
     await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(text) });
   };
 }
