@@ -204,6 +204,8 @@ impl Session<'_> {
         npm.args(["test"]).current_dir(folder);
         npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
         npm.env("GATEHOUSE_TEST_BINARY", binary);
+        // The summary quotes errors.
+        npm.env("FORCE_COLOR", "0");
         self.report
             .step("browser", || run_command(&mut npm).context("npm test"));
         match browser::troubles(folder) {

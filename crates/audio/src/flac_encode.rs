@@ -5,9 +5,9 @@ use crate::sample::wide;
 
 /// Blocks per second: the first samples of a stream are encoded after 100 ms.
 const BLOCKS_A_SECOND: u32 = 10;
-/// The smallest block size (RFC 9639, section 8.2), and the largest that the streamable subset allows up to 48 kHz
-/// (section 7).
+/// The smallest block size (RFC 9639, section 8.2).
 const MIN_BLOCK: u32 = 16;
+/// The largest block size of the streamable subset up to 48 kHz (section 7).
 const MAX_BLOCK: u32 = 4_608;
 /// The highest order of the fixed predictors (section 9.2.5).
 const MAX_ORDER: usize = 4;
@@ -26,13 +26,12 @@ pub struct FlacEncode {
     waiting: Vec<i16>,
     /// Samples per block.
     block: usize,
-    /// Blocks written.
+    /// The number of blocks that are encoded.
     blocks: u32,
 }
 
 impl FlacEncode {
-    /// An encoder for samples at `rate`, below 2^20 per second. `samples` is the length of the sound, if it is
-    /// known.
+    /// An encoder for samples at `rate`, below 2^20 per second. `samples` is the length of the sound, if known.
     pub fn new(rate: u32, samples: Option<usize>) -> Self {
         let block = (rate / BLOCKS_A_SECOND).clamp(MIN_BLOCK, MAX_BLOCK);
         let samples = samples.map_or(0, wide);

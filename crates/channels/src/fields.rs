@@ -2,9 +2,10 @@
 
 use crate::ChannelsError;
 use crate::signature;
+use gatehouse_domain::is_connection_header;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
 use lettre::message::{Mailbox, Mailboxes};
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -18,22 +19,6 @@ pub(crate) const INBOUND: &str = "inbound";
 pub(crate) const AGENT: &str = "agent_id";
 const MAX_CHARACTERS: usize = 4096;
 const MAX_HEADERS: usize = 32;
-
-/// Header names that HTTP or the signature uses.
-const OWN_HEADERS: [&str; 12] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "proxy-authorization",
-    "proxy-connection",
-];
 
 /// How a field's value is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +290,8 @@ fn header_object(headers: &Map<String, Value>) -> Result<Option<Value>, String> 
         let value = value.as_str().ok_or("each value must be a text")?;
         let lower = HeaderName::from_bytes(name.as_bytes())
             .map_err(|_| "a header's name has letters, digits and hyphens".to_owned())?;
-        if OWN_HEADERS.contains(&lower.as_str()) || lower.as_str().starts_with("webhook-") {
+        let is_own = lower == CONTENT_TYPE || lower.as_str().starts_with("webhook-");
+        if is_own || is_connection_header(lower.as_str()) {
             return Err(format!("the header `{lower}` is set by Gatehouse"));
         }
         if value.len() > MAX_CHARACTERS || HeaderValue::from_str(value).is_err() {

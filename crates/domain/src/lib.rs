@@ -4,6 +4,7 @@
 pub mod actor;
 pub mod address;
 pub mod clock;
+pub mod connection_headers;
 pub mod delivery_status;
 pub mod env_names;
 pub mod error_code;
@@ -25,6 +26,7 @@ pub mod zone;
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use connection_headers::is_connection_header;
 pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
 pub use id::{

@@ -149,7 +149,7 @@ impl Services {
 
     async fn tell(self: &Arc<Self>, notice: Notice, stop: &CancellationToken, sends: &TaskTracker) {
         let name = self.name_of(&notice.webhook).await;
-        // Retention may have deleted it meanwhile.
+        // Retention may have deleted it in the meantime.
         let delivery = self.webhooks.delivery(notice.delivery.as_str()).await.ok();
         let (summary, error) = delivery.map_or_else(Default::default, |delivery| {
             (

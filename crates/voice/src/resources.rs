@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use gatehouse_domain::Random;
 use gatehouse_outbound::{AddressSource, Outbound, OutboundError};
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, header};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
@@ -120,16 +120,17 @@ impl Resources {
     }
 }
 
-/// A header value of `before` followed by the key, marked as sensitive to keep it out of logs. `None` without
-/// a key, which self-hosted servers may not need.
-pub(crate) fn key_header(
-    section: &str,
-    id: &str,
+/// Adds a header of `before` followed by the key, marked as sensitive to keep it out of logs. Without a key, which
+/// self-hosted servers may not need, returns the request as it is.
+pub(crate) fn with_key(
+    request: RequestBuilder,
+    header: HeaderName,
+    (section, id): (&str, &str),
     key: Option<&SecretString>,
     before: &str,
-) -> Result<Option<HeaderValue>, VoiceError> {
+) -> Result<RequestBuilder, VoiceError> {
     let Some(key) = key else {
-        return Ok(None);
+        return Ok(request);
     };
     let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
     let mut value = value.map_err(|_| {
@@ -139,7 +140,7 @@ pub(crate) fn key_header(
         )
     })?;
     value.set_sensitive(true);
-    Ok(Some(value))
+    Ok(request.header(header, value))
 }
 
 /// Appends a path to a base URL and removes the query.

@@ -2,7 +2,7 @@
 
 use super::proxy::check_header;
 use crate::value::{InvalidValue, MAX_ENTRIES, check_line, check_secret};
-use gatehouse_domain::ModelFacts;
+use gatehouse_domain::{ModelFacts, is_connection_header};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -10,16 +10,6 @@ use std::collections::BTreeMap;
 const MAX_TOKENS: u64 = 1_000_000_000;
 /// The highest price of a million tokens.
 const MAX_PRICE: f64 = 1_000_000.0;
-
-/// Headers that the gateway or the HTTP client sets.
-const RESERVED: [&str; 6] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "transfer-encoding",
-    "upgrade",
-];
 
 fn table(value: &Value) -> Result<&Map<String, Value>, InvalidValue> {
     let table = value.as_object();
@@ -80,7 +70,7 @@ pub(crate) fn headers(value: &Value) -> Result<Value, InvalidValue> {
     let mut checked = Map::new();
     for (name, value) in table(value)? {
         let name = check_header(name)?;
-        if RESERVED.contains(&name.as_str()) {
+        if name == "content-type" || is_connection_header(&name) {
             return Err(InvalidValue::new("this header cannot be set"));
         }
         let text = value

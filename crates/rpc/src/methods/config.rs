@@ -3,7 +3,7 @@
 use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_auth::AuthIdentity;
 use gatehouse_config::{
-    Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
+    McpServer, Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
     key_needs_admin, key_needs_step_up,
 };
 use gatehouse_domain::{Actor, Problem, Scope};
@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use url::Url;
 
 pub const GET: Method = method!(
     "config.get",
@@ -161,6 +162,7 @@ impl From<ChangeError> for Problem {
 /// Stores and applies changes if the caller may make all of them. Every method that changes a setting uses
 /// this function.
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
+    let values = without_headers_of_moved(call, values);
     let auth = &call.services.auth;
     for (key, _) in &values {
         if key_needs_admin(key) {
@@ -172,6 +174,33 @@ pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<
     }
     store_changes(&call.services, &call.identity, call.actor(), values).await?;
     call.services.apply_settings().await
+}
+
+/// Removes the headers of an MCP server whose URL gets another origin, unless they are changed as well. Headers often
+/// contain a key, which belongs to the origin. Headers that are fixed stay; `services` does not send them.
+fn without_headers_of_moved(call: &Call, values: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let config = &call.services.config;
+    let resolved = config.resolved();
+    let headers_of_moved = |(key, value): &(String, Value)| {
+        let name = key.strip_prefix("mcp.servers.")?.strip_suffix(".url")?;
+        let Some(McpServer::Url { url: now, .. }) = resolved.settings.mcp.servers.get(name) else {
+            return None;
+        };
+        let url = value.as_str().and_then(|url| Url::parse(url).ok());
+        let moves = url.is_none_or(|url| url.origin() != now.origin());
+        moves.then(|| format!("mcp.servers.{name}.headers"))
+    };
+    let removed = values
+        .iter()
+        .filter_map(headers_of_moved)
+        .filter(|headers| {
+            let is_given = values.iter().any(|(key, _)| key == headers);
+            !is_given && config.layers().fixed_by(headers).is_none()
+        });
+    // First, because a server without a URL has no headers.
+    let mut all: Vec<_> = removed.map(|headers| (headers, Value::Null)).collect();
+    all.extend(values);
+    all
 }
 
 /// Like [`change`], but skips keys that are fixed at exactly the requested value.

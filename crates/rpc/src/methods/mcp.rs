@@ -6,14 +6,13 @@ mod shown;
 use super::config::change;
 use super::page::{PageParams, by_name};
 use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
-use gatehouse_config::McpServer as Configured;
+
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use shown::{McpServer, is_fixed, shown};
-use url::Url;
 
 pub const LIST: Method = method!(
     "mcp.list",
@@ -218,14 +217,12 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
         None if is_replaced => Some(Value::Null),
         value => value,
     };
-    // Headers often contain a key, which belongs to the origin.
-    let moves = to_command || moves_to(&call, &name, params.url.as_ref());
     let values = [
         ("command", cleared(to_url, params.command)),
         ("url", cleared(to_command, params.url)),
         ("args", cleared(to_url, params.args)),
         ("env", cleared(to_url, params.env)),
-        ("headers", cleared(moves, params.headers)),
+        ("headers", params.headers),
     ];
     let values = values.into_iter();
     let values = values.filter_map(|(last, value)| Some((key(&name, last), value?)));
@@ -236,18 +233,6 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     change(&call, values).await?;
     let started = mcp.restart(&name).await;
     Ok(shown(&call.services, started.map_err(to_problem)?))
-}
-
-/// Whether the URL has another origin than the server's current one.
-fn moves_to(call: &Call, name: &str, url: Option<&Value>) -> bool {
-    let url = url
-        .and_then(Value::as_str)
-        .and_then(|url| Url::parse(url).ok());
-    let resolved = call.services.config.resolved();
-    match (resolved.settings.mcp.servers.get(name), url) {
-        (Some(Configured::Url { url: now, .. }), Some(url)) => now.origin() != url.origin(),
-        _ => false,
-    }
 }
 
 async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Problem> {

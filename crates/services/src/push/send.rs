@@ -29,6 +29,8 @@ const WAIT: Duration = Duration::from_secs(10);
 const GIVE_UP: Duration = Duration::from_hours(1);
 /// How long a push service may take to answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time between two notices of a topic that many events share, such as failed deliveries. The last one is sent.
+const PAUSE: Duration = Duration::from_secs(5);
 /// How long a newer notice waits for the attempts that are under way.
 const GRACE: Duration = Duration::from_secs(1);
 /// Safari ends a subscription after three messages that show nothing. A message that closes a notification shows nothing
@@ -149,6 +151,9 @@ impl Services {
             tokio::select! {
                 () = self.push_to_all(&notice) => {}
                 () = replaced => {}
+            }
+            if !notice.is_about_approval() {
+                tokio::time::sleep(PAUSE).await;
             }
             if self.push.topics.end(&notice.topic, &newest) {
                 return;

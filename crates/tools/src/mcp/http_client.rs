@@ -134,39 +134,6 @@ impl HttpClient {
             Err(error) => Err(self.clean(error)),
         }
     }
-
-    /// Sends a message with its secrets.
-    async fn send(
-        &self,
-        uri: &str,
-        message: ClientJsonRpcMessage,
-        session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
-        custom_headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
-        let call = match &message {
-            JsonRpcMessage::Request(request) => Some(request.id.clone()),
-            _ => None,
-        };
-        let prepared = self.prepare(uri, custom_headers);
-        let prepared = match (prepared.await, call) {
-            (Ok(prepared), _) => prepared,
-            (Err(reason), Some(call)) => {
-                let refusal = refusal(call, reason);
-                return Ok(StreamableHttpPostResponse::Json(refusal, None));
-            }
-            (Err(reason), None) => return Err(refused(reason)),
-        };
-        let sent = self.inner.post_message_with_max_sse_event_size(
-            prepared.uri,
-            message,
-            session_id,
-            auth_header,
-            prepared.headers,
-            self.max_event_bytes,
-        );
-        self.clean_response(sent.await)
-    }
 }
 
 impl StreamableHttpClient for HttpClient {
@@ -184,10 +151,24 @@ impl StreamableHttpClient for HttpClient {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
+        let prepared = match (self.prepare(&uri, custom_headers).await, &call) {
+            (Ok(prepared), _) => prepared,
+            (Err(reason), Some(call)) => {
+                let refusal = refusal(call.clone(), reason);
+                return Ok(StreamableHttpPostResponse::Json(refusal, None));
+            }
+            (Err(reason), None) => return Err(refused(reason)),
+        };
         let max_bytes = self.max_event_bytes;
-        let response = self
-            .send(&uri, message, session_id, auth_header, custom_headers)
-            .await;
+        let sent = self.inner.post_message_with_max_sse_event_size(
+            prepared.uri,
+            message,
+            session_id,
+            auth_header,
+            prepared.headers,
+            max_bytes,
+        );
+        let response = self.clean_response(sent.await);
         let Some(call) = call else {
             return response;
         };

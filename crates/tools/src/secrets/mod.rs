@@ -6,6 +6,7 @@ mod redactor;
 use arc_swap::ArcSwap;
 use gatehouse_agents::{Audience, ToolError};
 use gatehouse_config::ToolSecret;
+use gatehouse_domain::is_connection_header;
 use gatehouse_secrets::{SecretKind, Secrets, Status};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -22,20 +23,8 @@ const OPEN: &str = "{{secret:";
 const CLOSE: &str = "}}";
 /// The shortest value that is sent. A shorter one could not be removed from a response without damaging it.
 const MIN_BYTES: usize = 8;
-/// Headers of the connection (RFC 9110, section 7.6.1) and those that the client sets.
-const RESERVED: [&str; 11] = [
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
+/// Headers that the client sets.
+const RESERVED: [&str; 2] = ["accept-encoding", "user-agent"];
 
 /// The secrets that requests may contain.
 #[derive(Clone)]
@@ -221,7 +210,7 @@ fn percent_encoded(value: &str) -> String {
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ToolError> {
     let name = name.parse::<HeaderName>().ok().filter(|name| {
         let name = name.as_str();
-        !RESERVED.contains(&name) && !name.starts_with("proxy-") && !name.starts_with("sec-")
+        !RESERVED.contains(&name) && !is_connection_header(name) && !name.starts_with("sec-")
     });
     // The value may contain a secret, so the error does not repeat it.
     let name = name.ok_or_else(|| ToolError::new("One of these headers cannot be set."))?;

@@ -18,7 +18,7 @@
 use super::{SttCall, SttProvider, SttResult, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, LANGUAGE, MODEL, hosted, setting};
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{Resources, join, with_key};
 use futures_util::FutureExt;
 use gatehouse_audio::Kind;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -57,13 +57,17 @@ pub(super) const PROVIDER: SttProvider = SttProvider {
 async fn listen(resources: &Resources, call: &SttCall) -> Result<SttResult, VoiceError> {
     let mut url = join(transcriptions::address(call)?, "listen");
     url.query_pairs_mut().extend_pairs(query(call));
-    let mut request = resources
+    let request = resources
         .post(url)
         .header(CONTENT_TYPE, label::label(call).1)
         .body(call.audio.clone());
-    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "Token ")? {
-        request = request.header(AUTHORIZATION, key);
-    }
+    let request = with_key(
+        request,
+        AUTHORIZATION,
+        ("stt", ID),
+        call.key.as_ref(),
+        "Token ",
+    )?;
     let response = resources.send(ID, request).await?;
     let answer = resources.text(ID, response).await?;
     let answer: Answer = reading::json(ID, &answer)?;

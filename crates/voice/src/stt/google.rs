@@ -24,7 +24,7 @@ mod pieces;
 use super::{MIB, SttCall, SttProvider, SttResult, hint, only_wav, transcriptions};
 use crate::VoiceError;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{Resources, join, with_key};
 use answer::{Answer, Part};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -32,7 +32,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use gatehouse_audio::Kind;
 use pieces::Pieces;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, HeaderName};
 use serde_json::{Value, json};
 
 /// The language if none is requested, as in Google's own examples.
@@ -45,6 +45,7 @@ const MAX_UNCUT_BYTES: usize = 7_400_000;
 const OPUS_RATE: u32 = 48_000;
 
 const ID: &str = "stt_cloud_4";
+const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 pub(super) const PROVIDER: SttProvider = SttProvider {
     about: About {
@@ -99,13 +100,11 @@ async fn recognize(
         "audio": { "content": STANDARD.encode(audio) },
     });
     let url = join(transcriptions::address(call)?, "speech:recognize");
-    let mut request = resources
+    let request = resources
         .post(url)
         .header(CONTENT_TYPE, "application/json")
         .body(body.to_string());
-    if let Some(key) = key_header("stt", ID, call.key.as_ref(), "")? {
-        request = request.header("x-goog-api-key", key);
-    }
+    let request = with_key(request, KEY_HEADER, ("stt", ID), call.key.as_ref(), "")?;
     let response = resources.send(ID, request).await?;
     let answer = resources.text(ID, response).await?;
     Ok(Answer::read(ID, &answer)?.part(shift))

@@ -9,7 +9,7 @@
 
 use super::{SttCall, SttResult, TranscriptStream, events, label, language, pieces_of, reading};
 use crate::VoiceError;
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{self, Resources, join};
 use reqwest::header::AUTHORIZATION;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder, Response};
@@ -83,11 +83,13 @@ pub(super) fn with_key(
     request: RequestBuilder,
     call: &SttCall,
 ) -> Result<RequestBuilder, VoiceError> {
-    let key = key_header("stt", provider, call.key.as_ref(), "Bearer ")?;
-    Ok(match key {
-        Some(key) => request.header(AUTHORIZATION, key),
-        None => request,
-    })
+    resources::with_key(
+        request,
+        AUTHORIZATION,
+        ("stt", provider),
+        call.key.as_ref(),
+        "Bearer ",
+    )
 }
 
 /// The form shares the audio's bytes without copying them.

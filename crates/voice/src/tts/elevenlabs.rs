@@ -21,11 +21,11 @@ use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, 
 use crate::VoiceError;
 use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, MODEL, hosted, setting};
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{Resources, join, with_key};
 use crate::speech::OfferedVoice;
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
-use reqwest::header::ACCEPT;
+use reqwest::header::{ACCEPT, HeaderName};
 use serde_json::{Map, Value, json};
 
 const DEFAULT_VOICE: &str = "JBFqnCBsd6RMkjVDRZzb";
@@ -36,6 +36,7 @@ const SAMPLE_RATE: u32 = 24_000;
 const MAX_VOICE_ID_BYTES: usize = 128;
 
 const ID: &str = "tts_cloud_1";
+const KEY_HEADER: HeaderName = HeaderName::from_static("xi-api-key");
 
 pub(super) const PROVIDER: TtsProvider = TtsProvider {
     about: About {
@@ -78,10 +79,8 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
     let mut url = join(wire::base(call)?, &path);
     url.query_pairs_mut()
         .append_pair("output_format", output_format);
-    let mut request = resources.post(url).header(ACCEPT, accept(encoding));
-    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
-        request = request.header("xi-api-key", key);
-    }
+    let request = resources.post(url).header(ACCEPT, accept(encoding));
+    let request = with_key(request, KEY_HEADER, ("tts", ID), call.key.as_ref(), "")?;
     let body = wire::audio(resources, ID, request.json(&body(call))).await?;
     Ok(Speech { encoding, body })
 }
@@ -90,10 +89,8 @@ async fn voices(
     resources: &Resources,
     endpoint: &Endpoint,
 ) -> Result<Vec<OfferedVoice>, VoiceError> {
-    let mut request = resources.get(wire::of_endpoint(endpoint, "voices")?);
-    if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "")? {
-        request = request.header("xi-api-key", key);
-    }
+    let request = resources.get(wire::of_endpoint(endpoint, "voices")?);
+    let request = with_key(request, KEY_HEADER, ("tts", ID), endpoint.key.as_ref(), "")?;
     wire::voices(resources, ID, request).await
 }
 

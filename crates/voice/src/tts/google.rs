@@ -19,11 +19,12 @@ use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, 
 use crate::VoiceError;
 use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, VOICE, hosted, setting};
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{Resources, join, with_key};
 use crate::speech::OfferedVoice;
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use gatehouse_audio::Format;
+use reqwest::header::HeaderName;
 use serde::Serialize;
 
 /// The vendor requires a language, and every voice family supports this one.
@@ -32,6 +33,7 @@ const DEFAULT_LANGUAGE: &str = "en-US";
 const SAMPLE_RATE: u32 = 24_000;
 
 const ID: &str = "tts_cloud_3";
+const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 pub(super) const PROVIDER: TtsProvider = TtsProvider {
     about: About {
@@ -108,10 +110,8 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
         },
     };
     let url = join(wire::base(call)?, "text:synthesize");
-    let mut request = resources.post(url).json(&body);
-    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "")? {
-        request = request.header("x-goog-api-key", key);
-    }
+    let request = resources.post(url).json(&body);
+    let request = with_key(request, KEY_HEADER, ("tts", ID), call.key.as_ref(), "")?;
     let response = resources.send(ID, request).await?;
     let pieces = resources.pieces(ID, response);
     let body = wire::begun(ID, decoded(pieces)).await?;
@@ -123,10 +123,8 @@ async fn voices(
     resources: &Resources,
     endpoint: &Endpoint,
 ) -> Result<Vec<OfferedVoice>, VoiceError> {
-    let mut request = resources.get(wire::of_endpoint(endpoint, "voices")?);
-    if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "")? {
-        request = request.header("x-goog-api-key", key);
-    }
+    let request = resources.get(wire::of_endpoint(endpoint, "voices")?);
+    let request = with_key(request, KEY_HEADER, ("tts", ID), endpoint.key.as_ref(), "")?;
     wire::voices(resources, ID, request).await
 }
 

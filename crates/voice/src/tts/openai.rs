@@ -19,7 +19,7 @@ use super::{Encoding, Parameter, RequestedOutput, Speech, TtsCall, TtsProvider, 
 use crate::VoiceError;
 use crate::endpoint::Endpoint;
 use crate::provider::{About, BASE_URL, MODEL, OPENAI, VOICE, setting};
-use crate::resources::{Resources, join, key_header};
+use crate::resources::{Resources, join, with_key};
 use crate::speech::OfferedVoice;
 use futures_util::FutureExt;
 use gatehouse_audio::Format;
@@ -102,10 +102,14 @@ async fn speak(resources: &Resources, call: &TtsCall) -> Result<Speech, VoiceErr
             .filter(|_| follows_instructions(model)),
     };
     let url = join(wire::base(call)?, "audio/speech");
-    let mut request = resources.post(url).json(&body);
-    if let Some(key) = key_header("tts", ID, call.key.as_ref(), "Bearer ")? {
-        request = request.header(AUTHORIZATION, key);
-    }
+    let request = resources.post(url).json(&body);
+    let request = with_key(
+        request,
+        AUTHORIZATION,
+        ("tts", ID),
+        call.key.as_ref(),
+        "Bearer ",
+    )?;
     let body = wire::audio(resources, ID, request).await?;
     Ok(Speech { encoding, body })
 }
@@ -117,10 +121,14 @@ async fn voices(
 ) -> Result<Vec<OfferedVoice>, VoiceError> {
     let url = wire::of_endpoint(endpoint, "audio/voices")?;
     if url.host_str() != Some(HOST) {
-        let mut request = resources.get(url);
-        if let Some(key) = key_header("tts", ID, endpoint.key.as_ref(), "Bearer ")? {
-            request = request.header(AUTHORIZATION, key);
-        }
+        let request = resources.get(url);
+        let request = with_key(
+            request,
+            AUTHORIZATION,
+            ("tts", ID),
+            endpoint.key.as_ref(),
+            "Bearer ",
+        )?;
         match wire::voices(resources, ID, request).await {
             Err(VoiceError::Provider {
                 status: None | Some(404 | 405),

@@ -131,6 +131,24 @@ async fn a_failed_delivery_and_a_message_reach_the_browser() {
 }
 
 #[tokio::test]
+async fn of_many_messages_the_first_and_the_last_are_sent() {
+    let (server, owner) = light_owner(options()).await;
+    let (service, mut pushed) = PushService::start().await;
+    service.subscribe(&server, &owner, "session as_owner").await;
+    let say = async |number: usize| {
+        let message = json!({ "id": "inbox", "text": format!("message {number}") });
+        owner.rpc("channels.test", message).await.unwrap();
+    };
+    say(0).await;
+    assert_eq!(next(&mut pushed).await.text["body"], "message 0");
+    for number in 1..20 {
+        say(number).await;
+    }
+    assert_eq!(next(&mut pushed).await.text["body"], "message 19");
+    assert_eq!(service.answered.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn a_subscription_that_the_push_service_does_not_know_is_deleted() {
     for status in [404, 410] {
         let (server, owner) = light_owner(options()).await;

@@ -150,6 +150,33 @@ async fn a_server_is_created_approved_changed_and_deleted() {
 }
 
 #[tokio::test]
+async fn headers_do_not_follow_a_url_to_another_origin() {
+    let (_far, url) = far("Adds.").await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    let headers = async || {
+        let listed = owner.rpc("mcp.list", json!({})).await.unwrap();
+        listed["servers"][0]["headers"].clone()
+    };
+    let other = url.replace("127.0.0.1", "localhost");
+    let made = json!({ "name": "far", "url": url, "headers": { "x-key": "a" } });
+    call("mcp.create", made).await;
+    for change in ["mcp.update", "config.set"] {
+        let moved = |url: &str| match change {
+            "mcp.update" => json!({ "name": "far", "url": url }),
+            _ => json!({ "key": "mcp.servers.far.url", "value": url }),
+        };
+        call(change, moved(&url.replace("/mcp", "/other"))).await;
+        assert_eq!(headers().await, json!(["x-key"]), "{change}");
+        call(change, moved(&other)).await;
+        assert_eq!(headers().await, Value::Null, "{change}");
+        let back = json!({ "name": "far", "url": url, "headers": { "x-key": "a" } });
+        call("mcp.update", back).await;
+        assert_eq!(headers().await, json!(["x-key"]), "{change}");
+    }
+}
+
+#[tokio::test]
 async fn only_a_confirmed_administrator_changes_them() {
     let clock = stopped_clock();
     let options = Options::default().clock(Arc::clone(&clock));
