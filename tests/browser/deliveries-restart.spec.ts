@@ -82,3 +82,24 @@ test('replay with a lost response: the page says that it may be done, and shows 
   await expect(detail(page).getByRole('link', { name: 'Original delivery' })).toHaveAttribute('href', first);
   await expect(rows(page)).toHaveCount(2);
 });
+
+test('a delivery has its style although the style sheet did not load at first', async ({ home, page, complaints }) => {
+  complaints.allow(/ERR_FAILED/);
+  await opened(home, page);
+  const sheet = /\/assets\/Detail-[^/]*\.css$/;
+  await page.route(sheet, (route) => route.abort());
+  const failed = page.waitForEvent('requestfailed', (request) => sheet.test(request.url()));
+  await page.goto('/deliveries');
+  await isLive(page);
+  await failed;
+  await page.unroute(sheet);
+
+  await home.stop();
+  await expect(page.getByText('Live', { exact: true })).toHaveCount(0);
+  await home.run();
+  await isLive(page);
+  await rows(page).click();
+  await expect(detail(page)).toBeVisible();
+  const sheets = await page.evaluate(() => [...document.styleSheets].map((one) => one.href ?? ''));
+  expect(sheets.filter((href) => sheet.test(href))).toHaveLength(1);
+});

@@ -6,6 +6,7 @@ import './design/base.css';
 import './state/language';
 import './state/theme.svelte';
 import Root from './Root.svelte';
+import { forgetFailedStyles } from './client/module';
 import { begin, likelyInside } from './state/session.svelte';
 import { find, movedTo } from './shell/routes';
 
@@ -32,6 +33,7 @@ function typeface(): Promise<unknown> {
   return Promise.race([document.fonts.load('1em "Gatehouse Sans"'), late]).catch(() => undefined);
 }
 
+forgetFailedStyles();
 void Promise.all([load(), typeface()]).then(show);
 void begin();
 

@@ -7,6 +7,7 @@ mod changed;
 mod clients;
 mod doctests;
 mod engines;
+mod nextest;
 mod node;
 mod page;
 mod postgres;
@@ -78,11 +79,14 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     // Built before the Rust code that embeds or reads it.
     let page = session.prepare_page();
     match &args.filter {
-        Some(filter) => session.tests(Some(filter)),
+        Some(filter) => session.tests(&target, Some(filter)),
         None => session.steps(&target, page.as_ref(), browser.as_deref(), &affected)?,
     }
     session.report.finish(strict)
 }
+
+/// The report that `.config/nextest.toml` asks for, in the target directory.
+const JUNIT: &str = "nextest/default/junit.xml";
 
 struct Session<'a> {
     root: &'a Path,
@@ -160,7 +164,7 @@ impl Session<'_> {
             "build",
             &["build", "--locked", "--workspace", "--bins", "--tests"],
         );
-        self.tests(affected.filter().as_deref());
+        self.tests(target, affected.filter().as_deref());
         let tested = doctests::packages(self.root)?;
         for package in tested.into_iter().filter(|name| affected.has(name)) {
             let name = format!("doctests of {package}");
@@ -208,13 +212,10 @@ impl Session<'_> {
         npm.env("FORCE_COLOR", "0");
         self.report
             .step("browser", || run_command(&mut npm).context("npm test"));
-        match browser::troubles(folder) {
-            Ok(found) => found.into_iter().for_each(|test| self.report.trouble(test)),
-            Err(error) => eprintln!("which tests failed is unknown: {error:#}"),
-        }
+        self.report.troubles(browser::troubles(folder));
     }
 
-    fn tests(&mut self, filter: Option<&str>) {
+    fn tests(&mut self, target: &Path, filter: Option<&str>) {
         if find_program("cargo-nextest").is_some() {
             let filter = filter.map(|filter| ["-E", filter]);
             let filter = filter.as_ref().map_or(&[][..], |filter| &filter[..]);
@@ -225,7 +226,12 @@ impl Session<'_> {
                 "--workspace",
                 "--no-fail-fast",
             ];
+            let junit = target.join(JUNIT);
+            let _ = std::fs::remove_file(&junit);
             self.step("tests", &[&all[..], filter].concat());
+            let report = std::fs::read_to_string(&junit).context(JUNIT);
+            self.report
+                .troubles(report.and_then(|report| nextest::troubles(&report)));
         } else {
             let filter = filter.as_slice();
             let all = [

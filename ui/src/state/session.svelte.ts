@@ -3,6 +3,7 @@ import { tick } from 'svelte';
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
 import { setHooks } from '../client/hooks';
+import { moduleOrNull } from '../client/module';
 import { askVault, facts, learn } from './facts.svelte';
 import { mayGo } from './place.svelte';
 
@@ -118,7 +119,9 @@ export async function logOut(): Promise<void> {
     if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) throw error;
   }
   // The push service may still hold notifications.
-  const ended = import('./own-push').then(({ endPush }) => endPush()).catch(() => undefined);
+  const ended = moduleOrNull(() => import('./own-push'))
+    .then((loaded) => loaded?.endPush())
+    .catch(() => undefined);
   await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 2_000))]);
   store(false);
   session.ended = false;

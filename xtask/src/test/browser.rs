@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use super::report::Trouble;
 use super::{apt, node};
 use crate::process::{capture, find_program};
 
@@ -48,18 +49,6 @@ pub fn has_tests(folder: &Path) -> bool {
         .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok())
         .is_some_and(|package| package.pointer("/scripts/test").is_some())
 }
-
-/// A test that did not pass at its first attempt.
-#[derive(Debug, PartialEq)]
-pub struct Trouble {
-    /// Whether a later attempt passed.
-    pub is_flaky: bool,
-    /// "file: title", then the lines of the first attempt's error.
-    pub text: String,
-}
-
-/// Lines of an error that the summary shows: a locator's error names what was expected and what was there.
-const ERROR_LINES: usize = 12;
 
 /// The parts of Playwright's JSON report that name a test and its errors.
 #[derive(Deserialize)]
@@ -115,16 +104,15 @@ fn collect(suite: &Suite, found: &mut Vec<Trouble>) {
             if !is_flaky && test.status != "unexpected" {
                 continue;
             }
-            let mut text = format!("{}: {}", spec.file, spec.title);
             let error = test
                 .results
                 .iter()
                 .find_map(|attempt| attempt.error.as_ref());
-            for line in error.map(lines).unwrap_or_default() {
-                text.push_str("\n    ");
-                text.push_str(&line);
-            }
-            found.push(Trouble { is_flaky, text });
+            found.push(Trouble {
+                is_flaky,
+                name: format!("{}: {}", spec.file, spec.title),
+                error: error.map(lines).unwrap_or_default(),
+            });
         }
     }
     for inner in &suite.suites {
@@ -133,15 +121,13 @@ fn collect(suite: &Suite, found: &mut Vec<Trouble>) {
 }
 
 fn lines(error: &Failure) -> Vec<String> {
+    let place = error.location.as_ref();
+    let place = place.map(|place| format!("at line {}", place.line));
     let message = error.message.as_deref().unwrap_or_default().lines();
-    let message = message
-        .filter(|line| !line.trim().is_empty())
-        .map(str::to_owned);
-    let place = error
-        .location
-        .as_ref()
-        .map(|place| format!("at line {}", place.line));
-    message.take(ERROR_LINES).chain(place).collect()
+    place
+        .into_iter()
+        .chain(message.map(str::to_owned))
+        .collect()
 }
 
 fn find_chromium() -> Option<PathBuf> {
@@ -169,7 +155,10 @@ mod tests {
         collect(&serde_json::from_value(results).unwrap(), &mut found);
         let expected = [(true, "two"), (false, "three")].map(|(is_flaky, title)| Trouble {
             is_flaky,
-            text: format!("a.spec.ts: {title}\n    Expected: 1\n    Received: 0\n    at line 81"),
+            name: format!("a.spec.ts: {title}"),
+            error: ["at line 81", "Expected: 1", "", "Received: 0"]
+                .map(str::to_owned)
+                .to_vec(),
         });
         assert_eq!(found, expected);
     }

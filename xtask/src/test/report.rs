@@ -5,7 +5,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-use super::browser::Trouble;
+/// Lines of an error that the summary shows: a locator's error names what was expected and what was there.
+const ERROR_LINES: usize = 12;
+
+/// A test that did not pass at its first attempt.
+#[derive(Debug, PartialEq)]
+pub struct Trouble {
+    /// Whether a later attempt passed.
+    pub is_flaky: bool,
+    pub name: String,
+    /// The lines of the first attempt's error.
+    pub error: Vec<String>,
+}
 
 /// Collected during the run and printed at the end.
 #[derive(Default)]
@@ -54,14 +65,27 @@ impl Report {
         self.left_out.push(line);
     }
 
-    /// Records a test that did not pass at its first attempt.
-    pub fn trouble(&mut self, test: Trouble) {
+    fn trouble(&mut self, test: Trouble) {
         let list = if test.is_flaky {
             &mut self.flaky
         } else {
             &mut self.failed
         };
-        list.push(test.text);
+        let mut text = test.name;
+        let lines = test.error.iter().filter(|line| !line.trim().is_empty());
+        for line in lines.take(ERROR_LINES) {
+            text.push_str("\n    ");
+            text.push_str(line);
+        }
+        list.push(text);
+    }
+
+    /// Records the tests that did not pass at their first attempt.
+    pub fn troubles(&mut self, tests: Result<Vec<Trouble>>) {
+        match tests {
+            Ok(tests) => tests.into_iter().for_each(|test| self.trouble(test)),
+            Err(error) => eprintln!("which tests failed is unknown: {error:#}"),
+        }
     }
 
     /// Records something that the caller did not want.
@@ -150,6 +174,28 @@ mod tests {
         );
         assert!(with_gap().finish(false).is_ok());
         assert!(with_gap().finish(true).is_err());
+    }
+
+    #[test]
+    fn tests_that_did_not_pass_at_once_are_named_with_the_first_lines_of_their_error() {
+        let mut report = report();
+        let error = (1..=20)
+            .flat_map(|n| [format!("line {n}"), String::new()])
+            .collect();
+        report.trouble(Trouble {
+            is_flaky: true,
+            name: "a.spec.ts: one".to_owned(),
+            error,
+        });
+        let summary = report.summary();
+        assert!(
+            summary.contains("FLAKY       a.spec.ts: one\n    line 1\n    line 2\n"),
+            "{summary}"
+        );
+        assert!(
+            summary.contains("line 12\n") && !summary.contains("line 13"),
+            "{summary}"
+        );
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub(super) struct Answer {
     pub(super) playback: Playback,
     /// How many parts were sent.
     pub(super) parts: u32,
+    /// The result of the turn while its audio is still being sent: nothing of an answer follows it.
+    report: Option<Box<TurnReport>>,
+    /// Whether the result was sent.
     has_ended: bool,
     /// What was heard of an interrupted answer.
     heard: Vec<HeardMessage>,
@@ -70,6 +73,7 @@ impl Conversation {
             spoken: Some(spoken),
             playback: Playback::default(),
             parts: 0,
+            report: None,
             has_ended: false,
             heard: Vec::new(),
         });
@@ -123,27 +127,46 @@ impl Conversation {
                 self.fail(problem);
             }
             Ok(report) => {
-                let failure = |problem: Option<Problem>| problem.map(Failure);
-                self.tell(&Told::Answer {
-                    turn_id: &report.turn_id,
-                    text: &report.text,
-                    stop: report.stop,
-                    audio: report.audio.as_deref(),
-                    usage: report.usage,
-                    error: failure(report.error.clone()),
-                    audio_error: failure(report.audio_error.clone()),
-                });
                 if let Some(answer) = &mut self.answer
                     && answer.number == number
                 {
-                    answer.has_ended = true;
+                    answer.report = Some(report);
+                    self.finish();
+                    return;
                 }
+                self.report(&report);
                 if let Some(at) = self.stopped.iter().position(|a| a.number == number) {
                     let answer = self.stopped.swap_remove(at);
                     self.note(answer);
                 }
             }
         }
+    }
+
+    /// Sends the result of the turn if all of its audio was sent.
+    pub(super) fn finish(&mut self) {
+        let Some(answer) = &mut self.answer else {
+            return;
+        };
+        if !answer.is_speaking()
+            && let Some(report) = answer.report.take()
+        {
+            answer.has_ended = true;
+            self.report(&report);
+        }
+    }
+
+    fn report(&mut self, report: &TurnReport) {
+        let failure = |problem: Option<Problem>| problem.map(Failure);
+        self.tell(&Told::Answer {
+            turn_id: &report.turn_id,
+            text: &report.text,
+            stop: report.stop,
+            audio: report.audio.as_deref(),
+            usage: report.usage,
+            error: failure(report.error.clone()),
+            audio_error: failure(report.audio_error.clone()),
+        });
     }
 
     /// Stops the answer. What was heard of it is stored once its turn has ended.
@@ -167,6 +190,10 @@ impl Conversation {
             turn_id: answer.turn.as_ref(),
             heard: heard.join(" ").trim().to_owned(),
         });
+        if let Some(report) = answer.report.take() {
+            answer.has_ended = true;
+            self.report(&report);
+        }
         if answer.has_ended {
             self.note(answer);
         } else {

@@ -248,6 +248,7 @@ impl Conversation {
                     };
                     self.queue.push_back(TalkOutput::Message(spoken.text()));
                 }
+                self.finish();
             }
         }
     }

@@ -180,3 +180,22 @@ async fn the_first_audio_follows_the_first_sentence_at_once() {
     let took = began.elapsed();
     assert!(took < Duration::from_millis(250), "{took:?}");
 }
+
+#[tokio::test]
+async fn nothing_of_an_answer_follows_its_result() {
+    let harness = Harness::new().await;
+    // More audio than is sent ahead of its playback.
+    let text = "This is a sentence of about a second. ".repeat(5);
+    harness.model.will_say(&[&text]);
+    let mut talking = Talking::start(&harness, json!({})).await;
+    talking.ask().await;
+    talking.until("turn").await;
+    loop {
+        let (_, told) = talking.audio().await;
+        if told["type"] != "part" {
+            assert_eq!(told["type"], "spoken", "{told}");
+            break;
+        }
+    }
+    talking.told("answer").await;
+}

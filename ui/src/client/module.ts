@@ -1,0 +1,18 @@
+// Loading of modules whose absence the page tolerates.
+
+/**
+ * Resolves to the module, or to `null` if it or one of its style sheets does not load.
+ *
+ * Vite treats `import(…).then(…)` as one expression, so handlers that are attached directly never see a style sheet that
+ * failed. That is why this takes a function.
+ */
+export const moduleOrNull = <T>(load: () => Promise<T>): Promise<T | null> => load().catch(() => null);
+
+/** Lets a style sheet that failed load again later: Vite skips those that have an element in the document. */
+export function forgetFailedStyles(): void {
+  const forget = ({ target }: Event) => {
+    if (target instanceof HTMLLinkElement && target.rel === 'stylesheet') target.remove();
+  };
+  // Error events of elements do not bubble.
+  addEventListener('error', forget, { capture: true });
+}
