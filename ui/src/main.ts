@@ -6,7 +6,7 @@ import './design/base.css';
 import './state/language';
 import './state/theme.svelte';
 import Root from './Root.svelte';
-import { forgetFailedStyles } from './client/module';
+import { watchStyles } from './client/module';
 import { begin, likelyInside } from './state/session.svelte';
 import { find, movedTo } from './shell/routes';
 
@@ -33,7 +33,7 @@ function typeface(): Promise<unknown> {
   return Promise.race([document.fonts.load('1em "Gatehouse Sans"'), late]).catch(() => undefined);
 }
 
-forgetFailedStyles();
+watchStyles();
 void Promise.all([load(), typeface()]).then(show);
 void begin();
 
