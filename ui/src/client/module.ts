@@ -8,6 +8,16 @@
  */
 export const moduleOrNull = <T>(load: () => Promise<T>): Promise<T | null> => load().catch(() => null);
 
+/**
+ * Whether the gateway responds. Chromium never requests a module again that failed to load, so a page that lost its
+ * connection asks before it loads one.
+ */
+export const gatewayResponds = (): Promise<boolean> =>
+  fetch('/favicon.ico', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
 /** Lets a style sheet that failed load again later: Vite skips those that have an element in the document. */
 export function forgetFailedStyles(): void {
   const forget = ({ target }: Event) => {

@@ -1,0 +1,31 @@
+// @vitest-environment jsdom
+import { afterEach, expect, test, vi } from 'vitest';
+import { forgetFailedStyles, gatewayResponds, moduleOrNull } from './module';
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('a module that loads is returned, and one that does not load is null', async () => {
+  expect(await moduleOrNull(() => Promise.resolve({ value: 1 }))).toEqual({ value: 1 });
+  expect(await moduleOrNull(() => Promise.reject(new TypeError('Failed to fetch')))).toBeNull();
+});
+
+test('a style sheet that failed is removed, and nothing else', () => {
+  forgetFailedStyles();
+  document.head.innerHTML =
+    '<link rel="stylesheet" href="/a.css"><link rel="stylesheet" href="/b.css"><link rel="icon" href="/i.svg"><script src="/s.js"></script>';
+  const [failed, loaded, icon, script] = [...document.head.children];
+  for (const element of [failed, icon, script]) element?.dispatchEvent(new Event('error'));
+  loaded?.dispatchEvent(new Event('load'));
+  expect([...document.head.children]).toEqual([loaded, icon, script]);
+});
+
+test('the gateway responds unless a proxy answers for it or nothing answers', async () => {
+  const fetched = vi.fn<typeof fetch>();
+  vi.stubGlobal('fetch', fetched);
+  fetched.mockResolvedValueOnce(new Response('<svg/>'));
+  expect(await gatewayResponds()).toBe(true);
+  fetched.mockResolvedValueOnce(new Response('Bad gateway', { status: 502 }));
+  expect(await gatewayResponds()).toBe(false);
+  fetched.mockRejectedValueOnce(new TypeError('Failed to fetch'));
+  expect(await gatewayResponds()).toBe(false);
+});
