@@ -37,3 +37,13 @@ export async function moduleOrNull<T>(load: () => Promise<T>): Promise<T | null>
     return null;
   }
 }
+
+/**
+ * Whether the gateway responds. Chromium never requests a module again that failed to load, so a page that lost its
+ * connection asks before it loads one.
+ */
+export const gatewayResponds = (): Promise<boolean> =>
+  fetch('/favicon.ico', { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
