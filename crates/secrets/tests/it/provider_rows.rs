@@ -171,6 +171,47 @@ async fn without_a_vault_the_files_become_rows_at_the_start() {
     assert_eq!(read(&there, "p").await.as_deref(), Some("sk-old"));
 }
 
+/// Another node may have the same files, or a file could not be removed.
+#[tokio::test]
+async fn a_deleted_key_does_not_come_back_from_an_old_file() {
+    let Some((a, b)) = shared().await else {
+        return;
+    };
+    let old = sqlite_home();
+    let node = old.start().await;
+    set(&node, "p", "sk-old").await;
+    set(&node, "q", "sk-q").await;
+    node.stop().await;
+    let copy_to = |home: &Installation| {
+        std::fs::copy(old.path(FILES[0]), home.path(FILES[0])).unwrap();
+    };
+    copy_to(&a);
+    copy_to(&b);
+    let here = a.start().await;
+    here.secrets
+        .remove_provider_key(actor(), "p")
+        .await
+        .unwrap();
+    here.initialize().await;
+    // Sealed: the file of the other node would serve. Without it, the key may be among the encrypted rows.
+    let there = b.start().await;
+    let found = there.secrets.provider_key("p", &service(URL)).await;
+    assert_eq!(code(found), VaultSealed);
+    there.unlock(PASSWORD).await.unwrap();
+    assert!(!has_files(&b));
+    for node in [&here, &there] {
+        assert_eq!(read(node, "p").await, None);
+        assert_eq!(read(node, "q").await.as_deref(), Some("sk-q"));
+    }
+    // The owner enters it again.
+    set(&there, "p", "sk-new").await;
+    here.stop().await;
+    copy_to(&a);
+    let here = a.start().await;
+    here.unlock(PASSWORD).await.unwrap();
+    assert_eq!(read(&here, "p").await.as_deref(), Some("sk-new"));
+}
+
 /// After `gatehouse move` from PostgreSQL to SQLite, or a restored backup of PostgreSQL.
 #[tokio::test]
 async fn rows_become_files_on_sqlite() {
