@@ -132,6 +132,25 @@ async fn held_deliveries_are_verified_in_order_after_the_unseal_and_as_of_their_
 }
 
 #[tokio::test]
+async fn held_deliveries_go_with_their_webhook() {
+    everywhere(async |database, model| {
+        let harness = Harness::open_with(&database, &model, holding()).await;
+        harness.initialize_vault().await;
+        let one = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        harness.seal().await;
+        for webhook in [&one, &other] {
+            accepted(post(&harness, webhook, &[], "1").await);
+        }
+        let (webhooks, actor) = (&harness.webhooks, Actor::cli());
+        webhooks.delete(&actor, one.id.as_str()).await.unwrap();
+        assert_eq!(held(&harness).await, 1);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_list_says_since_when_deliveries_are_held() {
     everywhere(async |database, model| {
         let harness = Harness::open_with(&database, &model, holding()).await;
