@@ -14,6 +14,8 @@ use tokio::sync::watch;
 
 /// A lease that has not changed for this long is lost. Receiving takes 75 seconds at most.
 const LEASE_MS: u64 = 90_000;
+/// How often the lease is renewed while nothing is received.
+const RENEWED: Duration = Duration::from_secs(10);
 /// How often the lease of another node is looked at.
 const OTHER: Duration = Duration::from_secs(15);
 /// Wait after the first failure in a row, and the longest one.
@@ -101,8 +103,7 @@ impl Receiver {
                 self.state = ReceiverState::default();
                 self.note(Some(why)).await?;
                 // A proxy or the vendor may have answered by mistake. A change of the account does not wait.
-                tokio::time::sleep(STOPPED).await;
-                Ok(())
+                self.wait(STOPPED).await
             }
             Err(ReceiveError::Later { after, why }) => {
                 tracing::warn!(account = self.account.id, why, "nothing was received");
@@ -111,10 +112,29 @@ impl Receiver {
                 self.failures = self.failures.saturating_add(1);
                 let wait = wait.min(BACKOFF.1);
                 // A vendor that asks for no wait at all may fail again at once.
-                tokio::time::sleep(after.map_or(wait, |after| after.max(BACKOFF.0))).await;
-                Ok(())
+                self.wait(after.map_or(wait, |after| after.max(BACKOFF.0)))
+                    .await
             }
         }
+    }
+
+    /// Waits and keeps the lease, because another node must not ask the vendor meanwhile. Ends early if the vault is
+    /// sealed or the lease is lost.
+    async fn wait(&mut self, wait: Duration) -> Result<(), StoreError> {
+        let mut left = wait;
+        while !left.is_zero() {
+            let part = left.min(RENEWED);
+            match tokio::time::timeout(part, self.status.changed()).await {
+                Ok(Err(_)) => return std::future::pending().await,
+                Ok(Ok(())) if *self.status.borrow() == Status::Sealed => return Ok(()),
+                Ok(Ok(())) => continue,
+                Err(_) => left = left.saturating_sub(part),
+            }
+            if !self.claim().await? {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// Whether this node receives the account's messages.

@@ -3,8 +3,13 @@
 use super::attachments::png;
 use super::{blamed, with_model};
 use crate::chat::telegram::{TOKEN, Telegram};
-use gatehouse_testkit::{Actor, PASSWORD, TestServer};
+use crate::steps::light_owner;
+use gatehouse_domain::{Clock, ManualClock, SystemClock};
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A server with a channel of this type, whose ID is the type.
 pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, Actor) {
@@ -285,4 +290,33 @@ async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
     let nobody = json!({ "id": "telegram", "fields": { "agent_id": "nobody" } });
     let refused = blamed(&owner, "channels.update", nobody).await;
     assert_eq!(refused, (json!("INVALID_PARAMS"), json!("agent_id")));
+}
+
+/// Two nodes have the same clock. Node two looks at the lease of node one every 15 seconds.
+#[tokio::test]
+async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let there = database.for_another_node();
+    let system: &dyn Clock = &SystemClock::new();
+    let clock = Arc::new(ManualClock::at(system.now()));
+    let with = |database| {
+        let options = Options::default().database(database);
+        options.clock(Arc::clone(&clock))
+    };
+    let telegram = Telegram::start().await;
+    telegram.limit(600);
+    let (_one, owner) = light_owner(with(database)).await;
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
+    let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
+    owner.rpc("channels.create", account).await.unwrap();
+    inbound_error(&owner, "telegram", "").await;
+    assert_eq!(telegram.refused(), 1);
+    let _two = TestServer::start(with(there)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    // Longer than a lease that is not renewed.
+    clock.advance(Duration::from_secs(100));
+    tokio::time::sleep(Duration::from_secs(16)).await;
+    assert_eq!(telegram.refused(), 1);
 }
