@@ -47,6 +47,13 @@ impl<K: RateKey> Permits<K> {
             permit.set_used(false);
         }
     }
+
+    fn into_used(mut self) -> Self {
+        for permit in &mut self.0 {
+            permit.set_used(true);
+        }
+        self
+    }
 }
 
 impl<K: RateKey> SharedCounts<K> {
@@ -107,7 +114,7 @@ impl<K: RateKey> SharedCounts<K> {
         let failure = match timeout(PATIENCE, work).await {
             Ok(Ok(Ok(decided))) => {
                 self.is_down.store(false, Ordering::Relaxed);
-                return decided;
+                return decided.map(Permits::into_used);
             }
             Ok(Ok(Err(error))) => error.to_string(),
             Ok(Err(error)) => error.to_string(),
@@ -120,6 +127,7 @@ impl<K: RateKey> SharedCounts<K> {
     }
 }
 
+/// Takes permits that count only once the request uses them: it may no longer wait.
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
     count: u32,
@@ -131,9 +139,6 @@ async fn take_all<K: RateKey>(
             Ok(permit) => permits.0.push(permit),
             Err(refused) => return Ok(Err(refused)),
         }
-    }
-    for permit in &mut permits.0 {
-        permit.set_used(true);
     }
     Ok(Ok(permits))
 }
@@ -181,6 +186,30 @@ mod tests {
         assert_eq!(counted, 1);
         drop(turns);
         assert_eq!(taken(Purpose::Load, 2).await, 1);
+        store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_request_that_no_longer_waits_does_not_count() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let store = database.open().await;
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        let tasks = TaskTracker::new();
+        let counts = SharedCounts::new(&store, &clock, &tasks, 60_000);
+        let take = || counts.take(Purpose::Load, 1, vec![(Key(1), 5)]);
+        tokio::select! {
+            biased;
+            _ = take() => panic!("the database was not asked"),
+            () = std::future::ready(()) => {}
+        }
+        tasks.close();
+        tasks.wait().await;
+        for _ in 0..5 {
+            assert_eq!(take().await.unwrap().0.len(), 1);
+        }
+        assert!(take().await.is_err());
         store.close().await;
     }
 }
