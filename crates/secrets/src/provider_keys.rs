@@ -2,7 +2,7 @@
 //! share in a table (see `provider_rows`). Must not know which providers exist.
 
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
-use crate::provider_rows::{Note, ReadableKeys};
+use crate::provider_rows::{Note, ReadableKeys, note_deleted};
 use crate::state::Inner;
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding};
@@ -238,9 +238,9 @@ impl Secrets {
             // The files are not part of a transaction: check the caller's credential before
             // changing them.
             inner.store.check_guard().await?;
-            let removed = match &change {
-                Change::Remove { id } => Some(id.clone()),
-                Change::Set { .. } => None,
+            let (id, is_removed) = match &change {
+                Change::Remove { id } => (id.clone(), true),
+                Change::Set { id, .. } => (id.clone(), false),
             };
             inner.change_files(change).await?;
             inner.provider_keys.send_replace(());
@@ -248,8 +248,11 @@ impl Secrets {
             let write = inner.store.write(move |conn| {
                 Box::pin(async move {
                     // A row that could not be moved into the files must not bring the key back.
-                    if let Some(id) = removed {
+                    if is_removed {
                         conn.delete_provider_key(&id).await?;
+                    } else {
+                        // The files are moved into rows if the installation moves to PostgreSQL.
+                        note_deleted(conn, &id, false, job.now()).await?;
                     }
                     job.note_provider_keys(conn, &note).await
                 })

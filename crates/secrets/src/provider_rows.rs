@@ -28,7 +28,7 @@ async fn deleted_providers(conn: &mut Conn) -> Result<BTreeSet<String>, StoreErr
 }
 
 /// Notes whether the key of a provider is deleted.
-async fn note_deleted(
+pub(crate) async fn note_deleted(
     conn: &mut Conn,
     id: &str,
     is_deleted: bool,

@@ -1,6 +1,7 @@
 //! Provider keys as rows, on a database that nodes share. Left out without PostgreSQL, as `testing` reports.
 
 use crate::harness::{Installation, Node, PASSWORD, actor, code, secret, service, sqlite_home};
+use gatehouse_domain::Clock;
 use gatehouse_domain::ErrorCode::{NotFound, VaultSealed};
 use gatehouse_secrets::Status;
 use gatehouse_store::{ProviderKeyRow, StoreError, testing};
@@ -34,6 +35,23 @@ async fn rows(node: &Node) -> Vec<ProviderKeyRow> {
         .read(|conn| Box::pin(async move { conn.list_provider_keys().await }));
     let rows: Result<_, StoreError> = read.await;
     rows.unwrap()
+}
+
+/// Copies the list of deleted keys to another database.
+async fn copy_settings(from: &Node, to: &Node) {
+    const KEY: &str = "provider_keys_deleted";
+    let read = from
+        .store
+        .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+    let stored: Result<_, StoreError> = read.await;
+    let deleted = stored.unwrap().unwrap();
+    let now = to.clock.now();
+    let write = to.store.write(move |conn| {
+        let deleted = deleted.clone();
+        Box::pin(async move { conn.update_setting(KEY, &deleted, now).await })
+    });
+    let written: Result<(), StoreError> = write.await;
+    written.unwrap();
 }
 
 fn has_files(installation: &Installation) -> bool {
@@ -210,6 +228,35 @@ async fn a_deleted_key_does_not_come_back_from_an_old_file() {
     let here = a.start().await;
     here.unlock(PASSWORD).await.unwrap();
     assert_eq!(read(&here, "p").await.as_deref(), Some("sk-new"));
+}
+
+/// `gatehouse move` copies the settings, and with them which keys were deleted.
+#[tokio::test]
+async fn a_key_that_is_entered_again_on_sqlite_comes_back_to_postgres() {
+    let Some((a, _)) = shared().await else {
+        return;
+    };
+    let node = a.start().await;
+    for id in ["p", "q"] {
+        set(&node, id, "sk-old").await;
+        let removed = node.secrets.remove_provider_key(actor(), id).await;
+        removed.unwrap();
+    }
+    let away = sqlite_home();
+    let there = away.start().await;
+    copy_settings(&node, &there).await;
+    node.stop().await;
+    set(&there, "p", "sk-new").await;
+
+    let node = a.start().await;
+    copy_settings(&there, &node).await;
+    there.stop().await;
+    node.stop().await;
+    std::fs::copy(away.path(FILES[0]), a.path(FILES[0])).unwrap();
+    let node = a.start().await;
+    assert!(!has_files(&a));
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-new"));
+    assert_eq!(read(&node, "q").await, None);
 }
 
 /// After `gatehouse move` from PostgreSQL to SQLite, or a restored backup of PostgreSQL.
