@@ -133,7 +133,8 @@ impl Auth {
                 Ok::<_, AuthError>(())
             })
         });
-        swept.await
+        swept.await?;
+        Ok(inner.secrets.sweep_shares().await?)
     }
 
     /// Writes when credentials and stored secrets were last used: at most once a minute each, or all pending.

@@ -45,7 +45,6 @@ mod sessions;
 mod settings;
 mod setup;
 mod setup_code;
-mod shared_counts;
 mod shared_read;
 mod socket_login;
 mod state;

@@ -4,10 +4,11 @@
 use crate::error::AuthError;
 use crate::password_hash;
 use crate::request_context::RequestContext;
-use crate::shared_counts::Purpose;
 use crate::state::Auth;
+use crate::throttle::RetryAfter;
 use crate::wrong_passwords::{Credential, MAX_WRONG, TryByAll};
 use gatehouse_domain::{ClientKey, Problem};
+use gatehouse_store::Purpose;
 use secrecy::SecretString;
 
 /// The stored hash that a password was verified against. Later writes are conditional on it.
@@ -44,13 +45,13 @@ impl Auth {
         match self
             .0
             .shared_wrong_passwords
-            .take(Purpose::Guesses, key)
+            .take(Purpose::Guesses, 1, key)
             .await
         {
             Ok(everywhere) => Ok(Some(TryByAll { here, everywhere })),
-            Err(wait) => {
+            Err(refused) => {
                 here.give_back();
-                Err(wait.into())
+                Err(RetryAfter::from(refused).into())
             }
         }
     }

@@ -8,10 +8,9 @@ pub(crate) use class::asks_to_upgrade;
 pub use class::{ThrottleClass, class_of, is_ingest};
 
 use crate::client_address::Client;
-use crate::shared_counts::{Permits, Purpose};
 use crate::state::Auth;
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Problem, WindowKey};
-use gatehouse_store::RateKey;
+use gatehouse_store::{Permits, Purpose, RateKey, RateRefused};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of clients tracked separately. Others share one bucket per class.
@@ -25,6 +24,14 @@ pub(crate) const WINDOW_MS: u32 = 60_000;
 pub struct RetryAfter {
     /// The wait in milliseconds, at least 1.
     pub ms: u64,
+}
+
+impl From<RateRefused> for RetryAfter {
+    fn from(refused: RateRefused) -> Self {
+        Self {
+            ms: refused.wait_ms,
+        }
+    }
 }
 
 impl From<RetryAfter> for Problem {
@@ -120,7 +127,10 @@ impl Auth {
     /// The result of [`Auth::admit`] as far as it is known without the database, without counting.
     pub(crate) fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
         match self.0.throttle.decide(class, client, false) {
-            Ok((_, places)) => self.0.shared_throttle.refusal(&shared_buckets(&places)),
+            Ok((_, places)) => {
+                let refused = self.0.shared_throttle.refusal(&shared_buckets(&places));
+                refused.map(RetryAfter::from)
+            }
             Err(wait) => Some(wait),
         }
     }
@@ -137,11 +147,11 @@ impl Auth {
             _ => Purpose::Load,
         };
         let shared = shared_buckets(&here.places);
-        match self.0.shared_throttle.take(purpose, shared).await {
+        match self.0.shared_throttle.take(purpose, 1, shared).await {
             Ok(everywhere) => Ok(ReservedByAll { here, everywhere }),
-            Err(wait) => {
+            Err(refused) => {
                 here.give_back();
-                Err(wait)
+                Err(refused.into())
             }
         }
     }

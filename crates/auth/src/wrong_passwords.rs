@@ -2,10 +2,9 @@
 //! session cannot be used to guess the password. Each attempt reserves a slot before the password
 //! is checked, so concurrent attempts cannot exceed the limit. Does not know what was wrong.
 
-use crate::shared_counts::Permits;
 use crate::throttle::RetryAfter;
 use gatehouse_domain::{Clock, KeyedWindows, WindowKey};
-use gatehouse_store::RateKey;
+use gatehouse_store::{Permits, RateKey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of wrong passwords per credential and window.

@@ -2,13 +2,14 @@
 //! share in a table (see `provider_rows`). Must not know which providers exist.
 
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey};
-use crate::provider_rows::{Note, ReadableKeys};
+use crate::provider_rows::{Note, ReadableKeys, note_deleted};
 use crate::state::Inner;
 use crate::{SecretKind, Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding};
 use gatehouse_vault::{Aad, Status};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
@@ -203,9 +204,15 @@ impl Secrets {
         } else {
             (files, rows)
         };
+        let deleted = if self.0.has_provider_rows() && !other.keys.0.is_empty() {
+            self.0.deleted_providers().await?
+        } else {
+            BTreeSet::new()
+        };
         for (id, entry) in std::mem::take(&mut other.keys.0) {
+            let is_deleted = deleted.contains(&id);
             // An unreadable key is not replaced by one that may be older.
-            if !own.sealed.contains(&id) && !own.damaged.contains(&id) {
+            if !is_deleted && !own.sealed.contains(&id) && !own.damaged.contains(&id) {
                 own.keys.0.entry(id).or_insert(entry);
             }
         }
@@ -231,11 +238,24 @@ impl Secrets {
             // The files are not part of a transaction: check the caller's credential before
             // changing them.
             inner.store.check_guard().await?;
+            let (id, is_removed) = match &change {
+                Change::Remove { id } => (id.clone(), true),
+                Change::Set { id, .. } => (id.clone(), false),
+            };
             inner.change_files(change).await?;
             inner.provider_keys.send_replace(());
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
-                Box::pin(async move { job.note_provider_keys(conn, &note).await })
+                Box::pin(async move {
+                    // A row that could not be moved into the files must not bring the key back.
+                    if is_removed {
+                        conn.delete_provider_key(&id).await?;
+                    } else {
+                        // The files are moved into rows if the installation moves to PostgreSQL.
+                        note_deleted(conn, &id, false, job.now()).await?;
+                    }
+                    job.note_provider_keys(conn, &note).await
+                })
             });
             Ok(write.await?)
         };

@@ -5,15 +5,46 @@ use crate::SecretsError;
 use crate::provider_files::{ProviderFiles, ProviderKey, ProviderKeys};
 use crate::state::Inner;
 use crate::write_secret::{FormedSecret, WhileSealed};
-use gatehouse_domain::Actor;
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{Conn, ProviderKeyRow, StoreError};
 use gatehouse_vault::{Aad, Dek, Status};
 use secrecy::ExposeSecret;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The subject of the change feed.
 const SUBJECT: &str = "provider_keys";
+/// The key in the table of settings with the providers whose row was deleted. An old file of another node must not bring
+/// their keys back.
+const DELETED: &str = "provider_keys_deleted";
+
+async fn deleted_providers(conn: &mut Conn) -> Result<BTreeSet<String>, StoreError> {
+    let stored = conn.find_setting(DELETED).await?;
+    // Written below only.
+    Ok(stored
+        .and_then(|ids| serde_json::from_value(ids).ok())
+        .unwrap_or_default())
+}
+
+/// Notes whether the key of a provider is deleted.
+pub(crate) async fn note_deleted(
+    conn: &mut Conn,
+    id: &str,
+    is_deleted: bool,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut deleted = deleted_providers(conn).await?;
+    let is_changed = if is_deleted {
+        deleted.insert(id.to_owned())
+    } else {
+        deleted.remove(id)
+    };
+    if is_changed {
+        conn.update_setting(DELETED, &json!(deleted), now).await?;
+    }
+    Ok(())
+}
 
 /// The keys that can be read now.
 #[derive(Default)]
@@ -39,6 +70,13 @@ impl Inner {
     /// Whether the keys are rows. With SQLite there is one node, and they are in the two files.
     pub(crate) fn has_provider_rows(&self) -> bool {
         self.store.engine().is_shared()
+    }
+
+    /// The providers whose row was deleted.
+    pub(crate) async fn deleted_providers(&self) -> Result<BTreeSet<String>, StoreError> {
+        self.store
+            .read(|conn| Box::pin(async move { deleted_providers(conn).await }))
+            .await
     }
 
     /// Reads the rows. The caller must hold the gate.
@@ -87,6 +125,7 @@ impl Inner {
                 let formed = formed.first().ok_or(SecretsError::Sealed)?;
                 let row = inner.provider_row(id, formed);
                 conn.update_provider_key(&row).await?;
+                note_deleted(conn, &row.id, false, inner.now()).await?;
                 inner.note_provider_keys(conn, &note).await?;
                 Ok::<_, SecretsError>(())
             })
@@ -108,6 +147,7 @@ impl Inner {
                 if !conn.delete_provider_key(&id).await? {
                     return Err(SecretsError::NotFound("provider key"));
                 }
+                note_deleted(conn, &id, true, inner.now()).await?;
                 inner.note_provider_keys(conn, &note).await?;
                 Ok(())
             })
@@ -138,8 +178,8 @@ impl Inner {
     }
 
     /// Moves keys to where this installation keeps them: from the files into the rows, or back if the
-    /// installation moved to SQLite. A key that is there already wins. Repeated after an interruption. The
-    /// caller must hold the gate, and `dek` is the key of an unsealed vault.
+    /// installation moved to SQLite. A key that is there already wins, and one that was deleted there is not moved.
+    /// Repeated after an interruption. The caller must hold the gate, and `dek` is the key of an unsealed vault.
     pub(crate) async fn carry_provider_keys(
         self: &Arc<Self>,
         dek: Option<&Arc<Dek>>,
@@ -174,9 +214,11 @@ impl Inner {
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 inner.require_unchanged(conn, &known).await?;
+                let deleted = deleted_providers(conn).await?;
                 let mut kept = Vec::new();
                 for row in &rows {
-                    if conn.find_provider_key(&row.id).await?.is_some() {
+                    if deleted.contains(&row.id) || conn.find_provider_key(&row.id).await?.is_some()
+                    {
                         kept.push(row.id.clone());
                     } else {
                         conn.update_provider_key(row).await?;
@@ -192,7 +234,8 @@ impl Inner {
         tracing::info!(
             moved,
             ?kept,
-            "the provider keys are in the database now, except those that it had already; their files were removed"
+            "the provider keys are in the database now, except those that it had already or that were deleted; their \
+             files were removed"
         );
         Ok(())
     }

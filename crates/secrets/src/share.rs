@@ -96,6 +96,23 @@ impl Secrets {
         self.0.sharing.cluster.get().is_some()
     }
 
+    /// Deletes old requests and answers of nodes, also if this node does not share. They contain the data key,
+    /// encrypted, and nodes that stopped sharing leave them behind.
+    pub async fn sweep_shares(&self) -> Result<(), StoreError> {
+        let store = &self.0.store;
+        if !store.engine().is_shared() {
+            return Ok(());
+        }
+        let read = store.read(|conn| Box::pin(async move { conn.list_vault_shares().await }));
+        let rows: Result<Vec<VaultShareRow>, StoreError> = read.await;
+        let now = self.0.now();
+        if rows?.iter().all(|row| is_kept(row, now)) {
+            return Ok(());
+        }
+        let write = store.write(move |conn| Box::pin(async move { delete_old(conn, now).await }));
+        write.await
+    }
+
     /// Runs one round of sharing: while sealed, requests the data key or unseals with an answer; while unsealed,
     /// answers the requests of other nodes. Call it after each change by another node, after each change of the
     /// status, and every 20 seconds.

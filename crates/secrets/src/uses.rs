@@ -5,7 +5,7 @@ use crate::{Secrets, SecretsError};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The time between two writes of the same secret's last use.
 const WRITTEN_EVERY_MS: i64 = 60_000;
@@ -95,6 +95,11 @@ impl Uses {
         }
     }
 
+    fn contains(&self, kind: SecretKind, name: &str) -> bool {
+        let uses = self.lock();
+        uses.get(&kind).is_some_and(|it| it.contains_key(name))
+    }
+
     fn forget(&self, kind: SecretKind, name: &str) {
         if let Some(of_kind) = self.lock().get_mut(&kind) {
             of_kind.remove(name);
@@ -124,8 +129,10 @@ impl Secrets {
             .read(move |conn| Box::pin(async move { conn.list_secret_uses(kind.as_str()).await }));
         let rows = read.await?.into_iter().map(|row| (row.name, row.used_at));
         let mut all: BTreeMap<String, Timestamp> = rows.collect();
-        if let Some(of_kind) = self.0.uses.lock().get(&kind) {
-            for (name, it) in of_kind {
+        if let Some(of_kind) = self.0.uses.lock().get_mut(&kind) {
+            // A use that is written but not in the database was that of a secret that another node deleted.
+            of_kind.retain(|name, it| it.written.is_none() || all.contains_key(name));
+            for (name, it) in of_kind.iter() {
                 let at = all.entry(name.clone()).or_insert(it.at);
                 *at = it.at.max(*at);
             }
@@ -134,17 +141,20 @@ impl Secrets {
     }
 
     /// Writes the last uses: each secret at most once a minute, or everything that is not written yet. What could not
-    /// be written stays due.
+    /// be written stays due. Nothing is written for secrets that were deleted.
     pub async fn write_uses(&self, all: bool) -> Result<(), StoreError> {
         let due = self.0.uses.due(self.0.now(), all);
         for group in due.chunks(WRITTEN_AT_ONCE) {
-            let rows: Vec<_> = group
-                .iter()
-                .map(|(kind, name, at)| (kind.as_str(), name.clone(), *at))
-                .collect();
+            let (inner, uses) = (Arc::clone(&self.0), group.to_vec());
             let write = self.0.store.write(move |conn| {
-                let rows = rows.clone();
-                Box::pin(async move { conn.update_secret_uses(&rows).await })
+                // Keys in files can be deleted since.
+                let uses = uses.iter();
+                let known = uses.filter(|(kind, name, _)| inner.uses.contains(*kind, name));
+                let rows: Vec<_> = known
+                    .map(|(kind, name, at)| (kind.as_str(), name.clone(), *at))
+                    .collect();
+                let has_rows = inner.has_provider_rows();
+                Box::pin(async move { conn.update_secret_uses(&rows, has_rows).await })
             });
             write.await?;
             for (kind, name, at) in group {

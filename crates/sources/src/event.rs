@@ -15,7 +15,7 @@ use crate::clean;
 pub use crate::clean::MAX_VALUE_CHARS;
 use crate::entity;
 use crate::payload::{Node, Payload};
-use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
+use crate::profile::{Detail, EventSource, KeySource, Names, Profile, When, in_family};
 pub(crate) use handshake::HMAC;
 pub use handshake::{
     HandshakeInput, HandshakeReply, HubRequest, answer_hub, handshake, verify_token,
@@ -124,6 +124,10 @@ fn event_type(
     headers: &HeaderMap,
     root: Node<'_>,
 ) -> Option<String> {
+    let mut notices = source.notices.iter();
+    if let Some(notice) = notices.find(|notice| is_met(notice.when, headers, root)) {
+        return Some(notice.event.to_owned());
+    }
     let sent = own_header(source, event_header)
         .into_iter()
         .chain(source.headers.iter().copied())
@@ -143,6 +147,15 @@ fn event_type(
         None => name,
     };
     clean::plain(&event_type, MAX_VALUE_CHARS)
+}
+
+/// Whether a request is what the condition identifies.
+fn is_met(when: When, headers: &HeaderMap, root: Node<'_>) -> bool {
+    let (found, expected) = match when {
+        When::Body(path, text) => (root.at(path).and_then(Node::as_id), text),
+        When::Header(name, text) => (header_text(headers, name).map(Cow::Owned), text),
+    };
+    found.is_some_and(|found| found == expected)
 }
 
 fn in_body(source: &EventSource, root: Node<'_>) -> Option<String> {

@@ -52,7 +52,7 @@ pub struct Profile {
     pub handshake: Option<Handshake>,
     /// Event types with which the vendor only tests the connection. They are recorded but start no agent.
     pub test_events: &'static [&'static str],
-    /// What the sender needs as the response to an accepted delivery of some event types.
+    /// What the sender needs as the response to some event types.
     pub replies: &'static [Reply],
     /// How events are summarized for people.
     pub summary: Summary,
@@ -77,6 +77,9 @@ pub(crate) const fn event(name: &'static str, description: &'static str) -> Even
 /// Where an event's type is found (headers before body), and what is appended to it.
 #[derive(Debug)]
 pub struct EventSource {
+    /// Messages about the subscription, which have a type of their own whatever else they name. The first that matches
+    /// applies.
+    pub notices: &'static [Notice],
     /// Whether the webhook can configure its own header, which is read first.
     pub own_header: bool,
     /// Headers to read, lower case, neutral names first; the first one present wins.
@@ -89,6 +92,14 @@ pub struct EventSource {
     pub detail_header: Option<&'static str>,
     /// What to append after a dot if that header is absent: the first rule that matches and finds text.
     pub detail: &'static [Detail],
+}
+
+/// A message about the subscription, such as its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice {
+    pub when: When,
+    /// Its event type.
+    pub event: &'static str,
 }
 
 /// An event type in the body.
@@ -203,13 +214,23 @@ pub enum Handshake {
     Hub,
 }
 
-/// What identifies a handshake.
+/// What identifies a handshake or a notice.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     /// A path of the body, and the text or number there.
     Body(&'static str, &'static str),
     /// A header, lower case, and its value.
     Header(&'static str, &'static str),
+}
+
+impl When {
+    /// The name of the header, in lower case.
+    pub(crate) const fn header(self) -> Option<&'static str> {
+        match self {
+            Self::Header(name, _) => Some(name),
+            Self::Body(..) => None,
+        }
+    }
 }
 
 /// The response to a handshake. `{path}` is a text of the body, `{hmac:path}` its HMAC-SHA256 in hex with the secret.
@@ -220,7 +241,7 @@ pub enum Echo {
     Json(&'static str),
 }
 
-/// The response to an accepted delivery, in place of our own.
+/// The response to a delivery that is not refused, in place of our own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
     pub event: &'static str,

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::payload::BodyKind;
-use crate::profile::{KeySource, Profile};
+use crate::profile::{KeySource, Profile, When};
 use crate::verify::shell::vendor_header;
 
 /// The id in [`example`].
@@ -138,6 +138,10 @@ pub fn example(profile: &Profile) -> Example {
 
 /// The header that names the event, if the vendor uses one.
 fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(String, String)> {
+    let notice = profile.event.notices.iter().find(|it| it.event == event);
+    if let Some(When::Header(name, text)) = notice.map(|notice| notice.when) {
+        return Some((name.to_owned(), text.to_owned()));
+    }
     let source = &profile.event;
     let own = own.filter(|_| source.own_header);
     let name = own.or_else(|| source.headers.first().copied())?;

@@ -62,6 +62,17 @@ impl Conn {
         self.find(query).await
     }
 
+    /// Returns the id of the held delivery of a webhook that arrived first.
+    pub async fn find_first_held_of(
+        &mut self,
+        webhook: &WebhookId,
+    ) -> Result<Option<DeliveryId>, StoreError> {
+        let query =
+            query("SELECT id FROM held_deliveries WHERE webhook_id = $1 ORDER BY id LIMIT 1");
+        let id: Option<String> = self.find(query.bind(webhook.as_str())).await?;
+        Ok(id.map(DeliveryId::from_text))
+    }
+
     pub async fn count_held_deliveries(&mut self) -> Result<i64, StoreError> {
         self.number(query("SELECT COUNT(*) FROM held_deliveries"))
             .await

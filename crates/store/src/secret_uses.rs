@@ -20,9 +20,29 @@ impl FromRow for SecretUseRow {
     }
 }
 
-const SET: &str = "INSERT INTO secret_uses (kind, name, used_at) VALUES ($1, $2, $3)
-     ON CONFLICT (kind, name) DO UPDATE SET used_at = excluded.used_at
-         WHERE secret_uses.used_at < excluded.used_at";
+/// The table of each kind of secret, and its column with the secret's name.
+const SECRETS: [(&str, &str, &str); 4] = [
+    ("channel", "channel_accounts", "id"),
+    ("env", "env_variables", "key"),
+    (PROVIDER, "provider_keys", "id"),
+    ("ssh", "ssh_keys", "name"),
+];
+const PROVIDER: &str = "provider";
+
+/// The statement for the last use of a secret. If the secret is a row, it must still exist, and since before the use.
+fn set(table: Option<(&str, &str)>) -> String {
+    let condition = match table {
+        Some((table, name)) => {
+            format!("EXISTS (SELECT 1 FROM {table} WHERE {name} = $2 AND created_at <= $3)")
+        }
+        None => "TRUE".to_owned(),
+    };
+    format!(
+        "INSERT INTO secret_uses (kind, name, used_at) SELECT $1, $2, $3 WHERE {condition}
+         ON CONFLICT (kind, name) DO UPDATE SET used_at = excluded.used_at
+             WHERE secret_uses.used_at < excluded.used_at"
+    )
+}
 
 impl Conn {
     /// Returns the last uses of all secrets of a kind.
@@ -31,19 +51,29 @@ impl Conn {
         self.list(query(sql).bind(kind)).await
     }
 
-    /// Writes the last uses of secrets, given as kind, name and time. Of two times, the later one stays.
+    /// Writes the last uses of secrets, given as kind, name and time. Of two times, the later one stays. Writes nothing
+    /// for a secret that was deleted, as far as it is a row: keys of providers are if `has_provider_rows`.
     pub async fn update_secret_uses(
         &mut self,
         uses: &[(&'static str, String, Timestamp)],
+        has_provider_rows: bool,
     ) -> Result<(), StoreError> {
         // Two nodes lock the rows in the same order.
         let mut sorted: Vec<_> = uses.iter().collect();
         sorted.sort();
-        let rows: Vec<Vec<Value<'_>>> = sorted
-            .iter()
-            .map(|(kind, name, at)| vec![(*kind).into(), name.into(), at.as_millis().into()])
-            .collect();
-        self.run_each(SET, &rows).await.map(drop)
+        for (kind, table, column) in SECRETS {
+            let rows: Vec<Vec<Value<'_>>> = sorted
+                .iter()
+                .filter(|(of, ..)| *of == kind)
+                .map(|(kind, name, at)| vec![(*kind).into(), name.into(), at.as_millis().into()])
+                .collect();
+            let is_row = kind != PROVIDER || has_provider_rows;
+            if !rows.is_empty() {
+                self.run_each(&set(is_row.then_some((table, column))), &rows)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     /// Forgets the last use of a secret that is deleted.

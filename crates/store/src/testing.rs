@@ -153,6 +153,14 @@ pub async fn run_sql(location: &Location, sql: &str) {
     }
 }
 
+/// Reads a number directly from the database.
+pub async fn number(location: &Location, sql: &str) -> i64 {
+    match connect(location).await.number(query(sql)).await {
+        Ok(number) => number,
+        Err(error) => panic!("cannot read the number: {error:?}"),
+    }
+}
+
 /// Holds the write lock until the returned value is dropped, like a process that hangs.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
     let conn = connect(location).await;

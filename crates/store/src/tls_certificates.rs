@@ -89,11 +89,6 @@ impl Conn {
         self.run(query).await.map(drop)
     }
 
-    pub async fn delete_tls_account(&mut self, directory: &str) -> Result<(), StoreError> {
-        let query = query("DELETE FROM tls_accounts WHERE directory = $1");
-        self.run(query.bind(directory)).await.map(drop)
-    }
-
     pub async fn find_tls_certificate(
         &mut self,
         key: &TlsCertificateKey,

@@ -107,7 +107,7 @@ pub(crate) fn most(body: &Body, max_bytes: usize) -> usize {
 }
 
 /// Accepts `application/json` or no content type.
-pub(crate) fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(), Problem> {
+fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(), Problem> {
     let Some(given) = headers.get(CONTENT_TYPE).filter(|_| !body.is_empty()) else {
         return Ok(());
     };
@@ -146,9 +146,20 @@ async fn read_json<T: DeserializeOwned>(
     parts: &Parts,
     body: Body,
 ) -> Result<T, Problem> {
-    let bytes = read(body, MAX_BODY_BYTES, share(app, parts)?).await?;
-    check_content_type(&parts.headers, &bytes)?;
+    let bytes = read_json_bytes(app, parts, body, MAX_BODY_BYTES).await?;
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
+}
+
+/// Reads a body of at most `max_bytes` with the content type of JSON. Does not parse it.
+pub(crate) async fn read_json_bytes(
+    app: &App,
+    parts: &Parts,
+    body: Body,
+    max_bytes: usize,
+) -> Result<Bytes, Problem> {
+    let bytes = read(body, max_bytes, share(app, parts)?).await?;
+    check_content_type(&parts.headers, &bytes)?;
+    Ok(bytes)
 }
 
 /// Reads a JSON body with text to speak, or with a conversation.
@@ -157,8 +168,7 @@ pub(crate) async fn read_large_json<T: DeserializeOwned>(
     request: Request,
 ) -> Result<T, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = read(body, MAX_LARGE_JSON_BYTES, share(app, &parts)?).await?;
-    check_content_type(&parts.headers, &bytes)?;
+    let bytes = read_json_bytes(app, &parts, body, MAX_LARGE_JSON_BYTES).await?;
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }
 

@@ -50,6 +50,12 @@ impl LastId {
     }
 }
 
+/// When an id was generated here; `None` for any other text.
+pub(crate) fn time_of(id: &DeliveryId) -> Option<Timestamp> {
+    let millis = LastId::of(id.as_str())?.millis;
+    i64::try_from(millis).ok().map(Timestamp::from_millis)
+}
+
 impl DeliveryIds {
     fn lock(&self) -> MutexGuard<'_, LastId> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

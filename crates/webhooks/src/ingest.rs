@@ -28,6 +28,7 @@ use bytes::Bytes;
 use gatehouse_domain::{Actor, DeliveryId, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_sources::event::HandshakeInput;
+use gatehouse_sources::payload::Payload;
 use http::HeaderMap;
 use std::sync::Arc;
 
@@ -218,12 +219,22 @@ impl Intake {
             bytes_key,
             original,
         };
-        if !self
-            .webhook
-            .config
-            .events
-            .admits(arrived.event.event_type.as_deref())
-        {
+        let reply = self.reply(arrived.event.event_type.as_deref());
+        let outcome = self.decide(arrived, payload).await?;
+        Ok(match reply {
+            Some(reply) => Ingested::Answered(Box::new(outcome), reply),
+            None => outcome,
+        })
+    }
+
+    /// Filters, limits and stores a delivery.
+    async fn decide(
+        &self,
+        arrived: steps::Arrived<'_>,
+        payload: Payload,
+    ) -> Result<Ingested, IngestError> {
+        let events = &self.webhook.config.events;
+        if !events.admits(arrived.event.event_type.as_deref()) {
             return self.filter(&arrived).await;
         }
         // A held delivery has had its permit.
@@ -234,16 +245,15 @@ impl Intake {
                 Err(duplicate) => return Ok(duplicate),
             },
         };
-        let reply = self.reply(arrived.event.event_type.as_deref());
-        let stored = self.store(arrived, payload, place).await?;
-        Ok(match (stored, reply) {
-            (Ingested::Accepted(id), Some(reply)) => Ingested::Answered(id, reply),
-            (stored, _) => stored,
-        })
+        self.store(arrived, payload, place).await
     }
 
     /// What the sender needs as the response to this event, if anything.
     fn reply(&self, event: Option<&str>) -> Option<serde_json::Value> {
+        // The sender of a held delivery has got its response.
+        if matches!(self.phase, Phase::Release(_)) {
+            return None;
+        }
         let replies = self.webhook.profile.replies.iter();
         let mut fitting = replies.filter(|reply| Some(reply.event) == event);
         serde_json::from_str(fitting.next()?.json).ok()

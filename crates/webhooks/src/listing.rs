@@ -1,6 +1,7 @@
 //! Queries for deliveries: lists, single deliveries and payloads.
 
 use crate::delivery::{Delivery, FailedAttempt};
+use crate::delivery_ids::time_of;
 use crate::error::WebhooksError;
 use crate::handle::Webhooks;
 use base64::Engine as _;
@@ -41,6 +42,10 @@ pub struct DeliveryPage {
     /// per page, so a page can be empty and still have a cursor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on the
+    /// first page, for one webhook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<Timestamp>,
 }
 
 /// The stored payload of a delivery.
@@ -86,14 +91,24 @@ impl Webhooks {
             until: query.until,
         };
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-        let read = self
-            .0
-            .store
-            .read(move |conn| Box::pin(async move { conn.list_deliveries(&filter, limit).await }));
-        let page = read.await?;
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                // Before the list: what is listed meanwhile is not missing in both.
+                let held = match &filter.webhook {
+                    Some(webhook) if filter.before.is_none() => {
+                        conn.find_first_held_of(webhook).await?
+                    }
+                    _ => None,
+                };
+                let page = conn.list_deliveries(&filter, limit).await?;
+                Ok::<_, WebhooksError>((held, page))
+            })
+        });
+        let (held, page) = read.await?;
         Ok(DeliveryPage {
             deliveries: self.0.shown_deliveries(page.rows).await,
             next_cursor: page.next,
+            held_since: held.as_ref().and_then(time_of),
         })
     }
 

@@ -61,11 +61,11 @@ pub(crate) fn received(
     (received_at, verified_at): (Timestamp, VerifiedAt),
     outcome: &Result<Ingested, IngestError>,
 ) {
-    let (id, outcome) = match outcome {
-        Ok(Ingested::Accepted(id) | Ingested::Answered(id, _)) => (id, "accepted"),
+    let (id, outcome) = match outcome.as_ref().map(Ingested::without_reply) {
+        Ok(Ingested::Accepted(id)) => (id, "accepted"),
         Ok(Ingested::Filtered(id)) => (id, "filtered"),
         Ok(Ingested::Deduplicated(id)) => (id, "duplicate"),
-        Ok(Ingested::Handshake(_)) | Err(_) => return,
+        Ok(Ingested::Handshake(_) | Ingested::Answered(..)) | Err(_) => return,
     };
     let sender = sender_of(headers);
     let continued = sender.filter(|_| webhook.auth.mode.needs_secret());

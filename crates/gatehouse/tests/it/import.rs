@@ -1,5 +1,7 @@
 //! `gatehouse import`, with a real server and files in the documented formats.
 
+mod n8n;
+
 use crate::process::{CommandOutput, Installation, PASSWORD, Server, make_key};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -7,8 +9,6 @@ use std::path::Path;
 const OPENCLAW: &str = include_str!("import/openclaw.json5");
 const HERMES: &str = include_str!("import/hermes.yaml");
 const HOOKS: &str = include_str!("import/hooks.json");
-const CREDENTIALS: &str = include_str!("import/credentials.json");
-const WORKFLOW: &str = include_str!("import/workflow.json");
 
 /// Every secret in those files; none of them may be printed.
 const SECRETS: [&str; 14] = [
@@ -262,31 +262,6 @@ async fn hooks_become_webhooks_that_verify_as_before() {
         .find(|it| it["name"] == "from-yaml")
         .unwrap();
     assert_eq!(yaml["auth_mode"], "static_header");
-}
-
-#[tokio::test]
-async fn n8n_becomes_webhooks_channels_and_variables() {
-    let place = Place::new().await;
-    let credentials = place
-        .installation
-        .file("credentials.json", CREDENTIALS)
-        .await;
-    let workflow = place.installation.file("workflow.json", WORKFLOW).await;
-    let made = three_times(&place, &["n8n", text(&credentials), text(&workflow)]);
-    let webhooks = place.names("webhooks.list", "webhooks", "name").await;
-    assert_eq!(webhooks, ["Orders / Hook", "Orders / Nightly"]);
-    let variables = place.names("env.list", "env_variables", "key").await;
-    assert_eq!(variables, ["CRM_LOGIN_PASSWORD", "CRM_LOGIN_USER"]);
-    let channels = place.names("channels.list", "channels", "id").await;
-    assert!(
-        channels.contains(&"n8n-telegram-bot".to_owned()),
-        "{channels:?}"
-    );
-    let left = list(&made, "not_imported", "what");
-    assert!(
-        left.contains(&"credential Locked") && left.contains(&"steps of Orders"),
-        "{left:?}"
-    );
 }
 
 #[tokio::test]

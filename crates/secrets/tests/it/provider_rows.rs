@@ -1,6 +1,7 @@
 //! Provider keys as rows, on a database that nodes share. Left out without PostgreSQL, as `testing` reports.
 
 use crate::harness::{Installation, Node, PASSWORD, actor, code, secret, service, sqlite_home};
+use gatehouse_domain::Clock;
 use gatehouse_domain::ErrorCode::{NotFound, VaultSealed};
 use gatehouse_secrets::Status;
 use gatehouse_store::{ProviderKeyRow, StoreError, testing};
@@ -34,6 +35,23 @@ async fn rows(node: &Node) -> Vec<ProviderKeyRow> {
         .read(|conn| Box::pin(async move { conn.list_provider_keys().await }));
     let rows: Result<_, StoreError> = read.await;
     rows.unwrap()
+}
+
+/// Copies the list of deleted keys to another database.
+async fn copy_settings(from: &Node, to: &Node) {
+    const KEY: &str = "provider_keys_deleted";
+    let read = from
+        .store
+        .read(|conn| Box::pin(async move { conn.find_setting(KEY).await }));
+    let stored: Result<_, StoreError> = read.await;
+    let deleted = stored.unwrap().unwrap();
+    let now = to.clock.now();
+    let write = to.store.write(move |conn| {
+        let deleted = deleted.clone();
+        Box::pin(async move { conn.update_setting(KEY, &deleted, now).await })
+    });
+    let written: Result<(), StoreError> = write.await;
+    written.unwrap();
 }
 
 fn has_files(installation: &Installation) -> bool {
@@ -169,6 +187,76 @@ async fn without_a_vault_the_files_become_rows_at_the_start() {
     let (_here, there) = (a.start().await, b.start().await);
     assert!(!has_files(&a));
     assert_eq!(read(&there, "p").await.as_deref(), Some("sk-old"));
+}
+
+/// Another node may have the same files, or a file could not be removed.
+#[tokio::test]
+async fn a_deleted_key_does_not_come_back_from_an_old_file() {
+    let Some((a, b)) = shared().await else {
+        return;
+    };
+    let old = sqlite_home();
+    let node = old.start().await;
+    set(&node, "p", "sk-old").await;
+    set(&node, "q", "sk-q").await;
+    node.stop().await;
+    let copy_to = |home: &Installation| {
+        std::fs::copy(old.path(FILES[0]), home.path(FILES[0])).unwrap();
+    };
+    copy_to(&a);
+    copy_to(&b);
+    let here = a.start().await;
+    here.secrets
+        .remove_provider_key(actor(), "p")
+        .await
+        .unwrap();
+    here.initialize().await;
+    // Sealed: the file of the other node would serve. Without it, the key may be among the encrypted rows.
+    let there = b.start().await;
+    let found = there.secrets.provider_key("p", &service(URL)).await;
+    assert_eq!(code(found), VaultSealed);
+    there.unlock(PASSWORD).await.unwrap();
+    assert!(!has_files(&b));
+    for node in [&here, &there] {
+        assert_eq!(read(node, "p").await, None);
+        assert_eq!(read(node, "q").await.as_deref(), Some("sk-q"));
+    }
+    // The owner enters it again.
+    set(&there, "p", "sk-new").await;
+    here.stop().await;
+    copy_to(&a);
+    let here = a.start().await;
+    here.unlock(PASSWORD).await.unwrap();
+    assert_eq!(read(&here, "p").await.as_deref(), Some("sk-new"));
+}
+
+/// `gatehouse move` copies the settings, and with them which keys were deleted.
+#[tokio::test]
+async fn a_key_that_is_entered_again_on_sqlite_comes_back_to_postgres() {
+    let Some((a, _)) = shared().await else {
+        return;
+    };
+    let node = a.start().await;
+    for id in ["p", "q"] {
+        set(&node, id, "sk-old").await;
+        let removed = node.secrets.remove_provider_key(actor(), id).await;
+        removed.unwrap();
+    }
+    let away = sqlite_home();
+    let there = away.start().await;
+    copy_settings(&node, &there).await;
+    node.stop().await;
+    set(&there, "p", "sk-new").await;
+
+    let node = a.start().await;
+    copy_settings(&there, &node).await;
+    there.stop().await;
+    node.stop().await;
+    std::fs::copy(away.path(FILES[0]), a.path(FILES[0])).unwrap();
+    let node = a.start().await;
+    assert!(!has_files(&a));
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-new"));
+    assert_eq!(read(&node, "q").await, None);
 }
 
 /// After `gatehouse move` from PostgreSQL to SQLite, or a restored backup of PostgreSQL.

@@ -3,7 +3,7 @@
 
 use crate::harness::{Installation, Node, PASSWORD, actor, code, secret};
 use gatehouse_domain::ErrorCode::InvalidParams;
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Clock, Timestamp};
 use gatehouse_secrets::Status;
 use gatehouse_store::{StoreError, VaultShareRow, testing};
 
@@ -100,6 +100,35 @@ async fn a_node_without_the_cluster_secret_gets_nothing() {
     two.secrets.set_share_unseal(true);
     exchange(&[&one, &two]).await;
     assert_eq!(two.secrets.status(), Status::Unsealed);
+}
+
+#[tokio::test]
+async fn old_rows_are_deleted_by_a_node_that_does_not_share() {
+    let Some([a, ..]) = shared().await else {
+        return;
+    };
+    let node = a.start().await;
+    let now = node.clock.now().as_millis();
+    // Two minutes are the limit.
+    for age in [120_000, 120_001, -120_000, -120_001] {
+        let row = VaultShareRow {
+            id: format!("rotation:{age}"),
+            dek_id: "new".to_owned(),
+            generation: 1,
+            request: None,
+            answer: Some("the key of a rotation".to_owned()),
+            created_at: Timestamp::from_millis(now - age),
+        };
+        let write = node.store.write(move |conn| {
+            let row = row.clone();
+            Box::pin(async move { conn.update_vault_share(&row).await })
+        });
+        let written: Result<(), StoreError> = write.await;
+        written.unwrap();
+    }
+    node.secrets.sweep_shares().await.unwrap();
+    let left: Vec<String> = shares(&node).await.into_iter().map(|row| row.id).collect();
+    assert_eq!(left, ["rotation:-120000", "rotation:120000"]);
 }
 
 /// Someone who writes to the database has no cluster secret.

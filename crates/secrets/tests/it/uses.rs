@@ -73,24 +73,66 @@ async fn uses_are_shown_at_once_and_written_at_most_once_a_minute() {
     }
 }
 
+/// Writes the last use of a variable, as another node does.
+async fn write(node: &Node, name: &str, at: Timestamp) {
+    let rows = vec![("env", name.to_owned(), at)];
+    let write = node.store.write(move |conn| {
+        let rows = rows.clone();
+        Box::pin(async move { conn.update_secret_uses(&rows, true).await })
+    });
+    let written: Result<(), gatehouse_store::StoreError> = write.await;
+    written.unwrap();
+}
+
 #[tokio::test]
 async fn of_two_nodes_the_later_use_stays() {
     for installation in installations().await {
         let node = installation.start().await;
-        let at = Timestamp::from_millis;
-        let write = async |moment: i64| {
-            let rows = vec![("channel", "team".to_owned(), at(moment))];
-            let write = node.store.write(move |conn| {
-                let rows = rows.clone();
-                Box::pin(async move { conn.update_secret_uses(&rows).await })
-            });
-            let written: Result<(), gatehouse_store::StoreError> = write.await;
-            written.unwrap();
+        node.initialize().await;
+        node.set("A", "1").await;
+        let earlier = node.clock.now();
+        let later = earlier.after(Duration::from_secs(1));
+        for at in [later, earlier] {
+            write(&node, "A", at).await;
+        }
+        let uses = node.secrets.last_uses(SecretKind::Env).await.unwrap();
+        assert_eq!(uses.get("A"), Some(&later));
+        node.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_use_is_not_written_after_its_secret_was_deleted() {
+    for installation in installations().await {
+        let node = installation.start().await;
+        node.initialize().await;
+        let delete = async || {
+            node.secrets
+                .delete_env_variable(actor(), "A")
+                .await
+                .unwrap()
         };
-        write(2_000).await;
-        write(1_000).await;
-        let uses = node.secrets.last_uses(SecretKind::Channel).await.unwrap();
-        assert_eq!(uses.get("team"), Some(&at(2_000)));
+        node.set("A", "1").await;
+        let used = node.clock.now();
+        delete().await;
+        // A request that had the secret ends; another node had not written its use yet.
+        node.secrets.note_use(SecretKind::Env, "A");
+        node.secrets.note_use(SecretKind::Ssh, "none");
+        node.secrets.note_use(SecretKind::Channel, "none");
+        node.secrets.write_uses(true).await.unwrap();
+        write(&node, "A", used).await;
+        assert_eq!(written(&node).await, []);
+        for kind in [SecretKind::Ssh, SecretKind::Channel] {
+            let uses = node.secrets.last_uses(kind).await.unwrap();
+            assert!(uses.is_empty(), "{kind:?}: {uses:?}");
+        }
+        // The use was not that of the next secret with this name.
+        node.clock.advance(Duration::from_millis(1));
+        node.set("A", "2").await;
+        node.secrets.write_uses(true).await.unwrap();
+        write(&node, "A", used).await;
+        assert_eq!(written(&node).await, []);
+        assert_eq!(shown(&node).await, [None]);
         node.stop().await;
     }
 }

@@ -1,6 +1,6 @@
 //! Keeps the certificate valid: orders the first one, renews it, and takes over those of other nodes.
 
-use super::order::{Issued, OrderFailure, order};
+use super::order::{Issued, OrderFailure, order, update_contact};
 use super::renewal::{Jitter, next_try, renewal};
 use super::{PemCertificate, record_expiry};
 use crate::Services;
@@ -119,6 +119,13 @@ impl AcmeKeeper {
     }
 
     async fn run(&mut self) {
+        // The next order may be months away.
+        if let Err(failure) = update_contact(&self.services, &self.acme).await {
+            tracing::warn!(
+                reason = %failure.message,
+                "the contact of the account at the certificate authority could not be changed; the next order tries again"
+            );
+        }
         let mut timer = tokio::time::interval(POLL);
         timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {

@@ -83,22 +83,30 @@ fn described(error: &Error) -> String {
         .collect()
 }
 
+/// Whether the authority does not know the account: it may have lost or deleted it.
+fn is_unknown_account(error: &Error) -> bool {
+    matches!(error, Error::Api(problem) if problem.r#type.as_deref() == Some(NO_ACCOUNT))
+}
+
+/// Gives the account the configured contact if it has another one. Does nothing before the first order.
+pub(super) async fn update_contact(services: &Services, acme: &Acme) -> Result<(), OrderFailure> {
+    let ordering = Ordering::new(services, acme);
+    let update = async {
+        let stored = ordering.stored_account().await?;
+        if stored.is_some_and(|row| row.email != acme.email) {
+            ordering.account().await?;
+        }
+        Ok::<_, StepError>(())
+    };
+    ordering.limited(STEP_TIMEOUT, update).await
+}
+
 /// Orders a certificate. Challenges are stored for all nodes and removed afterwards.
 pub(super) async fn order(services: &Services, acme: &Acme) -> Result<Issued, OrderFailure> {
-    let is_https = acme.directory.scheme() == "https";
-    let http = AcmeHttp::new(services.outbound.clone(), services.clock.clone(), is_https);
-    let ordering = Ordering {
-        services,
-        acme,
-        http: http.clone(),
-    };
-    let outcome = tokio::time::timeout(ORDER_TIMEOUT, ordering.run()).await;
-    let outcome = outcome.unwrap_or_else(|_| Err(StepError::Other("it took too long".to_owned())));
+    let ordering = Ordering::new(services, acme);
+    let outcome = ordering.limited(ORDER_TIMEOUT, ordering.run()).await;
     ordering.remove_challenges().await;
-    outcome.map_err(|error| OrderFailure {
-        message: error.to_string(),
-        retry_after: http.retry_after(),
-    })
+    outcome
 }
 
 struct Ordering<'a> {
@@ -107,7 +115,29 @@ struct Ordering<'a> {
     http: AcmeHttp,
 }
 
-impl Ordering<'_> {
+impl<'a> Ordering<'a> {
+    fn new(services: &'a Services, acme: &'a Acme) -> Self {
+        let is_https = acme.directory.scheme() == "https";
+        Self {
+            services,
+            acme,
+            http: AcmeHttp::new(services.outbound.clone(), services.clock.clone(), is_https),
+        }
+    }
+
+    async fn limited<T>(
+        &self,
+        timeout: Duration,
+        steps: impl Future<Output = Result<T, StepError>>,
+    ) -> Result<T, OrderFailure> {
+        let outcome = tokio::time::timeout(timeout, steps).await;
+        let late = |_| Err(StepError::Other("it took too long".to_owned()));
+        outcome.unwrap_or_else(late).map_err(|error| OrderFailure {
+            message: error.to_string(),
+            retry_after: self.http.retry_after(),
+        })
+    }
+
     async fn run(&self) -> Result<Issued, StepError> {
         let identifiers: Vec<Identifier> = self
             .acme
@@ -116,14 +146,13 @@ impl Ordering<'_> {
             .cloned()
             .map(Identifier::Dns)
             .collect();
-        let account = self.account().await?;
-        let placed = account.new_order(&NewOrder::new(&identifiers)).await;
-        if let Err(Error::Api(problem)) = &placed
-            && problem.r#type.as_deref() == Some(NO_ACCOUNT)
-        {
-            self.forget_account().await?;
-        }
-        let mut order = placed?;
+        let wanted = NewOrder::new(&identifiers);
+        let mut order = match self.account().await?.new_order(&wanted).await {
+            Err(error) if is_unknown_account(&error) => {
+                self.create_account().await?.new_order(&wanted).await?
+            }
+            placed => placed?,
+        };
         self.prepare_challenges(&mut order).await?;
         let steps = RetryPolicy::new().timeout(STEP_TIMEOUT);
         let ready = order.poll_ready(&steps).await;
@@ -155,57 +184,66 @@ impl Ordering<'_> {
         })
     }
 
-    /// Opens the account that is stored, or creates one.
-    async fn account(&self) -> Result<Account, StepError> {
+    async fn stored_account(&self) -> Result<Option<TlsAccountRow>, StoreError> {
         let directory = self.acme.directory.to_string();
         let store = &self.services.store;
-        let wanted = directory.clone();
-        let stored =
-            store.read(move |conn| Box::pin(async move { conn.find_tls_account(&wanted).await }));
-        let stored: Option<TlsAccountRow> = stored.await?;
-        let contact = format!("mailto:{}", self.acme.email);
-        let builder = Account::builder_with_http(Box::new(self.http.clone()));
-        let (account, credentials) = if let Some(row) = stored {
-            let credentials = serde_json::from_str(&row.credentials).map_err(Error::from)?;
-            let account = builder.from_credentials(credentials).await?;
-            if row.email == self.acme.email {
-                return Ok(account);
-            }
-            account.update_contacts(&[contact.as_str()]).await?;
-            (account, row.credentials)
-        } else {
-            let new = NewAccount {
-                contact: &[contact.as_str()],
-                terms_of_service_agreed: true,
-                only_return_existing: false,
-            };
-            let (account, credentials) = builder.create(&new, directory.clone(), None).await?;
-            let credentials = serde_json::to_string(&credentials).map_err(Error::from)?;
-            (account, credentials)
+        let read = store
+            .read(move |conn| Box::pin(async move { conn.find_tls_account(&directory).await }));
+        read.await
+    }
+
+    fn contact(&self) -> String {
+        format!("mailto:{}", self.acme.email)
+    }
+
+    /// Opens the account that is stored and gives it the configured contact. Creates one if there is none, or if the
+    /// authority does not know it any more.
+    async fn account(&self) -> Result<Account, StepError> {
+        let Some(row) = self.stored_account().await? else {
+            return self.create_account().await;
         };
+        let credentials = serde_json::from_str(&row.credentials).map_err(Error::from)?;
+        let builder = Account::builder_with_http(Box::new(self.http.clone()));
+        let account = builder.from_credentials(credentials).await?;
+        if row.email == self.acme.email {
+            return Ok(account);
+        }
+        match account.update_contacts(&[self.contact().as_str()]).await {
+            Err(error) if is_unknown_account(&error) => return self.create_account().await,
+            updated => updated?,
+        }
+        self.store_account(row.credentials).await?;
+        Ok(account)
+    }
+
+    /// Creates an account, which replaces the stored one.
+    async fn create_account(&self) -> Result<Account, StepError> {
+        let builder = Account::builder_with_http(Box::new(self.http.clone()));
+        let contact = self.contact();
+        let new = NewAccount {
+            contact: &[contact.as_str()],
+            terms_of_service_agreed: true,
+            only_return_existing: false,
+        };
+        let directory = self.acme.directory.to_string();
+        let (account, credentials) = builder.create(&new, directory, None).await?;
+        let credentials = serde_json::to_string(&credentials).map_err(Error::from)?;
+        self.store_account(credentials).await?;
+        Ok(account)
+    }
+
+    async fn store_account(&self, credentials: String) -> Result<(), StoreError> {
         let row = TlsAccountRow {
-            directory,
+            directory: self.acme.directory.to_string(),
             email: self.acme.email.clone(),
             credentials,
             created_at: self.services.clock.now(),
         };
-        let stored = store.write(move |conn| {
+        let write = self.services.store.write(move |conn| {
             let row = row.clone();
             Box::pin(async move { conn.update_tls_account(&row).await })
         });
-        let stored: Result<(), StoreError> = stored.await;
-        stored?;
-        Ok(account)
-    }
-
-    /// Removes an account that the authority does not know any more. The next order creates another one.
-    async fn forget_account(&self) -> Result<(), StoreError> {
-        let directory = self.acme.directory.to_string();
-        let removed = self.services.store.write(move |conn| {
-            let directory = directory.clone();
-            Box::pin(async move { conn.delete_tls_account(&directory).await })
-        });
-        removed.await
+        write.await
     }
 
     /// Stores what to present for each name that is not verified yet, then lets the authority verify it.

@@ -14,6 +14,8 @@ use tokio::sync::watch;
 
 /// A lease that has not changed for this long is lost. Receiving takes 75 seconds at most.
 const LEASE_MS: u64 = 90_000;
+/// How often the lease is renewed while nothing is received.
+const RENEWED: Duration = Duration::from_secs(10);
 /// How often the lease of another node is looked at.
 const OTHER: Duration = Duration::from_secs(15);
 /// Wait after the first failure in a row, and the longest one.
@@ -57,7 +59,7 @@ pub(super) async fn receive(inbound: Arc<Inbound>, account: InboundAccount) {
             // What was received and not stored must be received again.
             receiver.state = ReceiverState::default();
             let account = &receiver.account.id;
-            tracing::warn!(%error, account, "messages could not be stored");
+            tracing::warn!(%error, account, "receiving is interrupted, because the database cannot be used");
             tokio::time::sleep(BACKOFF.0).await;
         }
     }
@@ -99,20 +101,46 @@ impl Receiver {
             Err(ReceiveError::Stopped { why }) => {
                 tracing::warn!(account = self.account.id, why, "receiving has stopped");
                 self.state = ReceiverState::default();
-                self.note(Some(why)).await?;
                 // A proxy or the vendor may have answered by mistake. A change of the account does not wait.
-                tokio::time::sleep(STOPPED).await;
+                self.pause(why, STOPPED).await;
                 Ok(())
             }
             Err(ReceiveError::Later { after, why }) => {
                 tracing::warn!(account = self.account.id, why, "nothing was received");
-                self.note(Some(why)).await?;
                 let wait = BACKOFF.0.saturating_mul(1 << self.failures.min(8));
                 self.failures = self.failures.saturating_add(1);
                 let wait = wait.min(BACKOFF.1);
                 // A vendor that asks for no wait at all may fail again at once.
-                tokio::time::sleep(after.map_or(wait, |after| after.max(BACKOFF.0))).await;
+                let wait = after.map_or(wait, |after| after.max(BACKOFF.0));
+                self.pause(why, wait).await;
                 Ok(())
+            }
+        }
+    }
+
+    /// Stores why nothing is received, and waits. Keeps the lease, because another node must not ask the vendor
+    /// meanwhile. Ends early if the vault is sealed or the lease is lost, but not if the database fails.
+    async fn pause(&mut self, why: String, wait: Duration) {
+        if let Err(error) = self.note(Some(why)).await {
+            let account = &self.account.id;
+            tracing::warn!(%error, account, "why nothing is received could not be stored");
+        }
+        let mut left = wait;
+        while !left.is_zero() {
+            let part = left.min(RENEWED);
+            match tokio::time::timeout(part, self.status.changed()).await {
+                Ok(Err(_)) => return std::future::pending().await,
+                Ok(Ok(())) if *self.status.borrow() == Status::Sealed => return,
+                Ok(Ok(())) => continue,
+                Err(_) => left = left.saturating_sub(part),
+            }
+            match self.claim().await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    let account = &self.account.id;
+                    tracing::warn!(%error, account, "the lease of a channel could not be renewed");
+                }
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Responses to requests that only verify the endpoint.
 
-use super::header_text;
+use super::is_met;
 use crate::auth_mode::AuthMode;
-use crate::payload::{Node, Payload};
-use crate::profile::{Echo, Handshake, Profile, When};
+use crate::payload::Payload;
+use crate::profile::{Echo, Handshake, Profile};
 use crate::verify::{VerifyError, hmac_hex, hmac_sha256_hex};
 use http::HeaderMap;
 use serde_json::Value;
@@ -40,16 +40,7 @@ pub fn handshake(input: &HandshakeInput<'_>) -> Option<HandshakeReply> {
     let Handshake::Verified { when, answer } = input.profile.handshake.as_ref()? else {
         return None;
     };
-    let is_meant = match when {
-        When::Body(path, text) => {
-            let found = input.payload.get(path).and_then(Node::as_id);
-            found.is_some_and(|found| found == *text)
-        }
-        When::Header(name, text) => {
-            header_text(input.headers, name).is_some_and(|found| found == *text)
-        }
-    };
-    if !is_meant {
+    if !is_met(*when, input.headers, input.payload.root()) {
         return None;
     }
     match answer {

@@ -9,7 +9,9 @@ fn headers_of(profile: &Profile) -> Vec<&'static str> {
         KeySource::Body(_) | KeySource::BodyHash => None,
     });
     let event = profile.event.headers.iter().copied();
+    let notices = profile.event.notices.iter();
     event
+        .chain(notices.filter_map(|notice| notice.when.header()))
         .chain(profile.event.detail_header)
         .chain(keys)
         .collect()

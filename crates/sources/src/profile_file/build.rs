@@ -7,14 +7,16 @@ mod verification;
 use super::check::{
     at_most, body_path, each, id, leak, leak_all, line, placeholders, stored_header, texts,
 };
-use super::raw::{Raw, RawBody, RawEntity, RawField, RawHandshake, RawReply, RawSummary};
+use super::raw::{
+    Raw, RawBody, RawEntity, RawField, RawHandshake, RawNotice, RawReply, RawSummary,
+};
 use super::{Mistake, ProfileFile, mistake};
 use crate::auth_mode::AuthMode;
 use crate::event::HMAC;
 use crate::payload::BodyKind;
 use crate::profile::{
     BodyEvent, Condition, Detail, Echo, EntityRule, EventSource, EventType, Handshake, KeySource,
-    Names, Profile, Replay, ReplayGuard, Reply, When, event,
+    Names, Notice, Profile, Replay, ReplayGuard, Reply, When, event,
 };
 use crate::summary::{Field, Section, Summary};
 use crate::verify::scheme::Method;
@@ -22,6 +24,7 @@ use serde_json::Value;
 
 /// Maximum number of headers or paths in one place.
 const MAX_PLACES: usize = 8;
+const EITHER: &str = "expected either `header` or `body`";
 
 pub(super) fn build(raw: &Raw, sample_file: Option<&str>) -> Result<ProfileFile, Mistake> {
     let id = id("id", &raw.id)?;
@@ -35,10 +38,12 @@ pub(super) fn build(raw: &Raw, sample_file: Option<&str>) -> Result<ProfileFile,
     let (auth_mode, mode) = verification::mode(id, name, &raw.verify)?;
     let event = event_source(raw)?;
     let delivery_key = delivery_key(raw)?;
+    let notices = event.notices.iter().filter_map(|it| it.when.header());
     let headers: Vec<&'static str> = event
         .headers
         .iter()
         .copied()
+        .chain(notices)
         .chain(delivery_key.iter().filter_map(|key| match key {
             KeySource::Header(name) | KeySource::EventAndHeader(name) => Some(*name),
             KeySource::Body(_) | KeySource::BodyHash => None,
@@ -97,7 +102,9 @@ fn event_source(raw: &Raw) -> Result<EventSource, Mistake> {
     let names = each("event.names", &event.names, |path, (theirs, ours)| {
         Ok((line(path, theirs)?, line(path, ours)?))
     })?;
+    at_most("event.notices", &event.notices, MAX_PLACES)?;
     Ok(EventSource {
+        notices: leak_all(each("event.notices", &event.notices, notice)?),
         own_header: false,
         headers: leak_all(texts("event.headers", &event.headers, stored_header)?),
         body: leak_all(
@@ -117,6 +124,18 @@ fn event_source(raw: &Raw) -> Result<EventSource, Mistake> {
                 .collect(),
         ),
     })
+}
+
+fn notice(path: &str, raw: &RawNotice) -> Result<Notice, Mistake> {
+    let is = line(&format!("{path}.is"), &raw.is)?;
+    let when = match (&raw.header, &raw.body) {
+        // Its value is stored, as of every header that decides about the event type.
+        (Some(header), None) => When::Header(stored_header(&format!("{path}.header"), header)?, is),
+        (None, Some(body)) => When::Body(body_path(&format!("{path}.body"), body)?, is),
+        _ => return mistake(path, EITHER),
+    };
+    let event = line(&format!("{path}.event"), &raw.event)?;
+    Ok(Notice { when, event })
 }
 
 fn delivery_key(raw: &Raw) -> Result<&'static [KeySource], Mistake> {
@@ -209,7 +228,7 @@ fn handshake(mode: AuthMode, raw: &RawHandshake) -> Result<Handshake, Mistake> {
     let when = match (&raw.header, &raw.body) {
         (Some(header), None) => When::Header(super::check::header("handshake.header", header)?, is),
         (None, Some(body)) => When::Body(body_path("handshake.body", body)?, is),
-        _ => return mistake(path, "expected either `header` or `body`"),
+        _ => return mistake(path, EITHER),
     };
     let answer = match (&raw.text, &raw.json) {
         (Some(text), None) => Echo::Text(line("handshake.text", text)?),

@@ -132,6 +132,18 @@ pub(super) struct RawEvent {
     /// Pairs of the sender's name and ours.
     #[serde(default)]
     pub names: Vec<(String, String)>,
+    #[serde(default)]
+    pub notices: Vec<RawNotice>,
+}
+
+/// A message about the subscription.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawNotice {
+    pub header: Option<String>,
+    pub body: Option<String>,
+    pub is: String,
+    pub event: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -292,6 +292,53 @@ fn mistakes_have_the_file_and_the_line() {
 }
 
 #[test]
+fn a_notice_has_its_own_type_whatever_else_it_names() {
+    let with = |notice: &str| {
+        let notices = format!("[event]\nnotices = [{{ {notice} }}]");
+        parse("a.toml", &ACME.replace("[event]", &notices), None)
+    };
+    let read = |file: &ProfileFile, kind: Option<&'static str>, body: &str| {
+        let pairs = kind.map(|kind| ("x-kind".parse().unwrap(), kind.parse().unwrap()));
+        let headers = HeaderMap::from_iter(pairs);
+        let payload = Payload::parse(file.profile, &headers, body.as_bytes()).unwrap();
+        event::read(file.profile, None, &headers, &payload, body.as_bytes()).event_type
+    };
+    let paid = r#"{"meta":{"type":"order.paid"}}"#;
+    let by_header = with("header = 'X-Kind', is = 'end', event = 'ended'").unwrap();
+    assert_eq!(
+        read(&by_header, Some("end"), paid).as_deref(),
+        Some("ended")
+    );
+    for other in [None, Some("start"), Some("END")] {
+        let found = read(&by_header, other, paid);
+        assert_eq!(found.as_deref(), Some("order.paid"), "{other:?}");
+    }
+    assert!(by_header.profile.headers.contains(&"x-kind"));
+    let by_body = with("body = '/kind', is = 'end', event = 'ended'").unwrap();
+    let ended = r#"{"meta":{"type":"order.paid"},"kind":"end"}"#;
+    assert_eq!(read(&by_body, None, ended).as_deref(), Some("ended"));
+    assert_eq!(read(&by_body, None, paid).as_deref(), Some("order.paid"));
+    for (bad, expected) in [
+        ("is = 'a', event = 'b'", "event.notices.0: expected either"),
+        (
+            "header = 'x-a', body = '/a', is = 'a', event = 'b'",
+            "event.notices.0: expected either",
+        ),
+        (
+            "header = 'x-token', is = 'a', event = 'b'",
+            "event.notices.0.header: `x-token` is named like",
+        ),
+        ("header = 'x-a', is = 'a'", "missing field `event`"),
+    ] {
+        let message = with(bad).unwrap_err().message;
+        assert!(message.contains(expected), "{bad}: {message}");
+    }
+    let many =
+        |count: usize| with(&vec!["body = '/a', is = 'a', event = 'b'"; count].join(" }, { "));
+    assert!(many(8).is_ok() && many(9).is_err());
+}
+
+#[test]
 fn handshakes_and_guides_are_checked() {
     let with = |more: &str| {
         let text = ACME.replace("[verify]", &format!("{more}\n[verify]"));

@@ -9,3 +9,8 @@ pub(crate) use request::LANGUAGES;
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
 pub use subtitles::SubtitleFormat;
 pub use transcribe::Transcript;
+
+use std::ops::RangeInclusive;
+
+/// The accepted sample rates of sound that arrives from a microphone, in samples per second.
+pub(crate) const MICROPHONE_RATES: RangeInclusive<u32> = 8_000..=48_000;

@@ -1,6 +1,7 @@
 //! The messages of `/ws/talk`, which are JSON objects with a `type`.
 
 use crate::VoiceError;
+use crate::listening::MICROPHONE_RATES;
 use bytes::Bytes;
 use gatehouse_agents::{Failure, Stop, Usage};
 use gatehouse_audio::Format;
@@ -10,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use tokio_util::sync::CancellationToken;
 
-/// The accepted rates of a microphone, in samples per second.
-const RATES: RangeInclusive<u32> = 8_000..=48_000;
 /// The accepted silences, in milliseconds.
 const SILENCES: RangeInclusive<u64> = 200..=5_000;
 /// The silence that ends an utterance unless the client asks for another.
@@ -80,10 +79,14 @@ impl TalkStart {
     /// The rate of the microphone.
     pub(super) fn rate(&self) -> Result<u32, VoiceError> {
         let rate = self.rate_or_default();
-        if RATES.contains(&rate) {
+        if MICROPHONE_RATES.contains(&rate) {
             Ok(rate)
         } else {
-            let reason = format!("expected {} to {}", RATES.start(), RATES.end());
+            let reason = format!(
+                "expected {} to {}",
+                MICROPHONE_RATES.start(),
+                MICROPHONE_RATES.end()
+            );
             Err(VoiceError::invalid("input.rate", reason))
         }
     }

@@ -1,6 +1,7 @@
 //! One client: its events are answered one after the other.
 
 use super::event::Event;
+use crate::listening::MICROPHONE_RATES;
 use crate::{SpeechRequest, TranscribeRequest, Voice, VoiceError};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -9,7 +10,6 @@ use gatehouse_domain::Problem;
 use gatehouse_secrets::Status;
 use serde_json::{Value, json};
 use std::io;
-use std::ops::RangeInclusive;
 use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::TcpStream;
@@ -18,7 +18,6 @@ use tokio::net::TcpStream;
 const PATIENCE: Duration = Duration::from_mins(5);
 /// The largest recording in bytes: two minutes at 16 kHz. All connections can hold one at a time.
 const MAX_AUDIO_BYTES: usize = 4 << 20;
-const RATES: RangeInclusive<u32> = 8_000..=48_000;
 /// Bytes of an audio event: 200 ms of speech.
 const CHUNK: usize = 9_600;
 
@@ -116,8 +115,12 @@ impl Connection {
         let number = |name, usual| event.number(name).unwrap_or(usual);
         let (rate, width, channels) =
             (number("rate", 0), number("width", 0), number("channels", 0));
-        if !RATES.contains(&rate) || width != 2 || !(1..=2).contains(&channels) {
-            let reason = "expected 8,000 to 48,000 samples per second of 2 bytes, mono or stereo";
+        if !MICROPHONE_RATES.contains(&rate) || width != 2 || !(1..=2).contains(&channels) {
+            let reason = format!(
+                "expected {} to {} samples per second of 2 bytes, mono or stereo",
+                MICROPHONE_RATES.start(),
+                MICROPHONE_RATES.end()
+            );
             return Err(VoiceError::invalid("audio", reason).into());
         }
         self.recording = Some(Recording {

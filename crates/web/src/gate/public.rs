@@ -3,8 +3,9 @@
 
 use http::{Method, Uri};
 
-/// Every path below these prefixes is public.
-const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
+/// Every path below these prefixes is public. Programs request `/.well-known/` (RFC 8615) and must get a 404 for what
+/// does not exist, not a page.
+const PREFIXES: [&str; 4] = ["/api/auth/", "/assets/", "/icons/", "/.well-known/"];
 const INGEST: &str = "/api/webhooks/ingest/";
 const PATHS: [&str; 11] = [
     "/health",
@@ -59,6 +60,7 @@ mod tests {
             "/sw.js",
             "/share/x",
             "/approve/x",
+            "/.well-known/security.txt",
         ] {
             assert!(open(Method::GET, path), "{path}");
         }
@@ -80,6 +82,8 @@ mod tests {
             "/share",
             "/approve",
             "/onboarding",
+            "/.well-known",
+            "/x/.well-known/x",
         ] {
             assert!(!open(Method::GET, path), "{path}");
         }

@@ -23,9 +23,7 @@ pub(super) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let share = app.share(&requester.context);
-    let bytes = body::read(body, app.max_message_bytes(), share).await?;
-    body::check_content_type(&parts.headers, &bytes)?;
+    let bytes = body::read_json_bytes(&app, &parts, body, app.max_message_bytes()).await?;
     if !accepts_json(&parts.headers) {
         let message = "Responses are application/json, and the header Accept excludes it.";
         let problem = Problem::new(ErrorCode::InvalidRequest, message);

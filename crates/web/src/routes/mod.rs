@@ -258,10 +258,13 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let identity = arrival.and_then(|arrival| arrival.context.decision.identity());
     let is_limited = identity.is_some_and(|identity| identity.only().is_some());
     match path_class(path, is_upgrade) {
+        PathClass::Page if is_public(request.method(), path) => not_found(),
         PathClass::Page if is_limited => Refusal(AuthError::OutsideOnly.into()).into_response(),
-        PathClass::Page if is_read && !is_public(request.method(), path) => {
-            pages::inside(&app, path)
-        }
-        _ => Refusal(Problem::not_found("path")).into_response(),
+        PathClass::Page if is_read => pages::inside(&app, path),
+        _ => not_found(),
     }
+}
+
+fn not_found() -> Response {
+    Refusal(Problem::not_found("path")).into_response()
 }

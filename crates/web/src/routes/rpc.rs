@@ -16,9 +16,7 @@ pub(super) async fn call(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let share = app.share(&requester.context);
-    let bytes = body::read(body, app.max_message_bytes(), share).await?;
-    body::check_content_type(&parts.headers, &bytes)?;
+    let bytes = body::read_json_bytes(&app, &parts, body, app.max_message_bytes()).await?;
     let mut response = Response::new(Body::empty());
     let id = parts
         .extensions

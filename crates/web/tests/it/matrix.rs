@@ -80,7 +80,7 @@ fn is_public(method: &str, path: &str) -> bool {
         "/favicon.ico",
     ]
     .contains(&path)
-        || ["/api/auth/", "/assets/", "/icons/"]
+        || ["/api/auth/", "/assets/", "/icons/", "/.well-known/"]
             .iter()
             .any(|prefix| path.starts_with(prefix))
         || (method == "GET" && path.starts_with("/share/"))

@@ -70,6 +70,35 @@ async fn who_must_set_up_is_sent_to_onboarding() {
     );
 }
 
+/// RFC 8615: programs request these paths and take a page for an answer.
+#[tokio::test]
+async fn a_well_known_path_that_does_not_exist_is_404_and_never_a_page() {
+    let server = TestServer::fresh().await;
+    let before_setup = server.remote();
+    let mut replies = vec![before_setup.get("/.well-known/security.txt").await];
+    let owner = server.set_up().await;
+    let limited = json!({ "label": "k", "scopes": ["operator.read"], "only": ["/metrics"] });
+    let created = owner.post("/api/auth/api-keys", limited).await.expect(200);
+    let limited = server.remote().bearer(created["key"].as_str().unwrap());
+    for actor in [owner, limited, server.remote()] {
+        for path in [
+            "/.well-known/",
+            "/.well-known/security.txt",
+            "/.well-known/oauth-authorization-server",
+            "/.well-known/oauth-protected-resource/mcp",
+        ] {
+            replies.push(actor.get(path).await);
+        }
+        let posted = actor.post("/.well-known/acme-challenge/x", json!({})).await;
+        replies.push(posted);
+    }
+    for reply in replies {
+        reply.refused(404, "NOT_FOUND");
+    }
+    let page = server.remote().get("/.well-knowns").await;
+    assert_eq!(facts(&page)["product"], "Gatehouse");
+}
+
 #[tokio::test]
 async fn every_answer_has_the_security_headers() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -3,7 +3,7 @@
 
 use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
 use gatehouse_sources::verify::VerifyError;
-use gatehouse_store::{RateKey, RateLeases, Store, StoreError};
+use gatehouse_store::{Purpose, RateKey, SharedCounts, Store};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,8 +34,8 @@ impl RateKey for Key {
 pub(crate) struct Guesses {
     clock: Arc<dyn Clock>,
     table: Mutex<Table>,
-    /// The counts of all nodes; `None` on SQLite.
-    shared: Option<Arc<RateLeases<Key>>>,
+    /// The counts of all nodes.
+    shared: Option<SharedCounts<Key>>,
 }
 
 struct Table {
@@ -113,41 +113,40 @@ impl Guesses {
 
     /// Counts on all nodes, if the database may have several.
     pub(crate) fn shared(mut self, store: &Store, tasks: &TaskTracker) -> Self {
-        if store.engine().is_shared() {
-            let clock = Arc::clone(&self.clock);
-            let leases = RateLeases::new(store.clone(), clock, tasks.clone(), WINDOW_MS);
-            self.shared = Some(Arc::new(leases));
-        }
+        let counts = SharedCounts::new(store, &self.clock, tasks, WINDOW_MS);
+        self.shared = Some(counts);
         self
     }
 
     /// Runs `compare`, unless the client has used up its wrong tokens on all nodes: then returns how many milliseconds
-    /// it must wait. A wrong token is counted before it is compared, and a right one is returned.
+    /// it must wait. A wrong token is counted before it is compared, and a right one is returned. In a flood from many
+    /// clients, this node counts alone.
     pub(crate) async fn compare<T>(
         &self,
         attempt: Attempt,
         compare: impl FnOnce() -> Result<T, VerifyError>,
-    ) -> Result<Result<Result<T, VerifyError>, u64>, StoreError> {
+    ) -> Result<Result<T, VerifyError>, u64> {
         // Secrets that are long cannot be guessed: their limit bounds the load of each node.
         let shared = self
             .shared
             .as_ref()
             .filter(|_| attempt.per_minute <= SHORT_PER_MINUTE);
         let Some(shared) = shared else {
-            return Ok(self.compare_here(attempt, compare));
+            return self.compare_here(attempt, compare);
         };
         let key = Key {
             webhook: attempt.webhook.clone(),
             client: attempt.client,
         };
-        let amounts = (attempt.tokens, attempt.per_minute);
-        let mut permit = match shared.take(key, amounts).await? {
-            Ok(permit) => permit,
-            Err(refused) => return Ok(Err(refused.wait_ms)),
-        };
+        let limit = vec![(key, attempt.per_minute)];
+        // A client with the right token must not wait for others.
+        let places = shared.take(Purpose::Load, attempt.tokens, limit).await;
+        let places = places.map_err(|refused| refused.wait_ms)?;
         let compared = self.compare_here(attempt, compare);
-        permit.set_used(matches!(compared, Ok(Err(VerifyError::Wrong))));
-        Ok(compared)
+        if !matches!(compared, Ok(Err(VerifyError::Wrong))) {
+            places.give_back();
+        }
+        compared
     }
 
     /// Like [`Self::compare`], on this node. `compare` runs under the lock, so concurrent attempts are counted one by one.
@@ -183,6 +182,7 @@ impl Guesses {
 mod tests {
     use super::*;
     use gatehouse_domain::{ManualClock, Timestamp};
+    use gatehouse_store::testing::{postgres, run_sql};
     use std::net::{IpAddr, Ipv4Addr};
     use std::time::Duration;
 
@@ -206,6 +206,32 @@ mod tests {
         guesses
             .compare_here(attempt, compare)
             .map(|outcome| outcome.is_ok())
+    }
+
+    #[tokio::test]
+    async fn a_flood_from_many_clients_costs_few_leases() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let store = database.open().await;
+        let (_, guesses) = guesses();
+        let guesses = guesses.shared(&store, &TaskTracker::new());
+        let flood = (0..200).map(|number| {
+            let attempt = Attempt {
+                webhook: WebhookId::from_text("a"),
+                client: client(number),
+                tokens: 1,
+                per_minute: SHORT_PER_MINUTE,
+            };
+            guesses.compare(attempt, || Err::<(), _>(VerifyError::Wrong))
+        });
+        for compared in futures_util::future::join_all(flood).await {
+            assert_eq!(compared, Ok(Err(VerifyError::Wrong)));
+        }
+        store.close().await;
+        // Fails if the node asked the database for more than 16 of them.
+        let leases = "SELECT 1 / (CASE WHEN COUNT(DISTINCT name) BETWEEN 1 AND 16 THEN 1 ELSE 0 END) FROM rate_permits";
+        run_sql(&database.location, leases).await;
     }
 
     #[test]

@@ -18,17 +18,26 @@ pub enum Ingested {
     Filtered(DeliveryId),
     /// A duplicate of this delivery; the response is 200.
     Deduplicated(DeliveryId),
-    /// Stored and queued; the response is 200 with this JSON, which the sender needs.
-    Answered(DeliveryId, Value),
+    /// One of the outcomes before; the response is 200 with this JSON, which the sender needs.
+    Answered(Box<Self>, Value),
     /// The sender verifies the URL; the response is 200 with this content.
     Handshake(HandshakeReply),
 }
 
 impl Ingested {
-    /// Returns the status of the delivery; `None` for a handshake.
-    pub const fn status(&self) -> Option<DeliveryStatus> {
+    /// Returns the outcome without the JSON for the sender.
+    pub(crate) fn without_reply(&self) -> &Self {
         match self {
-            Self::Accepted(_) | Self::Answered(..) => Some(DeliveryStatus::Queued),
+            Self::Answered(outcome, _) => outcome.without_reply(),
+            outcome => outcome,
+        }
+    }
+
+    /// Returns the status of the delivery; `None` for a handshake.
+    pub fn status(&self) -> Option<DeliveryStatus> {
+        match self {
+            Self::Answered(outcome, _) => outcome.status(),
+            Self::Accepted(_) => Some(DeliveryStatus::Queued),
             Self::Filtered(_) => Some(DeliveryStatus::Filtered),
             Self::Deduplicated(_) => Some(DeliveryStatus::Deduplicated),
             Self::Handshake(_) => None,

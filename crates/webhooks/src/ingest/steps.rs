@@ -229,7 +229,7 @@ impl Intake {
             },
         };
         let guesses = &self.inner.guesses;
-        match guesses.compare(attempt, || verify::prove(input)).await? {
+        match guesses.compare(attempt, || verify::prove(input)).await {
             Ok(outcome) => Ok(outcome?),
             Err(wait_ms) => {
                 metrics::rejected("too_many_wrong_secrets");

@@ -127,9 +127,8 @@ fn test_result(outcome: Result<Ingested, IngestError>) -> Result<TestResult, Web
         status,
     };
     match outcome {
-        Ok(Ingested::Accepted(id) | Ingested::Answered(id, _)) => {
-            Ok(of(id, DeliveryStatus::Queued))
-        }
+        Ok(Ingested::Answered(outcome, _)) => test_result(Ok(*outcome)),
+        Ok(Ingested::Accepted(id)) => Ok(of(id, DeliveryStatus::Queued)),
         Ok(Ingested::Filtered(id)) => Ok(of(id, DeliveryStatus::Filtered)),
         Ok(Ingested::Deduplicated(id)) => Ok(of(id, DeliveryStatus::Deduplicated)),
         Ok(Ingested::Handshake(_)) => Err(conflict("The sample was taken for a handshake.")),

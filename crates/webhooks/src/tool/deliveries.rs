@@ -175,6 +175,7 @@ mod tests {
             let page = DeliveryPage {
                 deliveries: vec![delivery],
                 next_cursor: Some("del_1".to_owned()),
+                held_since: None,
             };
             let reported = serde_json::to_value(DeliveryPageView::from(page)).unwrap();
             assert!(!reported.to_string().contains("IGNORE"), "{reported}");

@@ -3,12 +3,12 @@
 use crate::requests::{accepted, create, open_webhook, post, post_from, rows};
 use crate::worker::harness::{Harness, PASSWORD, everywhere, settings};
 use crate::worker::model::FakeModel;
-use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode};
+use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Timestamp};
 use gatehouse_sources::AuthMode;
 use gatehouse_sources::verify::{SignInput, sign};
 use gatehouse_store::testing::TestDatabase;
 use gatehouse_store::{DeliveryRow, HeldDelivery, HoldLimit};
-use gatehouse_webhooks::WebhooksSettings;
+use gatehouse_webhooks::{DeliveryQuery, WebhooksSettings};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::Duration;
@@ -126,6 +126,66 @@ async fn held_deliveries_are_verified_in_order_after_the_unseal_and_as_of_their_
         assert_eq!(outcome(&unreadable).0, DeliveryStatus::Rejected);
         assert_eq!(rows.len(), 5);
         assert_eq!(harness.inbox().await, ["first", "last"]);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn held_deliveries_go_with_their_webhook() {
+    everywhere(async |database, model| {
+        let harness = Harness::open_with(&database, &model, holding()).await;
+        harness.initialize_vault().await;
+        let one = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        harness.seal().await;
+        for webhook in [&one, &other] {
+            accepted(post(&harness, webhook, &[], "1").await);
+        }
+        let (webhooks, actor) = (&harness.webhooks, Actor::cli());
+        webhooks.delete(&actor, one.id.as_str()).await.unwrap();
+        assert_eq!(held(&harness).await, 1);
+        harness.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_says_since_when_deliveries_are_held() {
+    everywhere(async |database, model| {
+        let harness = Harness::open_with(&database, &model, holding()).await;
+        harness.initialize_vault().await;
+        let webhook = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        let other = open_webhook(&harness, json!({ "deliver_only": true })).await;
+        let before = accepted(post(&harness, &webhook, &[], r#"{"n":0}"#).await);
+        let list = async |webhook: Option<&str>, cursor: Option<&DeliveryId>| {
+            let query = DeliveryQuery {
+                webhook: webhook.map(str::to_owned),
+                cursor: cursor.map(|id| id.as_str().to_owned()),
+                limit: 10,
+                ..DeliveryQuery::default()
+            };
+            harness.webhooks.deliveries(query).await.unwrap()
+        };
+        let id = webhook.id.as_str();
+        assert_eq!(list(Some(id), None).await.held_since, None);
+        harness.seal().await;
+        let arrived = harness.clock_ms();
+        for body in [r#"{"n":1}"#, r#"{"n":2}"#] {
+            accepted(post(&harness, &webhook, &[], body).await);
+            harness.advance(Duration::from_mins(10));
+        }
+        let page = list(Some(id), None).await;
+        assert_eq!(page.held_since, Some(Timestamp::from_millis(arrived)));
+        assert_eq!(page.deliveries.len(), 1);
+        assert_eq!(list(Some(id), Some(&before)).await.held_since, None);
+        assert_eq!(list(Some(other.id.as_str()), None).await.held_since, None);
+        assert_eq!(list(None, None).await.held_since, None);
+        harness.work();
+        harness.unseal().await;
+        until_none(&harness).await;
+        let page = list(Some(id), None).await;
+        assert_eq!((page.held_since, page.deliveries.len()), (None, 3));
         harness.stop().await;
     })
     .await;

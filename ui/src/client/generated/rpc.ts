@@ -5173,6 +5173,11 @@ export interface DeliveryPage {
    * per page, so a page can be empty and still have a cursor.
    */
   next_cursor?: string | null;
+  /**
+   * When the first delivery arrived that is still encrypted until it is verified, so that it is not listed yet. Only
+   * on the first page, for one webhook.
+   */
+  held_since?: Timestamp | null;
 }
 /**
  * A webhook delivery.

@@ -39,8 +39,11 @@ impl Gathered {
                 Ok(())
             }
             Source::N8n { files } => {
+                let mut names = n8n::Names::default();
                 for file in files {
-                    self.file(file, Format::Json5, n8n::plan);
+                    self.file(file, Format::Json5, |plan, document| {
+                        n8n::plan(plan, document, &mut names)
+                    });
                 }
                 Ok(())
             }

@@ -2,8 +2,10 @@
 
 use super::Malformed;
 use super::node::{Content, Document, Node};
-use super::plan::Plan;
+use super::plan::{Place, Plan, channel_id};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::iter;
 
 /// Credential types whose one field is the key of a provider: the type, its field, the provider.
 const PROVIDERS: [(&str, &str, &str); 5] = [
@@ -21,8 +23,32 @@ const CHANNELS: [(&str, &str, &str, &str); 4] = [
     ("discordWebhookApi", "webhookUri", "discord", "webhook_url"),
 ];
 
+/// The names that items of this import have. n8n's own names need not be unique.
+#[derive(Default)]
+pub struct Names(HashSet<(&'static str, String)>);
+
+impl Names {
+    /// Takes a name. Returns whether no other item of this kind has it.
+    fn take(&mut self, kind: &'static str, name: &str) -> bool {
+        self.0.insert((kind, name.to_owned()))
+    }
+
+    /// Takes the name, or with a number if another item of this kind has it.
+    fn take_numbered(&mut self, kind: &'static str, name: String) -> String {
+        let numbered = (2..=u32::MAX).map(|n| format!("{name} ({n})"));
+        let mut all = iter::once(name.clone()).chain(numbered);
+        all.find(|name| self.take(kind, name)).unwrap_or(name)
+    }
+}
+
+/// What makes the name of an item unique: its ID in n8n, which is the same in the next import, or a number.
+fn distinctions(node: &Node) -> impl Iterator<Item = String> {
+    let id = node.text_of("id").map(str::to_owned);
+    id.into_iter().chain((2..=u32::MAX).map(|n| n.to_string()))
+}
+
 /// Plans a file, which contains workflows or credentials: one, or a list.
-pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
+pub fn plan(plan: &mut Plan, document: &Document<'_>, names: &mut Names) -> Result<(), Malformed> {
     let one = std::slice::from_ref(&document.root);
     let items = match &document.root.value {
         Content::List(items) => items.as_slice(),
@@ -31,9 +57,9 @@ pub fn plan(plan: &mut Plan, document: &Document<'_>) -> Result<(), Malformed> {
     // Header credentials first, because webhooks of the same file do not occur.
     for item in items {
         if item.get("nodes").is_some() {
-            workflow(plan, document, item)?;
+            workflow(plan, document, item, names)?;
         } else if item.get("type").is_some() && item.get("data").is_some() {
-            credential(plan, document, item)?;
+            credential(plan, document, item, names)?;
         } else {
             return Err(document.wrong(
                 item,
@@ -49,7 +75,12 @@ fn required<'n>(document: &Document<'_>, node: &'n Node, name: &str) -> Result<&
         .ok_or_else(|| document.wrong(node, format!("`{name}` is missing")))
 }
 
-fn credential(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(), Malformed> {
+fn credential(
+    plan: &mut Plan,
+    document: &Document<'_>,
+    node: &Node,
+    names: &mut Names,
+) -> Result<(), Malformed> {
     let kind = required(document, node, "type")?;
     let name = required(document, node, "name")?;
     let from = Plan::place(document.path, node.line);
@@ -61,25 +92,73 @@ fn credential(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(
         plan.leave(format!("credential {name}"), from, why);
         return Ok(());
     }
-    if let Some((_, field, provider)) = PROVIDERS.iter().find(|(known, _, _)| *known == kind) {
+    if let Some((_, field, provider)) = PROVIDERS.iter().find(|it| it.0 == kind)
+        && names.take("provider key", provider)
+    {
         let key = required(document, data, field)?;
         plan.in_clear(name, from.clone());
         plan.provider_key(provider, key, from);
     } else if let Some((_, field, channel, ours)) = CHANNELS.iter().find(|it| it.0 == kind) {
         let secret = required(document, data, field)?;
-        plan.in_clear(name, from.clone());
-        plan.channel(channel, "n8n", name, &json!({ *ours: secret }), from);
+        // The distinction comes first, because a long name is cut.
+        let others = distinctions(node).map(|it| format!("{it} {name}"));
+        let mut accounts = iter::once(name.to_owned()).chain(others);
+        let is_free =
+            |account: &String| names.take("channel", &channel_id(channel, "n8n", account));
+        if let Some(account) = accounts.find(is_free) {
+            plan.in_clear(name, from.clone());
+            plan.channel(channel, "n8n", &account, &json!({ *ours: secret }), from);
+        }
     } else {
-        // Every other credential becomes variables, one for each field.
-        let prefix = variable_name(name);
-        for (field, value) in data.fields() {
-            if let Some(value) = value.text().filter(|value| !value.is_empty()) {
-                let key = format!("{prefix}_{}", variable_name(field));
-                plan.variable(&key, value, from.clone());
-            }
+        // Every other credential, and a second key of a provider, becomes variables, one for each field.
+        let name = match variable_name(name) {
+            name if name.is_empty() => "N8N".to_owned(),
+            name => name,
+        };
+        let others = distinctions(node).map(|it| below(&name, &it));
+        let mut prefixes = iter::once(name.clone()).chain(others);
+        if let Some(prefix) = prefixes.find(|prefix| names.take("credential", prefix)) {
+            variables(plan, &prefix, data, &from, names);
         }
     }
     Ok(())
+}
+
+/// Plans a variable for each value of a credential, also for those in other values: `MAIL_OAUTH_TOKEN_DATA_ACCESS_TOKEN`.
+fn variables(plan: &mut Plan, name: &str, node: &Node, from: &Place, names: &mut Names) {
+    let value = match &node.value {
+        Content::Null => return,
+        Content::Text(text) if text.is_empty() => return,
+        Content::Text(text) => text.as_str(),
+        Content::Flag(true) => "true",
+        Content::Flag(false) => "false",
+        Content::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                variables(plan, &format!("{name}_{}", index + 1), item, from, names);
+            }
+            return;
+        }
+        Content::Map(fields) => {
+            for (field, value) in fields {
+                variables(plan, &below(name, field), value, from, names);
+            }
+            return;
+        }
+    };
+    let numbered = (2..=u32::MAX).map(|n| format!("{name}_{n}"));
+    let mut keys = iter::once(name.to_owned()).chain(numbered);
+    if let Some(key) = keys.find(|key| names.take("variable", key)) {
+        plan.variable(&key, value, from.clone());
+    }
+}
+
+/// The name of a variable for a part of what another name stands for.
+fn below(name: &str, part: &str) -> String {
+    match variable_name(part) {
+        part if part.is_empty() => name.to_owned(),
+        // The part may be a number, which then does not begin the name.
+        part => format!("{name}_{}", part.strip_prefix("N8N_").unwrap_or(&part)),
+    }
 }
 
 /// Makes the name of a variable.
@@ -103,8 +182,19 @@ fn variable_name(text: &str) -> String {
     }
 }
 
-fn workflow(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(), Malformed> {
+fn workflow(
+    plan: &mut Plan,
+    document: &Document<'_>,
+    node: &Node,
+    names: &mut Names,
+) -> Result<(), Malformed> {
     let workflow = required(document, node, "name")?;
+    let others = distinctions(node).map(|it| format!("{workflow} ({it})"));
+    let mut titles = iter::once(workflow.to_owned()).chain(others);
+    let Some(workflow) = titles.find(|title| names.take("workflow", title)) else {
+        return Ok(());
+    };
+    let workflow = workflow.as_str();
     for step in node.get("nodes").map(Node::items).unwrap_or_default() {
         let kind = required(document, step, "type")?;
         let from = Plan::place(document.path, step.line);
@@ -120,9 +210,10 @@ fn workflow(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(),
                 }
                 let mut params = Map::from_iter([("source_profile".to_owned(), json!("generic"))]);
                 params.insert("auth_mode".to_owned(), json!("bearer"));
-                plan.webhook(&format!("{workflow} / {name}"), params, from);
+                let title = names.take_numbered("webhook", format!("{workflow} / {name}"));
+                plan.webhook(&title, params, from);
             }
-            "n8n-nodes-base.scheduleTrigger" => schedule(plan, workflow, step, &from),
+            "n8n-nodes-base.scheduleTrigger" => schedule(plan, workflow, step, &from, names),
             "n8n-nodes-base.telegramTrigger" | "n8n-nodes-base.slackTrigger" => {
                 let why = "set `inbound` on the channel to receive messages";
                 plan.leave(format!("{workflow}: {kind}"), from, why);
@@ -136,7 +227,7 @@ fn workflow(plan: &mut Plan, document: &Document<'_>, node: &Node) -> Result<(),
     Ok(())
 }
 
-fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &super::plan::Place) {
+fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &Place, names: &mut Names) {
     let rules = step.at(&["parameters", "rule", "interval"]);
     for (index, rule) in rules
         .map(Node::items)
@@ -156,7 +247,8 @@ fn schedule(plan: &mut Plan, workflow: &str, step: &Node, from: &super::plan::Pl
             Some(cron) => {
                 let params = json!({ "source_profile": "schedule", "schedule": { "cron": cron } });
                 if let Value::Object(params) = params {
-                    plan.webhook(&name, params, from.clone());
+                    let title = names.take_numbered("webhook", name);
+                    plan.webhook(&title, params, from.clone());
                 }
             }
             None => plan.leave(name, from.clone(), "only cron expressions are taken over"),

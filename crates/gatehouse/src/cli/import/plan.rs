@@ -170,7 +170,7 @@ impl Plan {
         fields: &Value,
         from: Place,
     ) {
-        let id = id_of(&format!("{source}-{kind}-{account}"));
+        let id = channel_id(kind, source, account);
         let params = json!({
             "type": kind, "id": id, "label": format!("{kind} ({source})"), "fields": fields,
         });
@@ -193,6 +193,11 @@ impl Plan {
         let name = name.to_owned();
         self.add(Item::Webhook { name, params }, from);
     }
+}
+
+/// The id of a channel from another product.
+pub fn channel_id(kind: &str, source: &str, account: &str) -> String {
+    id_of(&format!("{source}-{kind}-{account}"))
 }
 
 /// Makes an id of letters, digits and hyphens.

@@ -1,6 +1,7 @@
 //! `webhooks forward`: sends deliveries to a program on this machine, with the bytes and headers of their senders.
 //! Polls like `webhooks tail`. A delivery is forwarded when it appears in the list and its id was not forwarded before,
-//! so a lost connection or a restarted server neither loses nor repeats one.
+//! so a lost connection or a restarted server neither loses nor repeats one. Deliveries that are held while the vault is
+//! sealed appear later, as of the time when they arrived.
 
 mod flags;
 mod local;
@@ -10,7 +11,7 @@ use crate::cli::client::{Client, ClientError};
 use crate::cli::output::{Output, field, line, note, warn};
 use anyhow::Result;
 pub use flags::Flags;
-use flags::{before, is_wanted, since};
+use flags::{is_wanted, next_from, since};
 use local::{Local, Outcome, Sent};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -101,9 +102,10 @@ impl Forwarder<'_> {
     async fn begin_now(&mut self) -> Result<(), ClientError> {
         let params = json!({ "id": self.webhook, "limit": 1 });
         let newest = self.client.rpc("webhooks.deliveries", params).await?;
+        let held_since = newest.get("held_since").and_then(Value::as_str);
         if let Some(newest) = items(&newest).first() {
-            self.from = before(&field(newest, "received_at"));
-            let there = self.look().await?;
+            self.from = next_from(None, Some(&field(newest, "received_at")), held_since);
+            let (there, _) = self.look().await?;
             self.done = there.iter().map(|item| field(item, "id")).collect();
         }
         Ok(())
@@ -150,7 +152,7 @@ impl Forwarder<'_> {
         if Instant::now() >= self.keep_again {
             self.keep().await?;
         }
-        let there = self.look().await?;
+        let (there, held_since) = self.look().await?;
         for item in there.iter().rev() {
             let id = field(item, "id");
             if self.done.contains(&id) {
@@ -162,19 +164,17 @@ impl Forwarder<'_> {
             self.done.insert(id);
         }
         let newest = there.iter().map(|item| field(item, "received_at")).max();
-        if let Some(from) = newest.as_deref().and_then(before) {
-            self.from = self.from.take().max(Some(from));
-        }
+        self.from = next_from(self.from.take(), newest.as_deref(), held_since.as_deref());
         // What is older than `from` does not come again.
         let listed: HashSet<String> = there.iter().map(|item| field(item, "id")).collect();
         self.done.retain(|id| listed.contains(id));
         Ok(())
     }
 
-    /// The accepted deliveries since `from`, newest first.
-    async fn look(&self) -> Result<Vec<Value>, ClientError> {
+    /// The accepted deliveries since `from`, newest first, and when the first of those arrived that are still held.
+    async fn look(&self) -> Result<(Vec<Value>, Option<String>), ClientError> {
         let mut params = json!({ "id": self.webhook, "limit": PAGE, "statuses": ACCEPTED });
-        let mut all = Vec::new();
+        let (mut all, mut held_since) = (Vec::new(), None);
         let put = |name: &str, value: &str, params: &mut Value| {
             if let Some(params) = params.as_object_mut() {
                 params.insert(name.to_owned(), json!(value));
@@ -189,9 +189,11 @@ impl Forwarder<'_> {
                 .rpc("webhooks.deliveries", params.clone())
                 .await?;
             all.extend(items(&page).iter().cloned());
+            // Of the first page: what was released since is listed now, or next time.
+            held_since = held_since.or_else(|| page.get("held_since")?.as_str().map(str::to_owned));
             match page.get("next_cursor").and_then(Value::as_str) {
                 Some(next) => put("cursor", next, &mut params),
-                None => return Ok(all),
+                None => return Ok((all, held_since)),
             }
         }
     }

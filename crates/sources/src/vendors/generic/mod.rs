@@ -25,6 +25,7 @@ pub(crate) static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::STATIC_HEADER,
     body: BodyKind::Json,
     event: EventSource {
+        notices: &[],
         own_header: true,
         headers: &["x-event-type", "x-webhook-event"],
         body: &[],

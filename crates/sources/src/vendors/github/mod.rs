@@ -24,6 +24,7 @@ static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::of(&verification::MODE),
     body: BodyKind::JsonOrFormPayload,
     event: EventSource {
+        notices: &[],
         own_header: false,
         headers: &["x-codehost-a-event", "x-github-event"],
         body: &[],

@@ -24,6 +24,7 @@ static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::of(&verification::MODE),
     body: BodyKind::Json,
     event: EventSource {
+        notices: &[],
         own_header: false,
         headers: &["x-codehost-b-event", "x-gitlab-event"],
         body: &[],

@@ -25,6 +25,7 @@ static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::of(&verification::MODE),
     body: BodyKind::Json,
     event: EventSource {
+        notices: &[],
         own_header: false,
         headers: &[],
         body: &[BodyEvent {

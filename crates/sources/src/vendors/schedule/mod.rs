@@ -23,6 +23,7 @@ static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::NONE,
     body: BodyKind::Json,
     event: EventSource {
+        notices: &[],
         own_header: false,
         headers: &[],
         body: &[BodyEvent {

@@ -26,6 +26,7 @@ static PROFILE: Profile = Profile {
     default_auth_mode: AuthMode::of(&verification::MODE),
     body: BodyKind::Form,
     event: EventSource {
+        notices: &[],
         own_header: false,
         headers: &[],
         body: &[

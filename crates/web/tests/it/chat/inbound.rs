@@ -3,8 +3,14 @@
 use super::attachments::png;
 use super::{blamed, with_model};
 use crate::chat::telegram::{TOKEN, Telegram};
-use gatehouse_testkit::{Actor, PASSWORD, TestServer};
+use crate::steps::light_owner;
+use gatehouse_domain::{Clock, ManualClock, SystemClock};
+use gatehouse_store::Location;
+use gatehouse_store::testing::{number, postgres, run_sql};
+use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A server with a channel of this type, whose ID is the type.
 pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, Actor) {
@@ -285,4 +291,83 @@ async fn a_refused_token_or_a_webhook_is_shown_on_the_account() {
     let nobody = json!({ "id": "telegram", "fields": { "agent_id": "nobody" } });
     let refused = blamed(&owner, "channels.update", nobody).await;
     assert_eq!(refused, (json!("INVALID_PARAMS"), json!("agent_id")));
+}
+
+/// Starts a node on this database with a channel whose vendor asks to wait for ten minutes.
+async fn told_to_wait(options: Options) -> (TestServer, Telegram) {
+    let telegram = Telegram::start().await;
+    telegram.limit(600);
+    let (server, owner) = light_owner(options).await;
+    let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
+    let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
+    owner.rpc("channels.create", account).await.unwrap();
+    inbound_error(&owner, "telegram", "").await;
+    assert_eq!(telegram.refused(), 1);
+    (server, telegram)
+}
+
+/// Waits until a number in the database is at least `least`, or the vendor was asked again.
+async fn until_number(telegram: &Telegram, location: &Location, sql: &str, least: i64) {
+    let reached = async {
+        while telegram.refused() == 1 && number(location, sql).await < least {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(40), reached);
+    waited.await.expect("within 40 seconds");
+}
+
+/// Two nodes have the same clock. Node two looks at the lease of node one every 15 seconds.
+#[tokio::test]
+async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
+    // Every look begins with an insert, and those of the holder also change the lease.
+    const COUNT: &str = "CREATE TABLE looks (one INT);
+        CREATE FUNCTION count_look() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO looks VALUES (1); RETURN NULL; END';
+        CREATE TRIGGER looks BEFORE INSERT ON channel_polls EXECUTE FUNCTION count_look();";
+    const LOOKS_OF_TWO: &str = "SELECT (SELECT COUNT(*) FROM looks)
+        - (SELECT CAST(COALESCE(SUM(lease), 0) AS BIGINT) FROM channel_polls)";
+    let Some(database) = postgres().await else {
+        return;
+    };
+    database.open().await.close().await;
+    run_sql(&database.location, COUNT).await;
+    let (there, location) = (database.for_another_node(), database.location.clone());
+    let system: &dyn Clock = &SystemClock::new();
+    let clock = Arc::new(ManualClock::at(system.now()));
+    let with = |database| {
+        let options = Options::default().database(database);
+        options.clock(Arc::clone(&clock))
+    };
+    let (_one, telegram) = told_to_wait(with(database)).await;
+    let _two = TestServer::start(with(there)).await;
+    until_number(&telegram, &location, LOOKS_OF_TWO, 1).await;
+    // Longer than a lease that is not renewed.
+    clock.advance(Duration::from_secs(100));
+    until_number(&telegram, &location, LOOKS_OF_TWO, 2).await;
+    assert_eq!(telegram.refused(), 1);
+}
+
+#[tokio::test]
+async fn a_failure_of_the_database_does_not_end_the_wait_for_the_vendor() {
+    // A sequence also counts in a transaction that fails.
+    const REFUSE: &str = "CREATE SEQUENCE refused;
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM nextval(''refused''); RAISE EXCEPTION ''refused''; END';
+        CREATE TRIGGER refuse BEFORE UPDATE ON channel_polls EXECUTE FUNCTION refuse();";
+    const REFUSED: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM refused";
+    const LEASE: &str = "SELECT CAST(SUM(lease) AS BIGINT) FROM channel_polls";
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let location = database.location.clone();
+    let (_server, telegram) = told_to_wait(Options::default().database(database)).await;
+    run_sql(&location, REFUSE).await;
+    until_number(&telegram, &location, REFUSED, 1).await;
+    let lease = number(&location, LEASE).await;
+    run_sql(&location, "DROP TRIGGER refuse ON channel_polls").await;
+    // The renewal after the one that failed. A node that does not wait for it asks with the next lease.
+    until_number(&telegram, &location, LEASE, lease + 1).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(telegram.refused(), 1);
 }

@@ -24,6 +24,9 @@ struct Bot {
     offset: i64,
     has_typed: bool,
     has_webhook: bool,
+    /// How long `getUpdates` asks to wait, in seconds, and how often it was asked.
+    retry_after: Option<u64>,
+    refused: usize,
     /// Requests that wait for updates.
     open: usize,
 }
@@ -63,6 +66,16 @@ impl Telegram {
     /// Telegram refuses `getUpdates` from now on.
     pub fn set_webhook(&self) {
         self.shared.bot.lock().unwrap().has_webhook = true;
+    }
+
+    /// Telegram asks to wait for this many seconds.
+    pub fn limit(&self, retry_after: u64) {
+        self.shared.bot.lock().unwrap().retry_after = Some(retry_after);
+    }
+
+    /// How many requests for updates were asked to wait.
+    pub fn refused(&self) -> usize {
+        self.shared.bot.lock().unwrap().refused
     }
 
     /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
@@ -231,6 +244,15 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
                 409,
                 "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
             );
+        }
+        if let Some(seconds) = bot.retry_after {
+            bot.refused += 1;
+            let body = json!({
+                "ok": false, "error_code": 429,
+                "description": format!("Too Many Requests: retry after {seconds}"),
+                "parameters": { "retry_after": seconds },
+            });
+            return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
         }
         bot.offset = offset;
         bot.open += 1;

@@ -8,7 +8,7 @@ use gatehouse_services::doctor::Check;
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Options, TestServer};
 use rustls::pki_types::CertificateDer;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -16,12 +16,16 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const DAY: Duration = Duration::from_hours(24);
 
 fn options(directory: &str) -> Options {
+    options_with(directory, "admin@gate.example")
+}
+
+fn options_with(directory: &str, email: &str) -> Options {
     Options::default()
         .env(
             "SERVICE_SERVER__TLS__ACME__DOMAINS",
             "www.gate.example,gate.example",
         )
-        .env("SERVICE_SERVER__TLS__ACME__EMAIL", "admin@gate.example")
+        .env("SERVICE_SERVER__TLS__ACME__EMAIL", email)
         .env("SERVICE_SERVER__TLS__ACME__DIRECTORY", directory)
 }
 
@@ -220,7 +224,7 @@ async fn a_nonce_that_the_authority_refuses_is_replaced() {
 }
 
 #[tokio::test]
-async fn an_account_that_the_authority_forgot_is_created_again() {
+async fn an_account_that_the_authority_forgot_is_created_again_in_the_same_order() {
     let clock = clock();
     let authority = Authority::start(Arc::clone(&clock) as Arc<dyn Clock>).await;
     let server = TestServer::start(of(&authority).clock(Arc::clone(&clock))).await;
@@ -228,13 +232,59 @@ async fn an_account_that_the_authority_forgot_is_created_again() {
     let first = until_issued(&server, &authority).await;
     authority.state.lock().unwrap().forget_accounts = true;
     clock.advance(DAY * 61);
-    until_failed(&server, "no such account").await;
-    clock.advance(Duration::from_mins(2));
     until("the renewal", || async {
         presented(server.address()).await != first
     })
     .await;
+    assert!(check(&server).await.ok);
     assert_eq!(authority.state.lock().unwrap().accounts.len(), 2);
+    assert_well_formed(&authority);
+}
+
+fn contact(authority: &Authority, account: usize) -> Value {
+    let state = authority.state.lock().unwrap();
+    let found = state.accounts.get(account);
+    found.map_or(Value::Null, |account| account.contact.clone())
+}
+
+#[tokio::test]
+async fn a_changed_email_is_the_contact_from_the_start_on() {
+    let clock = clock();
+    let authority = Authority::start(Arc::clone(&clock) as Arc<dyn Clock>).await;
+    let mut server = TestServer::start(of(&authority).clock(Arc::clone(&clock))).await;
+    authority.validate_at(server.address());
+    until_issued(&server, &authority).await;
+    let database = server.stop().await;
+    let with = |email: &str, database| {
+        options_with(&format!("{}/directory", authority.base), email)
+            .clock(Arc::clone(&clock))
+            .database(database)
+    };
+    // Long before the certificate is renewed.
+    let mut server = TestServer::start(with("new@gate.example", database)).await;
+    until("the contact", || async {
+        contact(&authority, 0) == json!(["mailto:new@gate.example"])
+    })
+    .await;
+    assert_eq!(authority.orders(), 1);
+    let database = server.stop().await;
+
+    // The account is lost as well.
+    authority.state.lock().unwrap().forget_accounts = true;
+    let server = TestServer::start(with("third@gate.example", database)).await;
+    until("the account", || async {
+        contact(&authority, 1) == json!(["mailto:third@gate.example"])
+    })
+    .await;
+    authority.validate_at(server.address());
+    let before = presented(server.address()).await;
+    clock.advance(DAY * 61);
+    until("the renewal", || async {
+        presented(server.address()).await != before
+    })
+    .await;
+    assert_eq!(authority.state.lock().unwrap().accounts.len(), 2);
+    assert_well_formed(&authority);
 }
 
 #[tokio::test]

@@ -40,6 +40,21 @@ pub(super) fn before(time: &str) -> Option<String> {
     Some(Timestamp::from_millis(earlier).to_string())
 }
 
+/// The earliest time of receipt to look at next. Never goes back. What is held until it is verified may appear later in
+/// the list, as of the time when it arrived.
+pub(super) fn next_from(
+    from: Option<String>,
+    newest: Option<&str>,
+    held_since: Option<&str>,
+) -> Option<String> {
+    let seen = newest.and_then(before);
+    let next = match held_since.and_then(before) {
+        Some(held) => seen.map(|seen| seen.min(held)),
+        None => seen,
+    };
+    from.max(next)
+}
+
 /// Reads `--since`.
 pub(super) fn since(text: &str) -> Result<String> {
     let wrong = || format!("--since {text}: expected 10m, 2h, 3d or a time in RFC 3339");
@@ -76,6 +91,23 @@ mod tests {
         let some: Vec<String> = filter(&["push", "issues.*"]);
         assert!(is_wanted(&some, "push") && is_wanted(&some, "issues.opened"));
         assert!(!is_wanted(&some, "pushed") && !is_wanted(&some, "issue") && !is_wanted(&some, ""));
+    }
+
+    #[test]
+    fn what_is_held_is_looked_for_until_it_is_listed() {
+        let at = |minute: u32| format!("2026-11-25T10:{minute:02}:00.000Z");
+        let next = |from: u32, newest: u32, held: Option<u32>| {
+            let held = held.map(at);
+            next_from(Some(at(from)), Some(&at(newest)), held.as_deref())
+        };
+        assert_eq!(next(0, 30, None), Some(at(28)));
+        // A delivery of the 20th minute appears behind that of the 30th.
+        assert_eq!(next(0, 30, Some(20)), Some(at(18)));
+        assert_eq!(next(18, 30, Some(20)), Some(at(18)));
+        assert_eq!(next(18, 40, Some(25)), Some(at(23)));
+        assert_eq!(next(23, 40, None), Some(at(38)));
+        assert_eq!(next(23, 24, None), Some(at(23)));
+        assert_eq!(next_from(None, None, Some(&at(9))), None);
     }
 
     #[test]

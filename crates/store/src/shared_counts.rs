@@ -1,9 +1,8 @@
 //! Counts that all nodes of a PostgreSQL database share, in addition to the counts of this node. On SQLite, nothing is
 //! shared.
 
-use crate::throttle::RetryAfter;
+use crate::{RateKey, RateLeases, RatePermit, RateRefused, Store, StoreError};
 use gatehouse_domain::Clock;
-use gatehouse_store::{RateKey, RateLeases, RatePermit, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,15 +18,16 @@ const AT_ONCE: usize = 16;
 
 /// What a limit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Guesses of a password. In a flood from many addresses, they wait for their turn.
     Guesses,
-    /// The load. In a flood from many addresses, each node counts for itself.
+    /// The load, and what must not be delayed by others. In a flood from many addresses, each node counts for itself.
     Load,
 }
 
+/// The counts under the limits of one kind.
 #[derive(Debug)]
-pub(crate) struct SharedCounts<K: RateKey> {
+pub struct SharedCounts<K: RateKey> {
     leases: Option<Arc<RateLeases<K>>>,
     tasks: TaskTracker,
     asking: Arc<Semaphore>,
@@ -38,23 +38,27 @@ pub(crate) struct SharedCounts<K: RateKey> {
 /// The places of a request. They count unless they are returned.
 #[derive(Debug)]
 #[must_use = "places that are not given back count"]
-pub(crate) struct Permits<K: RateKey>(Vec<RatePermit<K>>);
+pub struct Permits<K: RateKey>(Vec<RatePermit<K>>);
 
 impl<K: RateKey> Permits<K> {
-    pub(crate) fn give_back(mut self) {
+    /// Returns the places: the request does not count.
+    pub fn give_back(mut self) {
         for permit in &mut self.0 {
             permit.set_used(false);
         }
     }
+
+    fn into_used(mut self) -> Self {
+        for permit in &mut self.0 {
+            permit.set_used(true);
+        }
+        self
+    }
 }
 
 impl<K: RateKey> SharedCounts<K> {
-    pub(crate) fn new(
-        store: &Store,
-        clock: &Arc<dyn Clock>,
-        tasks: &TaskTracker,
-        window_ms: u32,
-    ) -> Self {
+    /// Creates counts over windows of `window_ms` milliseconds, at least a minute.
+    pub fn new(store: &Store, clock: &Arc<dyn Clock>, tasks: &TaskTracker, window_ms: u32) -> Self {
         let leases = || {
             let (store, clock) = (store.clone(), Arc::clone(clock));
             Arc::new(RateLeases::new(store, clock, tasks.clone(), window_ms))
@@ -68,23 +72,20 @@ impl<K: RateKey> SharedCounts<K> {
     }
 
     /// Returns how long to wait if a limit is known to be reached on all nodes together, without asking the database.
-    pub(crate) fn refusal(&self, keys: &[(K, u32)]) -> Option<RetryAfter> {
+    pub fn refusal(&self, keys: &[(K, u32)]) -> Option<RateRefused> {
         let leases = self.leases.as_ref()?;
-        let refused = keys
-            .iter()
-            .find_map(|(key, limit)| leases.refusal(key, *limit))?;
-        Some(RetryAfter {
-            ms: refused.wait_ms,
-        })
+        keys.iter()
+            .find_map(|(key, limit)| leases.refusal(key, *limit))
     }
 
-    /// Counts one event for each key, with its limit. If the database cannot be asked, none is counted: an outage must
+    /// Counts `count` events for each key, with its limit. If the database cannot be asked, none is counted: an outage must
     /// not keep the owner out, and the count of this node still applies.
-    pub(crate) async fn take(
+    pub async fn take(
         &self,
         purpose: Purpose,
+        count: u32,
         keys: Vec<(K, u32)>,
-    ) -> Result<Permits<K>, RetryAfter> {
+    ) -> Result<Permits<K>, RateRefused> {
         let Some(leases) = &self.leases else {
             return Ok(Permits(Vec::new()));
         };
@@ -106,14 +107,14 @@ impl<K: RateKey> SharedCounts<K> {
         let leases = Arc::clone(leases);
         // A request that no longer waits keeps its turn until the database has answered.
         let work = self.tasks.spawn(async move {
-            let taken = take_all(&leases, keys).await;
+            let taken = take_all(&leases, count, keys).await;
             drop(turn);
             taken
         });
         let failure = match timeout(PATIENCE, work).await {
             Ok(Ok(Ok(decided))) => {
                 self.is_down.store(false, Ordering::Relaxed);
-                return decided;
+                return decided.map(Permits::into_used);
             }
             Ok(Ok(Err(error))) => error.to_string(),
             Ok(Err(error)) => error.to_string(),
@@ -126,23 +127,18 @@ impl<K: RateKey> SharedCounts<K> {
     }
 }
 
+/// Takes permits that count only once the request uses them: it may no longer wait.
 async fn take_all<K: RateKey>(
     leases: &Arc<RateLeases<K>>,
+    count: u32,
     keys: Vec<(K, u32)>,
-) -> Result<Result<Permits<K>, RetryAfter>, StoreError> {
+) -> Result<Result<Permits<K>, RateRefused>, StoreError> {
     let mut permits = Permits(Vec::new());
     for (key, limit) in keys {
-        match leases.take(key, (1, limit)).await? {
+        match leases.take(key, (count, limit)).await? {
             Ok(permit) => permits.0.push(permit),
-            Err(refused) => {
-                return Ok(Err(RetryAfter {
-                    ms: refused.wait_ms,
-                }));
-            }
+            Err(refused) => return Ok(Err(refused)),
         }
-    }
-    for permit in &mut permits.0 {
-        permit.set_used(true);
     }
     Ok(Ok(permits))
 }
@@ -150,8 +146,8 @@ async fn take_all<K: RateKey>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::postgres;
     use gatehouse_domain::{ManualClock, Timestamp};
-    use gatehouse_store::testing::postgres;
 
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct Key(usize);
@@ -171,7 +167,10 @@ mod tests {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
         let counts = SharedCounts::new(&store, &clock, &TaskTracker::new(), 60_000);
         let taken = async |purpose, number| {
-            let permits = counts.take(purpose, vec![(Key(number), 5)]).await.unwrap();
+            let permits = counts
+                .take(purpose, 1, vec![(Key(number), 5)])
+                .await
+                .unwrap();
             permits.0.len()
         };
         let mut turns: Vec<_> = (1..AT_ONCE)
@@ -187,6 +186,30 @@ mod tests {
         assert_eq!(counted, 1);
         drop(turns);
         assert_eq!(taken(Purpose::Load, 2).await, 1);
+        store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_request_that_no_longer_waits_does_not_count() {
+        let Some(database) = postgres().await else {
+            return;
+        };
+        let store = database.open().await;
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        let tasks = TaskTracker::new();
+        let counts = SharedCounts::new(&store, &clock, &tasks, 60_000);
+        let take = || counts.take(Purpose::Load, 1, vec![(Key(1), 5)]);
+        tokio::select! {
+            biased;
+            _ = take() => panic!("the database was not asked"),
+            () = std::future::ready(()) => {}
+        }
+        tasks.close();
+        tasks.wait().await;
+        for _ in 0..5 {
+            assert_eq!(take().await.unwrap().0.len(), 1);
+        }
+        assert!(take().await.is_err());
         store.close().await;
     }
 }
