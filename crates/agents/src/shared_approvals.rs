@@ -67,17 +67,18 @@ impl Inner {
         Ok(row.and_then(|row| serde_json::from_str(&row.approval).ok()))
     }
 
-    /// The calls that wait on any node, oldest first.
-    pub(crate) async fn shared_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
+    /// The calls that wait on any node, oldest first, and the keys of their tokens.
+    pub(crate) async fn shared_approvals(&self) -> Result<Vec<(Approval, String)>, AgentsError> {
         let now = self.clock.now();
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.list_waiting_approvals(now).await }));
         let rows: Vec<WaitingApprovalRow> = read.await?;
         // A row of another version that this one cannot read is left to the nodes of that version.
-        let readable = rows
-            .iter()
-            .filter_map(|row| serde_json::from_str(&row.approval).ok());
+        let readable = rows.into_iter().filter_map(|row| {
+            let approval = serde_json::from_str(&row.approval).ok()?;
+            Some((approval, row.token_key))
+        });
         Ok(readable.collect())
     }
 

@@ -30,6 +30,7 @@ mod own_host;
 mod pairings;
 mod polls;
 mod progress;
+mod questions;
 mod receive;
 mod receivers;
 mod send;
@@ -50,7 +51,9 @@ pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
+pub use questions::{DirectChat, QuestionForm};
 pub use receive::{
     InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
 };
 pub use receivers::ReceiverState;
+pub use receivers::buttons::{Button, Press, Question, SentQuestion};

@@ -17,7 +17,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 const MAX_ARGUMENT_CHARS: usize = 1_500;
 
 impl Services {
-    /// Sends a message with a link to the channels of `approvals.notify` for each call that waits, until `shutdown`.
+    /// Asks trusted people in their chats about each call that waits, and notifies the channels of `approvals.notify`,
+    /// until `shutdown`.
     /// Each message is a task in `tasks`, so a slow channel delays no other message.
     pub fn send_approval_messages(
         self: &Arc<Self>,
@@ -34,16 +35,45 @@ impl Services {
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
-                for target in &services.config.resolved().settings.approvals.notify {
-                    let (services, asked) = (Arc::clone(&services), Arc::clone(&asked));
-                    let target = target.clone();
-                    sends.spawn(shutdown.clone().run_until_cancelled_owned(async move {
-                        services.announce_approval(&asked, &target).await;
-                    }));
-                }
+                let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
+                let all = sends.clone();
+                sends.spawn(async move { services.announce(&asked, &shutdown, &all).await });
             }
         });
         tasks.spawn(work);
+    }
+
+    /// Asks the person whose turn asks, if they may answer in their chat, and notifies the channels of
+    /// `approvals.notify`.
+    async fn announce(
+        self: &Arc<Self>,
+        asked: &Arc<Approval>,
+        shutdown: &CancellationToken,
+        tasks: &TaskTracker,
+    ) {
+        let own = self.chat_of_asker(asked).await;
+        if let Some(chat) = own.clone() {
+            let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+            let shutdown = shutdown.clone();
+            tasks.spawn(async move {
+                services.ask_in_chat(&asked, &chat, false, &shutdown).await;
+            });
+        }
+        for target in self.config.resolved().settings.approvals.notify.clone() {
+            let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+            let (own, shutdown) = (own.clone(), shutdown.clone());
+            tasks.spawn(async move {
+                if let Some(chat) = services.chat_of_target(&target).await {
+                    let is_asked = own.is_some_and(|own| own.place == chat.place);
+                    if !is_asked {
+                        services.ask_in_chat(&asked, &chat, true, &shutdown).await;
+                    }
+                    return;
+                }
+                let announced = services.announce_approval(&asked, &target);
+                shutdown.run_until_cancelled(announced).await;
+            });
+        }
     }
 
     /// Sends the message until the channel accepts it or the call no longer waits.

@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) const BASE_URL: &str = "https://api.telegram.org";
+/// The limit of a text is 4,096 characters, counted as UTF-16 code units.
+pub(crate) const LIMIT: Limit = Limit::Utf16(4096);
 
 #[derive(Debug)]
 pub(crate) struct Telegram;
@@ -88,9 +90,8 @@ impl Sender for Telegram {
         Some(&TelegramReceiver)
     }
 
-    /// The limit is 4,096 characters, counted as UTF-16 code units.
     fn limit(&self) -> Limit {
-        Limit::Utf16(4096)
+        LIMIT
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
@@ -111,7 +112,7 @@ impl Sender for Telegram {
     }
 }
 
-fn verdict(answer: &Answer) -> Result<(), Failure> {
+pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     let response_json = answer.response_json();
     if let Some(moved) = response_json.number("/parameters/migrate_to_chat_id") {
         return Err(Failure::refused(format!(

@@ -366,7 +366,7 @@ enum Turn {
 }
 
 /// Identifies the message. One that is tried again continues its turn.
-fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
+pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",
         message.account_id, message.message_id

@@ -14,7 +14,7 @@ pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, A
     (server, owner)
 }
 
-async fn receiving() -> (TestServer, Actor, Telegram) {
+pub(super) async fn receiving() -> (TestServer, Actor, Telegram) {
     let telegram = Telegram::start().await;
     let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
     let (server, owner) = receive_through("telegram", fields).await;
@@ -44,7 +44,7 @@ pub(super) async fn unlocked(owner: &Actor, server: &TestServer) -> Actor {
 }
 
 /// Pairs a person who writes for the first time.
-async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
+pub(super) async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
     let sent = telegram.sent().len();
     telegram.write(person, json!({ "text": "/start" }));
     let told = telegram.wait_for(sent + 1).await;

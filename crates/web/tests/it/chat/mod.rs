@@ -1,6 +1,7 @@
 //! Conversations: `agents.*`, `sessions.*`, `chat.*`, `approval.*`, their HTTP paths, and shared pages.
 
 mod agents;
+mod approval_buttons;
 mod approval_links;
 mod attachments;
 mod budgets;

@@ -1,6 +1,9 @@
 //! A fake of Telegram's Bot API (<https://core.telegram.org/bots/api>) that refuses what Telegram refuses. It keeps
 //! all updates, so a server that asks from the wrong offset gets them again.
 
+mod messages;
+
+pub use self::messages::Shown;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -18,6 +21,10 @@ pub const TOKEN: &str = "123456:ABC-DEF_ghi";
 struct Bot {
     updates: Vec<Value>,
     sent: Vec<Value>,
+    /// The same messages as they are shown now. A message's ID is its number, from 1.
+    shown: Vec<Shown>,
+    /// The presses of buttons by their IDs, and what their people were told.
+    presses: Vec<(String, Option<String>)>,
     /// The files by their paths.
     files: Vec<(String, Vec<u8>)>,
     /// The offset of the last `getUpdates`.
@@ -84,6 +91,63 @@ impl Telegram {
         drop(bot);
         self.shared.changed.send_replace(());
         id
+    }
+
+    /// A person presses a button of the bot's message with this number. Returns the update's ID.
+    pub fn press(&self, person: i64, number: usize, label: &str) -> i64 {
+        let shown = self.shown(number);
+        self.press_data(person, (shown.chat, number), &shown.data(label))
+    }
+
+    /// A person's program reports a press in a chat.
+    pub fn press_data(&self, person: i64, (chat, number): (i64, usize), data: &str) -> i64 {
+        let mut bot = self.shared.bot.lock().unwrap();
+        let id = 100 + i64::try_from(bot.updates.len()).unwrap();
+        let kind = if chat > 0 { "private" } else { "supergroup" };
+        let query = json!({
+            "id": id.to_string(), "chat_instance": "1", "data": data,
+            "from": { "id": person, "is_bot": false, "first_name": "Person" },
+            "message": { "message_id": number, "date": 1, "chat": { "id": chat, "type": kind } },
+        });
+        bot.presses.push((id.to_string(), None));
+        bot.updates
+            .push(json!({ "update_id": id, "callback_query": query }));
+        drop(bot);
+        self.shared.changed.send_replace(());
+        id
+    }
+
+    /// The bot's message with this number as it is shown now.
+    pub fn shown(&self, number: usize) -> Shown {
+        self.shared.bot.lock().unwrap().shown[number - 1].clone()
+    }
+
+    /// Waits until the bot's message with this number has no buttons.
+    pub async fn closed_question(&self, number: usize) -> Shown {
+        let closed = |bot: &Bot| {
+            let shown = bot.shown.get(number - 1)?;
+            shown.keyboard.is_empty().then(|| shown.clone())
+        };
+        self.until(closed).await
+    }
+
+    /// Waits for what the person was told about a press.
+    pub async fn told(&self, press: i64) -> String {
+        let told = |bot: &Bot| {
+            let mut presses = bot.presses.iter();
+            let (_, note) = presses.find(|(id, _)| *id == press.to_string())?;
+            note.clone()
+        };
+        self.until(told).await
+    }
+
+    /// How many presses were acknowledged.
+    pub fn acknowledged(&self) -> usize {
+        let bot = self.shared.bot.lock().unwrap();
+        bot.presses
+            .iter()
+            .filter(|(_, note)| note.is_some())
+            .count()
     }
 
     /// A person uploads a file. Returns its ID.
@@ -163,14 +227,17 @@ async fn call(
             result(&json!(true))
         }
         "getFile" => get_file(&shared, &body),
-        "sendMessage" => {
-            let known = ["chat_id", "text", "message_thread_id"];
-            if !has_only(&body, &known) || !body["chat_id"].is_i64() {
-                return refuse(400, "Bad Request: wrong parameters");
-            }
-            shared.bot.lock().unwrap().sent.push(body);
+        "sendMessage" | "editMessageText" | "editMessageReplyMarkup" | "answerCallbackQuery" => {
+            let answer = {
+                let mut bot = shared.bot.lock().unwrap();
+                match method.as_str() {
+                    "sendMessage" => bot.send(body),
+                    "answerCallbackQuery" => bot.acknowledge(&body),
+                    edit => bot.edit(edit, &body),
+                }
+            };
             shared.changed.send_replace(());
-            result(&json!({ "message_id": 1 }))
+            answer
         }
         _ => refuse(404, "Not Found"),
     }
@@ -220,7 +287,7 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
     assert_eq!(body["timeout"], 30);
     assert_eq!(
         body["allowed_updates"],
-        json!(["message", "edited_message"])
+        json!(["message", "edited_message", "callback_query"])
     );
     let offset = body["offset"].as_i64().unwrap_or_default();
     let mut changed = shared.changed.subscribe();
