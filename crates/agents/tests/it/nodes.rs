@@ -3,7 +3,7 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::{AgentsSettings, Audience, Stop};
+use gatehouse_agents::{AgentsSettings, Audience, ButtonPlace, Stop};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::{StoreError, testing};
 use serde_json::json;
@@ -203,9 +203,24 @@ async fn an_approval_is_listed_and_answered_on_every_node() {
             assert_eq!(found.unwrap().map(|found| found.id), Some(id.clone()));
             let found = there.agents.find_approval_by_token("guessed").await;
             assert_eq!(found.unwrap(), None);
+            let place = ButtonPlace {
+                account: "telegram".to_owned(),
+                chat: "42".to_owned(),
+                person: "42".to_owned(),
+            };
+            let button = here.agents.button_token(&id, &place, "allow").unwrap();
+            let pressed = async |choice: &str| {
+                let found = there
+                    .agents
+                    .find_approval_by_button(&button, &place, choice);
+                found.await.unwrap().map(|found| found.id)
+            };
+            assert_eq!(pressed("allow").await, Some(id.clone()));
+            assert_eq!(pressed("deny").await, None);
 
             let answered = there.agents.resolve_approval(&id, allow, None).await;
             answered.unwrap();
+            assert_eq!(pressed("allow").await, None);
             // The first answer counts.
             for node in [&here, &there] {
                 let late = node.agents.resolve_approval(&id, !allow, None).await;

@@ -67,11 +67,12 @@ pub(crate) trait Buttons: Send + Sync {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<SentQuestion, Failure>>;
 
-    /// Removes the buttons of a question, and replaces its text unless it is `None`.
+    /// Removes the buttons of a question, and replaces its text unless it is `None`. `at` is the conversation and the
+    /// message.
     fn close<'a>(
         &'a self,
         source: Source<'a>,
-        (chat, message_id): (&'a str, &'a str),
+        at: (&'a str, &'a str),
         text: Option<&'a str>,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 

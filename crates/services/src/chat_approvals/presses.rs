@@ -1,6 +1,7 @@
 //! Presses of the buttons of questions.
 
 use super::ButtonPlace;
+use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, Services};
 use gatehouse_agents::{Approval, Remember};
 use gatehouse_channels::{Button, Press};
@@ -14,6 +15,8 @@ use tokio_util::task::TaskTracker;
 
 /// How many batches of presses are worked on at a time. Presses beyond that are dropped; people press again.
 const BATCHES: usize = 8;
+/// What a person is told if a press could not be worked on.
+const FAILED: &str = "This cannot be answered right now. Try again.";
 /// How long a refused person causes no further audit row.
 const REFUSED_MS: u64 = 3_600_000;
 /// How many refused people are remembered. Further ones cause no audit row.
@@ -154,15 +157,15 @@ impl Services {
         let note = match pressed {
             Ok(Pressed::Answered(Choice::Deny)) => "Denied.",
             Ok(Pressed::Answered(_)) => "Allowed.",
-            Ok(Pressed::Gone) => "This call no longer waits for an answer.",
+            Ok(Pressed::Gone) => GONE,
             Ok(Pressed::Refused) => {
                 self.refuse_press(account, press).await;
                 return;
             }
-            Ok(Pressed::Failed) => "This cannot be answered right now. Try again.",
+            Ok(Pressed::Failed) => FAILED,
             Err(ref error) => {
                 tracing::warn!(%error, account, "a press could not be read");
-                "This cannot be answered right now. Try again."
+                FAILED
             }
         };
         let noted = self.channels.acknowledge_press(account, &press.id, note);

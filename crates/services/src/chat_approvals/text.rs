@@ -1,11 +1,14 @@
 //! The text of a question: the call exactly as it will run, until when it can be answered, and later the result.
 
-use gatehouse_agents::Approval;
+use gatehouse_agents::{Approval, AskReason};
 use gatehouse_channels::QuestionForm;
 use gatehouse_domain::Timestamp;
 
 /// How many characters of arguments that do not fit are shown at most.
 const MAX_CUT_CHARS: usize = 1_500;
+
+/// What a person is told about a call that ended otherwise than by an answer or its expiry.
+pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +39,19 @@ impl QuestionText {
             "The agent {} asks for approval of the tool {}:\n\n",
             asked.agent, tool.text
         );
+        let reason = match asked.reason {
+            AskReason::Required => "",
+            AskReason::Tainted => {
+                "\n\nThe agent has read text that anyone could have written. It may have caused this call."
+            }
+        };
         let hidden = asked.shown.hidden + arguments.hidden + tool.hidden;
         let note = match hidden {
             0 => String::new(),
             1 => "\n\n1 hidden character is shown as an escape.".to_owned(),
             count => format!("\n\n{count} hidden characters are shown as escapes."),
         };
+        let note = format!("{note}{reason}");
         let until = format!(
             "Answer until {}. Without an answer the call is denied.",
             second(asked.expires_at)
@@ -81,7 +91,7 @@ impl QuestionText {
             Outcome::Allowed => "Allowed. The call runs.",
             Outcome::Denied => "Denied. The call does not run.",
             Outcome::Expired => "Nobody answered in time. The call does not run.",
-            Outcome::Ended => "The call no longer waits for an answer.",
+            Outcome::Ended => GONE,
             Outcome::Inexact(link) => {
                 return format!(
                     "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web \
