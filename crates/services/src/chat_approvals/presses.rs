@@ -214,7 +214,7 @@ impl Services {
             Ok(()) => Pressed::Answered(choice),
             Err(problem) if problem.code == ErrorCode::NotFound => Pressed::Gone,
             Err(problem) => {
-                tracing::warn!(message = problem.message, "a call could not be answered");
+                tracing::warn!(problem = problem.message, "a call could not be answered");
                 Pressed::Failed
             }
         })

@@ -233,14 +233,16 @@ async fn a_restart_ends_the_question_and_asks_again() {
 #[tokio::test]
 async fn what_does_not_fit_can_only_be_denied_here() {
     let (_server, owner, telegram) = trusted().await;
-    let question = ask(&telegram, "calculate 1").await;
+    // The tool takes 1,000 characters; an escape has eight.
+    let call = |ones: usize| format!("calculate {}{}", "\u{202e}".repeat(450), "1".repeat(ones));
+    let question = ask(&telegram, &call(1)).await;
     telegram.press(42, question, "Deny");
     telegram.closed_question(question).await;
     telegram.wait_for(question + 1).await;
     let whole = telegram.sent()[question - 1]["text"].clone();
     let room = 4096 - whole.as_str().unwrap().encode_utf16().count();
 
-    let question = ask(&telegram, &format!("calculate {}", "1".repeat(room + 1))).await;
+    let question = ask(&telegram, &call(room + 1)).await;
     let shown = telegram.shown(question);
     assert_eq!(shown.text.encode_utf16().count(), 4096);
     assert_eq!(shown.labels(), ALL);
@@ -248,10 +250,10 @@ async fn what_does_not_fit_can_only_be_denied_here() {
     telegram.closed_question(question).await;
     telegram.wait_for(question + 1).await;
 
-    let question = ask(&telegram, &format!("calculate {}", "1".repeat(room + 2))).await;
+    let question = ask(&telegram, &call(room + 2)).await;
     let shown = telegram.shown(question);
     assert_eq!(shown.labels(), ["Deny"]);
-    let why = "…\n\nThe arguments are too long for this message, so the call cannot be allowed here. Read and answer it in \
+    let why = "\n\nThe arguments are too long for this message, so the call cannot be allowed here. Read and answer it in \
         the web UI: https://gate.example/approve/";
     assert!(shown.text.contains(why), "{}", shown.text);
     // The token of `Deny` allows nothing.
@@ -276,6 +278,21 @@ async fn what_telegram_would_remove_is_shown() {
         shown.text
     );
     assert_eq!(shown.labels(), ALL);
+}
+
+#[tokio::test]
+async fn a_text_that_the_vendor_changes_has_no_buttons() {
+    let (_server, owner, telegram) = trusted().await;
+    telegram.garble();
+    let question = ask(&telegram, "calculate 6*7").await;
+    let closed = telegram.closed_question(question).await;
+    let text = "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web UI: \
+        https://gate.example/approve/";
+    assert!(closed.text.starts_with(text), "{}", closed.text);
+    let asked = &waiting(&owner).await[0];
+    let deny = json!({ "id": asked["id"], "allow": false });
+    owner.rpc("approval.resolve", deny).await.unwrap();
+    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
 }
 
 #[tokio::test]

@@ -31,6 +31,8 @@ struct Bot {
     offset: i64,
     has_typed: bool,
     has_webhook: bool,
+    /// Texts with buttons lose their digits.
+    is_garbling: bool,
     /// Requests that wait for updates.
     open: usize,
 }
@@ -70,6 +72,11 @@ impl Telegram {
     /// Telegram refuses `getUpdates` from now on.
     pub fn set_webhook(&self) {
         self.shared.bot.lock().unwrap().has_webhook = true;
+    }
+
+    /// Texts with buttons are stored without digits from now on.
+    pub fn garble(&self) {
+        self.shared.bot.lock().unwrap().is_garbling = true;
     }
 
     /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.

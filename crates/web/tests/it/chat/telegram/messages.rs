@@ -98,6 +98,10 @@ impl Bot {
             },
             (Err(refused), _) | (_, Err(refused)) => return refused,
         };
+        let mut shown = shown;
+        if self.is_garbling && !shown.keyboard.is_empty() {
+            shown.text.retain(|c| !c.is_ascii_digit());
+        }
         self.sent.push(body);
         let id = self.sent.len();
         let sent = json!({ "message_id": id, "date": 1, "text": shown.text, "chat": { "id": shown.chat } });
