@@ -39,16 +39,16 @@ fn cleaned(text: &str) -> String {
     kept.trim().to_owned()
 }
 
-fn text_of(body: &Value) -> Result<String, Response> {
+fn text_of(body: &Value) -> Result<String, &'static str> {
     let text = cleaned(body["text"].as_str().unwrap());
     match text.encode_utf16().count() {
-        0 => Err(refuse(400, "Bad Request: message text is empty")),
+        0 => Err("Bad Request: message text is empty"),
         1..=4096 => Ok(text),
-        _ => Err(refuse(400, "Bad Request: message is too long")),
+        _ => Err("Bad Request: message is too long"),
     }
 }
 
-fn keyboard_of(body: &Value) -> Result<Vec<Vec<Value>>, Response> {
+fn keyboard_of(body: &Value) -> Result<Vec<Vec<Value>>, &'static str> {
     let markup = &body["reply_markup"];
     if markup.is_null() {
         return Ok(Vec::new());
@@ -62,11 +62,11 @@ fn keyboard_of(body: &Value) -> Result<Vec<Vec<Value>>, Response> {
     for button in rows.iter().flatten() {
         assert!(has_only(button, &["text", "callback_data"]), "{button}");
         if button["text"].as_str().unwrap().is_empty() {
-            return Err(refuse(400, "Bad Request: BUTTON_TEXT_INVALID"));
+            return Err("Bad Request: BUTTON_TEXT_INVALID");
         }
         let data = button["callback_data"].as_str().unwrap();
         if !(1..=64).contains(&data.len()) {
-            return Err(refuse(400, "Bad Request: BUTTON_DATA_INVALID"));
+            return Err("Bad Request: BUTTON_DATA_INVALID");
         }
     }
     Ok(rows)
@@ -96,7 +96,7 @@ impl Bot {
                 text,
                 keyboard,
             },
-            (Err(refused), _) | (_, Err(refused)) => return refused,
+            (Err(why), _) | (_, Err(why)) => return refuse(400, why),
         };
         let mut shown = shown;
         if self.is_garbling && !shown.keyboard.is_empty() {
@@ -125,7 +125,7 @@ impl Bot {
         let text = if method == "editMessageText" {
             match text_of(body) {
                 Ok(text) => text,
-                Err(refused) => return refused,
+                Err(why) => return refuse(400, why),
             }
         } else {
             shown.text.clone()
