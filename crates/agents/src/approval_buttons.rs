@@ -2,7 +2,7 @@
 //!
 //! A token is derived from the call's link token, the button's choice, and who may press it where. It fits into 64
 //! bytes with the choice, needs no table, and any node recognizes it from what the nodes share about the call. It ends
-//! with the call. Whoever reads the database could compute one, but it answers nothing by itself: the vendor says who
+//! with the call. Someone who reads the database could compute one, but it answers nothing by itself: the vendor says who
 //! pressed.
 
 use crate::error::AgentsError;
@@ -20,6 +20,17 @@ pub struct ButtonPlace {
     pub account: String,
     pub chat: String,
     pub person: String,
+}
+
+/// What a button answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PressedCall {
+    Waiting(Box<Approval>),
+    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a form
+    /// that this version cannot read.
+    Paused,
+    /// The call no longer waits, or there was none.
+    Gone,
 }
 
 /// Returns 128 bits in hex. `token_key` is the key of the call's link token.
@@ -48,21 +59,16 @@ impl Agents {
         token: &str,
         place: &ButtonPlace,
         choice: &str,
-    ) -> Result<Option<Approval>, AgentsError> {
-        let waiting = if self.0.has_other_nodes() {
-            self.0.shared_approvals().await?
-        } else {
-            let here = self.0.approvals_here().into_iter();
-            here.map(|(approval, token)| {
-                let key = WaitingApprovalRow::token_key_of(&token);
-                (Arc::unwrap_or_clone(approval), key)
-            })
-            .collect()
-        };
-        let mut found = waiting
-            .into_iter()
-            .filter(|(_, key)| token_of(key, place, choice) == token);
-        Ok(found.next().map(|(approval, _)| approval))
+    ) -> Result<PressedCall, AgentsError> {
+        let is_meant = |key: &str| token_of(key, place, choice) == token;
+        if self.0.has_other_nodes() {
+            return self.0.shared_approval_that(is_meant).await;
+        }
+        let mut here = self.0.approvals_here().into_iter();
+        let found = here.find(|(_, token)| is_meant(&WaitingApprovalRow::token_key_of(token)));
+        Ok(found.map_or(PressedCall::Gone, |(approval, _)| {
+            PressedCall::Waiting(Box::new(Arc::unwrap_or_clone(approval)))
+        }))
     }
 }
 

@@ -134,8 +134,7 @@ impl Agents {
     /// The calls that wait for approval on any node, oldest first.
     pub async fn list_approvals(&self) -> Result<Vec<Approval>, AgentsError> {
         if self.0.has_other_nodes() {
-            let shared = self.0.shared_approvals().await?.into_iter();
-            return Ok(shared.map(|(approval, _)| approval).collect());
+            return self.0.shared_approvals().await;
         }
         let here = self.0.approvals_here().into_iter();
         Ok(here
