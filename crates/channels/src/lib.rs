@@ -36,6 +36,7 @@ mod receivers;
 mod send;
 mod senders;
 mod service;
+mod session_keys;
 mod signature;
 mod split;
 mod store_received;
@@ -57,3 +58,4 @@ pub use receive::{
 };
 pub use receivers::ReceiverState;
 pub use receivers::buttons::{Button, Press, Question, SentQuestion};
+pub use session_keys::session_key;
