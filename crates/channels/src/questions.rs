@@ -5,7 +5,7 @@ use crate::error::{Failure, SendError};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
 use crate::receive::receiver_of;
-use crate::receivers::buttons::{Buttons, Question, SentQuestion};
+use crate::receivers::buttons::{Button, Buttons, Question, SentQuestion};
 use crate::target::{OpenAccount, TargetError};
 use gatehouse_domain::visible::Visible;
 use gatehouse_store::StoreError;
@@ -88,7 +88,20 @@ impl Channels {
         text: Option<&str>,
     ) -> Result<(), SendError> {
         let (opened, buttons) = self.0.open_buttons(account_id).await?;
-        Ok(buttons.close(self.0.source(&opened), at, text).await?)
+        let source = self.0.source(&opened);
+        Ok(buttons.edit(source, at, text, &[]).await?)
+    }
+
+    /// Replaces the buttons of a question.
+    pub async fn show_buttons(
+        &self,
+        account_id: &str,
+        at: (&str, &str),
+        rows: &[Vec<Button>],
+    ) -> Result<(), SendError> {
+        let (opened, buttons) = self.0.open_buttons(account_id).await?;
+        let source = self.0.source(&opened);
+        Ok(buttons.edit(source, at, None, rows).await?)
     }
 
     /// Shows a short text to the person who pressed a button.

@@ -1,6 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
+use crate::chat_approvals::Chat;
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Approval};
@@ -52,26 +53,33 @@ impl Services {
         tasks: &TaskTracker,
     ) {
         let own = self.chat_of_asker(asked).await;
-        if let Some(chat) = own.clone() {
+        // The chat to ask in, and the target that gets the link if there is none or it shows no question.
+        let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
+        for target in self.config.resolved().settings.approvals.notify.clone() {
+            let chat = self.chat_of_target(&target).await.map(|chat| {
+                let own = own.clone().filter(|own| own.place == chat.place);
+                own.unwrap_or(chat)
+            });
+            if chat.is_none() || places.iter().all(|(other, _)| *other != chat) {
+                places.push((chat, Some(target)));
+            }
+        }
+        if own.is_some() && places.iter().all(|(other, _)| *other != own) {
+            places.push((own, None));
+        }
+        for (chat, target) in places {
             let (services, asked) = (Arc::clone(self), Arc::clone(asked));
             let shutdown = shutdown.clone();
             tasks.spawn(async move {
-                services.ask_in_chat(&asked, &chat, false, &shutdown).await;
-            });
-        }
-        for target in self.config.resolved().settings.approvals.notify.clone() {
-            let (services, asked) = (Arc::clone(self), Arc::clone(asked));
-            let (own, shutdown) = (own.clone(), shutdown.clone());
-            tasks.spawn(async move {
-                if let Some(chat) = services.chat_of_target(&target).await {
-                    let is_asked = own.is_some_and(|own| own.place == chat.place);
-                    if !is_asked {
-                        services.ask_in_chat(&asked, &chat, true, &shutdown).await;
-                    }
+                if let Some(chat) = chat
+                    && services.ask_in_chat(&asked, &chat, &shutdown).await
+                {
                     return;
                 }
-                let announced = services.announce_approval(&asked, &target);
-                shutdown.run_until_cancelled(announced).await;
+                if let Some(target) = target {
+                    let announced = services.announce_approval(&asked, &target);
+                    shutdown.run_until_cancelled(announced).await;
+                }
             });
         }
     }

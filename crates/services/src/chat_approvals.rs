@@ -34,6 +34,8 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 pub(crate) struct Chat {
     pub(crate) place: ButtonPlace,
     pub(crate) thread: Option<String>,
+    /// Whether the call is of a turn of this conversation.
+    pub(crate) is_own: bool,
 }
 
 impl Services {
@@ -59,8 +61,11 @@ impl Services {
                 person: direct.person,
             };
             let is_trusted = self.is_trusted(&place).await?;
-            let thread = None;
-            Ok::<_, StoreError>(is_trusted.then_some(Chat { place, thread }))
+            Ok::<_, StoreError>(is_trusted.then_some(Chat {
+                place,
+                thread: None,
+                is_own: false,
+            }))
         };
         found.await.unwrap_or_else(|error| {
             tracing::warn!(%error, target, "the person of a channel could not be read");
@@ -81,8 +86,11 @@ impl Services {
             };
             let has_buttons = self.channels.question_form(&place.account).await?.is_some();
             let is_asked = !message.is_group && has_buttons && self.is_trusted(&place).await?;
-            let thread = message.thread;
-            return Ok(is_asked.then_some(Chat { place, thread }));
+            return Ok(is_asked.then_some(Chat {
+                place,
+                thread: message.thread,
+                is_own: true,
+            }));
         }
         Ok(None)
     }
@@ -93,36 +101,35 @@ impl Services {
         Ok(pairing.await?.is_some_and(|pairing| pairing.trusted))
     }
 
-    /// Asks in a chat and shows the result there.
+    /// Asks in a chat and shows the result there. Returns `false` if no question was sent.
     pub(crate) async fn ask_in_chat(
         &self,
         asked: &Approval,
         chat: &Chat,
-        is_linked: bool,
         shutdown: &CancellationToken,
-    ) {
+    ) -> bool {
         // Before the first look at the call, so that its end is not missed.
         let mut events = self.agents.subscribe();
         let Ok(Some(form)) = self.channels.question_form(&chat.place.account).await else {
-            return;
+            return false;
         };
         let Some(token) = self.agents.approval_token(&asked.id) else {
-            return;
+            return false;
         };
         let base = base_url(&self.config.resolved().settings);
         let link = format!("{base}/approve/{token}");
-        let text = QuestionText::of(asked, form, &link, is_linked);
+        let text = QuestionText::of(asked, form, &link, !chat.is_own);
         let asking = self.send_question(asked, chat, &text);
         let Some(sent) = shutdown.run_until_cancelled(asking).await.flatten() else {
-            return;
+            return false;
         };
-        if text.allows && !sent.is_exact {
-            tracing::warn!(
-                account = chat.place.account,
-                "a question was changed by the vendor"
-            );
-            let unshown = text.closed(Outcome::Inexact(&link));
-            self.close(chat, &sent, &unshown, shutdown).await;
+        if text.allows {
+            let offering = self.offer_answers(asked, chat, &sent);
+            let is_offered = shutdown.run_until_cancelled(offering).await;
+            if is_offered == Some(false) {
+                let unshown = text.closed(Outcome::Inexact(&link));
+                self.close(chat, &sent, &unshown, shutdown).await;
+            }
         }
         let ended = async {
             shutdown.cancelled().await;
@@ -134,9 +141,12 @@ impl Services {
         };
         self.close(chat, &sent, &text.closed(outcome), shutdown)
             .await;
+        true
     }
 
-    /// Sends the question until the channel accepts it; `None` if it never will, or the call no longer waits.
+    /// Sends the question until the channel accepts it; `None` if it never will, the person may no longer answer, or
+    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which knows what the
+    /// vendor shows.
     async fn send_question(
         &self,
         asked: &Approval,
@@ -144,13 +154,23 @@ impl Services {
         text: &QuestionText,
     ) -> Option<SentQuestion> {
         let place = &chat.place;
-        while let Some(buttons) = self.buttons(asked, place, text.allows) {
+        while let Some(buttons) = self.buttons(asked, chat, &[&[Choice::Deny]]) {
             let question = Question {
                 chat: &place.chat,
                 thread: chat.thread.as_deref(),
                 text: &text.question(),
                 buttons: &buttons,
             };
+            // Their trust may have ended while the request was repeated.
+            match self.is_trusted(place).await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "the person of a channel could not be read");
+                    tokio::time::sleep(RETRY_AFTER).await;
+                    continue;
+                }
+            }
             let private = self
                 .channels
                 .is_private(&place.account, &place.chat, &place.person);
@@ -168,23 +188,42 @@ impl Services {
         None
     }
 
-    /// The rows of buttons; `None` when the call no longer waits.
+    /// Adds the buttons that allow the call to a question. Returns `false` if the vendor shows another text, or refuses
+    /// the buttons.
+    async fn offer_answers(&self, asked: &Approval, chat: &Chat, sent: &SentQuestion) -> bool {
+        let account = &chat.place.account;
+        if !sent.is_exact {
+            tracing::warn!(account, "a question was changed by the vendor");
+            return false;
+        }
+        let rows: &[&[Choice]] = if chat.is_own {
+            &[&[Choice::Allow, Choice::Deny], &[Choice::Session]]
+        } else {
+            &[&[Choice::Allow, Choice::Deny]]
+        };
+        let at = (&*chat.place.chat, &*sent.message_id);
+        while let Some(buttons) = self.buttons(asked, chat, rows) {
+            let shown = self.channels.show_buttons(account, at, &buttons);
+            let Err(error) = shown.await else {
+                return true;
+            };
+            tracing::warn!(account, %error, "the buttons of a question were not sent");
+            let Some(wait) = retry_wait(&error) else {
+                return false;
+            };
+            tokio::time::sleep(wait).await;
+        }
+        true
+    }
+
+    /// Rows of buttons; `None` when the call no longer waits.
     fn buttons(
         &self,
         asked: &Approval,
-        place: &ButtonPlace,
-        allows: bool,
+        chat: &Chat,
+        rows: &[&[Choice]],
     ) -> Option<Vec<Vec<Button>>> {
-        let rows: &[&[Choice]] = if allows {
-            &[
-                &[Choice::Allow, Choice::Deny],
-                &[Choice::Session],
-                &[Choice::Arguments],
-            ]
-        } else {
-            &[&[Choice::Deny]]
-        };
-        let button = |choice: &Choice| self.button(asked, place, *choice);
+        let button = |choice: &Choice| self.button(asked, &chat.place, *choice);
         let row = |row: &&[Choice]| row.iter().map(button).collect();
         rows.iter().map(row).collect()
     }

@@ -67,13 +67,13 @@ pub(crate) trait Buttons: Send + Sync {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<SentQuestion, Failure>>;
 
-    /// Removes the buttons of a question, and replaces its text unless it is `None`. `at` is the conversation and the
-    /// message.
-    fn close<'a>(
+    /// Replaces the buttons of a question, and its text unless that is `None`. `at` is the conversation and the message.
+    fn edit<'a>(
         &'a self,
         source: Source<'a>,
         at: (&'a str, &'a str),
         text: Option<&'a str>,
+        buttons: &'a [Vec<Button>],
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
     /// Shows a short text to the person who pressed a button.

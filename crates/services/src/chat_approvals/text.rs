@@ -26,6 +26,8 @@ pub(super) enum Outcome<'a> {
 pub(super) struct QuestionText {
     call: String,
     until: String,
+    /// What follows the call: `until` and possibly a link.
+    end: String,
     /// Whether the whole call is shown, so that it can be allowed.
     pub(super) allows: bool,
 }
@@ -58,11 +60,12 @@ impl QuestionText {
         );
         let whole = Self {
             call: format!("{head}{}{note}", arguments.text),
-            until: if is_linked {
+            end: if is_linked {
                 format!("{until}\nThe call in the web UI: {link}")
             } else {
                 until.clone()
             },
+            until: until.clone(),
             allows: true,
         };
         let mut characters = MAX_CUT_CHARS;
@@ -71,10 +74,11 @@ impl QuestionText {
             let kept: String = arguments.text.chars().take(characters).collect();
             text = Self {
                 call: format!("{head}{kept}…{note}"),
-                until: format!(
+                end: format!(
                     "The arguments are too long for this message, so the call cannot be allowed here. Read and answer \
                      it in the web UI: {link}\n\n{until}"
                 ),
+                until: until.clone(),
                 allows: false,
             };
             characters /= 2;
@@ -83,7 +87,7 @@ impl QuestionText {
     }
 
     pub(super) fn question(&self) -> String {
-        format!("{}\n\n{}", self.call, self.until)
+        format!("{}\n\n{}", self.call, self.end)
     }
 
     pub(super) fn closed(&self, outcome: Outcome<'_>) -> String {

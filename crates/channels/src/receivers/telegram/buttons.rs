@@ -4,7 +4,7 @@ use super::{NOUN, User, call, not_the_api};
 use crate::error::Failure;
 use crate::receivers::Source;
 use crate::receivers::buttons::{Button, Buttons, Press, Question, SentQuestion};
-use crate::senders::telegram::{LIMIT, number_or_text, verdict};
+use crate::senders::telegram::{LIMIT, number_or_text, verdict, without_preview};
 use crate::split::Limit;
 use crate::vendor::Answer;
 use futures_util::future::BoxFuture;
@@ -60,12 +60,6 @@ fn keyboard(rows: &[Vec<Button>]) -> Value {
     json!({ "inline_keyboard": rows.iter().map(row).collect::<Value>() })
 }
 
-/// Telegram's servers fetch the pages that a message names to show previews of them. A call that waits must not be
-/// known there before it is allowed.
-fn without_preview() -> Value {
-    json!({ "is_disabled": true })
-}
-
 impl Buttons for TelegramButtons {
     fn limit(&self) -> Limit {
         LIMIT
@@ -108,26 +102,30 @@ impl Buttons for TelegramButtons {
         })
     }
 
-    fn close<'a>(
+    fn edit<'a>(
         &'a self,
         source: Source<'a>,
         (chat, message_id): (&'a str, &'a str),
         text: Option<&'a str>,
+        buttons: &'a [Vec<Button>],
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            // Without `reply_markup`, both methods remove the buttons.
             let mut body = json!({
                 "chat_id": number_or_text(chat.to_owned()),
                 "message_id": number_or_text(message_id.to_owned()),
             });
-            let method = match (text, body.as_object_mut()) {
-                (Some(text), Some(fields)) => {
+            let mut method = "editMessageReplyMarkup";
+            if let Some(fields) = body.as_object_mut() {
+                // Without `reply_markup`, both methods remove the buttons.
+                if !buttons.is_empty() {
+                    fields.insert("reply_markup".to_owned(), keyboard(buttons));
+                }
+                if let Some(text) = text {
                     fields.insert("text".to_owned(), text.into());
                     fields.insert("link_preview_options".to_owned(), without_preview());
-                    "editMessageText"
+                    method = "editMessageText";
                 }
-                _ => "editMessageReplyMarkup",
-            };
+            }
             let answer = call(source, method, &body).await?;
             unless_refused(&answer, "message is not modified")
         })

@@ -8,36 +8,58 @@ use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const ALL: [&str; 4] = [
-    "Allow",
-    "Deny",
-    "Always in this session",
-    "Always with these arguments",
-];
-const GONE: &str = "This call no longer waits for an answer.";
+/// The buttons of a question about the person's own turn.
+pub(super) const OWN: [&str; 3] = ["Allow", "Deny", "Always in this session"];
+/// The buttons of a question about another turn.
+pub(super) const OTHER: [&str; 2] = ["Allow", "Deny"];
+pub(super) const GONE: &str = "This call no longer waits for an answer.";
 const REFUSED: &str = "approval.press_refused";
 
 /// A server with a trusted person, 42. The first message of the bot is the person's code.
-async fn trusted() -> (TestServer, Actor, Telegram) {
+pub(super) async fn trusted() -> (TestServer, Actor, Telegram) {
     let (server, owner, telegram) = receiving().await;
     pair(&owner, &telegram, 42, true).await;
     (server, owner, telegram)
 }
 
-/// The person asks for a calculation. Returns the number of the question.
-async fn ask(telegram: &Telegram, text: &str) -> usize {
+/// The person writes a message. Returns the number of the answer or the question.
+pub(super) async fn say(telegram: &Telegram, text: &str) -> usize {
     let number = telegram.sent().len() + 1;
     telegram.write(42, json!({ "text": text }));
     telegram.wait_for(number).await;
     number
 }
 
-async fn waiting(owner: &Actor) -> Vec<Value> {
+/// The person asks for a calculation. Returns the number of the question when it has its buttons.
+pub(super) async fn ask(telegram: &Telegram, text: &str) -> usize {
+    let number = say(telegram, text).await;
+    telegram.offered(number, &OWN).await;
+    number
+}
+
+/// The labels of the buttons that a message was sent with.
+pub(super) fn sent_labels(telegram: &Telegram, number: usize) -> Vec<Value> {
+    let sent = &telegram.sent()[number - 1];
+    let rows = sent["reply_markup"]["inline_keyboard"].as_array().unwrap();
+    let buttons = rows.iter().flat_map(|row| row.as_array().unwrap());
+    buttons.map(|button| button["text"].clone()).collect()
+}
+
+/// Sets whether a paired person is trusted.
+pub(super) async fn trust(owner: &Actor, person: &str, trusted: bool) {
+    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
+    let mut people = people["people"].as_array().unwrap().iter();
+    let id = people.find(|it| it["person"] == person).unwrap()["id"].clone();
+    let trust = json!({ "id": id, "trusted": trusted });
+    owner.rpc("pairing.trust", trust).await.unwrap();
+}
+
+pub(super) async fn waiting(owner: &Actor) -> Vec<Value> {
     let listed = owner.rpc("approval.list", json!({})).await.unwrap();
     listed["approvals"].as_array().unwrap().clone()
 }
 
-async fn rows(owner: &Actor, kind: &str) -> Vec<Value> {
+pub(super) async fn rows(owner: &Actor, kind: &str) -> Vec<Value> {
     let listed = owner.rpc("audit.list", json!({ "kind": kind })).await;
     listed.unwrap()["events"].as_array().unwrap().clone()
 }
@@ -54,7 +76,7 @@ async fn refused(owner: &Actor, count: usize) -> Vec<Value> {
     }
 }
 
-fn ends_with(shown: &Shown, end: &str) {
+pub(super) fn ends_with(shown: &Shown, end: &str) {
     assert!(shown.text.ends_with(end), "{}", shown.text);
 }
 
@@ -73,7 +95,7 @@ async fn a_trusted_person_answers_each_call_once() {
     let (_server, owner, telegram) = trusted().await;
     let question = ask(&telegram, "calculate 6*7").await;
     let shown = telegram.shown(question);
-    assert_eq!(shown.labels(), ALL);
+    assert_eq!(sent_labels(&telegram, question), ["Deny"]);
     assert_eq!(shown.chat, 42);
     let call = "The agent default asks for approval of the tool calc:\n\n{\n  \"expression\": \"6*7\"\n}\n\nAnswer until 20";
     assert!(shown.text.starts_with(call), "{}", shown.text);
@@ -112,28 +134,6 @@ async fn a_trusted_person_answers_each_call_once() {
 }
 
 #[tokio::test]
-async fn always_holds_for_these_arguments_or_this_session() {
-    let (_server, owner, telegram) = trusted().await;
-    let question = ask(&telegram, "calculate 6*7").await;
-    telegram.press(42, question, "Always with these arguments");
-    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
-    let answer = ask(&telegram, "calculate 6*7").await;
-    assert_eq!(telegram.shown(answer).text, "pong");
-    let question = ask(&telegram, "calculate 6*8").await;
-    telegram.press(42, question, "Always in this session");
-    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
-    let answer = ask(&telegram, "calculate 6*9").await;
-    assert_eq!(telegram.shown(answer).text, "pong");
-    assert_eq!(outputs(&owner).await, ["42", "42", "48", "54"]);
-    let remembered: Vec<_> = rows(&owner, "approval.resolved")
-        .await
-        .iter()
-        .map(|row| row["detail"]["remember"].clone())
-        .collect();
-    assert_eq!(remembered, ["session", "arguments"]);
-}
-
-#[tokio::test]
 async fn nobody_else_answers_and_trust_must_last() {
     let (_server, owner, telegram) = trusted().await;
     pair(&owner, &telegram, 44, true).await;
@@ -151,7 +151,7 @@ async fn nobody_else_answers_and_trust_must_last() {
     // Another trusted person, and the person's own press in a group.
     let other = telegram.press_data(44, (44, question), &data);
     assert_eq!(telegram.told(other).await, GONE);
-    telegram.press_data(42, (-100, question), &data);
+    telegram.press_data(44, (-100, question), &data);
     refused(&owner, 3).await;
     for wrong in ["", "allow", &format!("{}:allow", "0".repeat(32))] {
         let press = telegram.press_data(44, (44, question), wrong);
@@ -164,15 +164,10 @@ async fn nobody_else_answers_and_trust_must_last() {
         "refused people are told nothing"
     );
 
-    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
-    let mut people = people["people"].as_array().unwrap().iter();
-    let id = people.find(|it| it["person"] == "42").unwrap()["id"].clone();
-    let trust = json!({ "id": id, "trusted": false });
-    owner.rpc("pairing.trust", trust).await.unwrap();
-    let last = telegram.press(42, question, "Allow");
-    telegram.confirmed(last).await;
-    // Its row would be the second of this person within an hour.
-    refused(&owner, 3).await;
+    trust(&owner, "42", false).await;
+    telegram.press(42, question, "Allow");
+    let rows = refused(&owner, 4).await;
+    assert_eq!(rows[0]["detail"]["person"], "42");
     let asked = &waiting(&owner).await[0];
     let deny = json!({ "id": asked["id"], "allow": false });
     owner.rpc("approval.resolve", deny).await.unwrap();
@@ -215,17 +210,16 @@ async fn a_restart_ends_the_question_and_asks_again() {
     let server = server.restart().await;
     let owner = unlocked(&owner, &server).await;
     ends_with(&telegram.closed_question(question).await, GONE);
-    telegram.wait_for(question + 1).await;
+    let again = telegram.offered(question + 1, &OWN).await;
     let early = telegram.press_data(42, (42, question), &data);
     assert_eq!(telegram.told(early).await, GONE);
     assert_eq!(waiting(&owner).await.len(), 1);
     // Buttons that outlive their call, as after a crash, are removed by a press.
     let stale = telegram.press_data(42, (42, question + 1), &data);
     assert_eq!(telegram.told(stale).await, GONE);
-    let allow = telegram.sent()[question]["reply_markup"]["inline_keyboard"][0][0].clone();
     telegram.closed_question(question + 1).await;
-    let data = allow["callback_data"].as_str().unwrap();
-    let press = telegram.press_data(42, (42, question + 1), data);
+    let data = again.data("Allow");
+    let press = telegram.press_data(42, (42, question + 1), &data);
     assert_eq!(telegram.told(press).await, "Allowed.");
     assert_eq!(telegram.wait_for(question + 2).await["text"], "pong");
 }
@@ -245,12 +239,11 @@ async fn what_does_not_fit_can_only_be_denied_here() {
     let question = ask(&telegram, &call(room + 1)).await;
     let shown = telegram.shown(question);
     assert_eq!(shown.text.encode_utf16().count(), 4096);
-    assert_eq!(shown.labels(), ALL);
     telegram.press(42, question, "Deny");
     telegram.closed_question(question).await;
     telegram.wait_for(question + 1).await;
 
-    let question = ask(&telegram, &call(room + 2)).await;
+    let question = say(&telegram, &call(room + 2)).await;
     let shown = telegram.shown(question);
     assert_eq!(shown.labels(), ["Deny"]);
     let why = "\n\nThe arguments are too long for this message, so the call cannot be allowed here. Read and answer it in \
@@ -277,62 +270,4 @@ async fn what_telegram_would_remove_is_shown() {
         "{}",
         shown.text
     );
-    assert_eq!(shown.labels(), ALL);
-}
-
-#[tokio::test]
-async fn a_text_that_the_vendor_changes_has_no_buttons() {
-    let (_server, owner, telegram) = trusted().await;
-    telegram.garble();
-    let question = ask(&telegram, "calculate 6*7").await;
-    let closed = telegram.closed_question(question).await;
-    let text = "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web UI: \
-        https://gate.example/approve/";
-    assert!(closed.text.starts_with(text), "{}", closed.text);
-    let asked = &waiting(&owner).await[0];
-    let deny = json!({ "id": asked["id"], "allow": false });
-    owner.rpc("approval.resolve", deny).await.unwrap();
-    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
-}
-
-#[tokio::test]
-async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
-    let (_server, owner, telegram) = receiving().await;
-    pair(&owner, &telegram, 42, false).await;
-    let chat = json!({ "id": "telegram", "fields": { "chat_id": "42" } });
-    owner.rpc("channels.update", chat).await.unwrap();
-    let notify = json!({ "key": "approvals.notify", "value": ["telegram"] });
-    owner.rpc("config.set", notify).await.unwrap();
-    let send = json!({ "text": "calculate 6*7" });
-    owner.rpc("chat.send", send.clone()).await.unwrap();
-    let told = telegram.wait_for(2).await;
-    let link = "https://gate.example/approve/";
-    assert!(told["text"].as_str().unwrap().contains(link));
-    assert!(told["reply_markup"].is_null());
-
-    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
-    let trust = json!({ "id": people["people"][0]["id"], "trusted": true });
-    owner.rpc("pairing.trust", trust).await.unwrap();
-    owner.rpc("chat.send", send.clone()).await.unwrap();
-    telegram.wait_for(3).await;
-    let shown = telegram.shown(3);
-    assert_eq!(shown.labels(), ALL);
-    assert!(shown.text.contains(link), "{}", shown.text);
-    let press = telegram.press(42, 3, "Allow");
-    assert_eq!(telegram.told(press).await, "Allowed.");
-    assert!(!telegram.closed_question(3).await.text.contains(link));
-
-    // The person's own turn asks once, not twice.
-    ask(&telegram, "calculate 6*7").await;
-    assert_eq!(telegram.shown(4).labels(), ALL);
-    telegram.press(42, 4, "Allow");
-    assert_eq!(telegram.wait_for(5).await["text"], "pong");
-
-    // A group is told the link.
-    let chat = json!({ "id": "telegram", "fields": { "chat_id": "-100" } });
-    owner.rpc("channels.update", chat).await.unwrap();
-    owner.rpc("chat.send", send).await.unwrap();
-    let told = telegram.wait_for(6).await;
-    assert!(told["text"].as_str().unwrap().contains(link));
-    assert!(told["reply_markup"].is_null());
 }

@@ -3,6 +3,7 @@
 mod agents;
 mod approval_buttons;
 mod approval_links;
+mod approval_questions;
 mod attachments;
 mod budgets;
 mod discord_server;

@@ -33,6 +33,12 @@ struct Bot {
     has_webhook: bool,
     /// Texts with buttons lose their digits.
     is_garbling: bool,
+    /// What `sendMessage` with buttons is answered with instead: a status and its description.
+    refusal: Option<(u16, &'static str)>,
+    /// How many messages with buttons were refused.
+    refused: usize,
+    /// `answerCallbackQuery` is not answered.
+    is_stuck: bool,
     /// Requests that wait for updates.
     open: usize,
 }
@@ -77,6 +83,21 @@ impl Telegram {
     /// Texts with buttons are stored without digits from now on.
     pub fn garble(&self) {
         self.shared.bot.lock().unwrap().is_garbling = true;
+    }
+
+    /// Messages with buttons are refused from now on; with `None`, they are accepted again.
+    pub fn refuse_buttons(&self, refusal: Option<(u16, &'static str)>) {
+        self.shared.bot.lock().unwrap().refusal = refusal;
+    }
+
+    /// Waits until a message with buttons was refused.
+    pub async fn refused_buttons(&self) {
+        self.until(|bot| (bot.refused > 0).then_some(())).await;
+    }
+
+    /// `answerCallbackQuery` is not answered from now on.
+    pub fn hold_notes(&self) {
+        self.shared.bot.lock().unwrap().is_stuck = true;
     }
 
     /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
@@ -127,6 +148,15 @@ impl Telegram {
     /// The bot's message with this number as it is shown now.
     pub fn shown(&self, number: usize) -> Shown {
         self.shared.bot.lock().unwrap().shown[number - 1].clone()
+    }
+
+    /// Waits until the bot's message with this number has exactly these buttons.
+    pub async fn offered(&self, number: usize, labels: &[&str]) -> Shown {
+        let offered = |bot: &Bot| {
+            let shown = bot.shown.get(number - 1)?;
+            (shown.labels() == labels).then(|| shown.clone())
+        };
+        self.until(offered).await
     }
 
     /// Waits until the bot's message with this number has no buttons.
@@ -203,7 +233,10 @@ impl Telegram {
 }
 
 fn refuse(status: u16, description: &str) -> Response {
-    let body = json!({ "ok": false, "error_code": status, "description": description });
+    let mut body = json!({ "ok": false, "error_code": status, "description": description });
+    if status == 429 {
+        body["parameters"] = json!({ "retry_after": 1 });
+    }
     (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
 }
 
@@ -234,6 +267,9 @@ async fn call(
             result(&json!(true))
         }
         "getFile" => get_file(&shared, &body),
+        "answerCallbackQuery" if shared.bot.lock().unwrap().is_stuck => {
+            std::future::pending().await
+        }
         "sendMessage" | "editMessageText" | "editMessageReplyMarkup" | "answerCallbackQuery" => {
             let answer = {
                 let mut bot = shared.bot.lock().unwrap();

@@ -73,8 +73,7 @@ fn keyboard_of(body: &Value) -> Result<Vec<Vec<Value>>, &'static str> {
 }
 
 fn preview_is_off(body: &Value) {
-    let options = &body["link_preview_options"];
-    assert!(options.is_null() || has_only(options, &["is_disabled"]));
+    assert_eq!(body["link_preview_options"], json!({ "is_disabled": true }));
 }
 
 impl Bot {
@@ -98,6 +97,12 @@ impl Bot {
             },
             (Err(why), _) | (_, Err(why)) => return refuse(400, why),
         };
+        if let Some((status, why)) = self.refusal
+            && !shown.keyboard.is_empty()
+        {
+            self.refused += 1;
+            return refuse(status, why);
+        }
         let mut shown = shown;
         if self.is_garbling && !shown.keyboard.is_empty() {
             shown.text.retain(|c| !c.is_ascii_digit());
@@ -112,10 +117,16 @@ impl Bot {
     pub(super) fn edit(&mut self, method: &str, body: &Value) -> Response {
         let known: &[&str] = match method {
             "editMessageText" => &["chat_id", "message_id", "text", "link_preview_options"],
-            _ => &["chat_id", "message_id"],
+            _ => &["chat_id", "message_id", "reply_markup"],
         };
         assert!(has_only(body, known), "{body}");
-        preview_is_off(body);
+        if body["text"].is_string() {
+            preview_is_off(body);
+        }
+        let keyboard = match keyboard_of(body) {
+            Ok(keyboard) => keyboard,
+            Err(why) => return refuse(400, why),
+        };
         let id = body["message_id"].as_u64().unwrap();
         let at = usize::try_from(id).unwrap().wrapping_sub(1);
         let found = self.shown.get_mut(at);
@@ -130,14 +141,14 @@ impl Bot {
         } else {
             shown.text.clone()
         };
-        if shown.keyboard.is_empty() && text == shown.text {
+        if shown.keyboard == keyboard && text == shown.text {
             return refuse(
                 400,
                 "Bad Request: message is not modified: specified new message content and reply markup are exactly the same",
             );
         }
         shown.text = text;
-        shown.keyboard.clear();
+        shown.keyboard = keyboard;
         result(&json!({ "message_id": id }))
     }
 
