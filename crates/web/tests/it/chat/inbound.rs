@@ -96,7 +96,10 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
 
     telegram.write(42, json!({ "text": "hello" }));
     let answer = telegram.wait_for(2).await;
-    assert_eq!(answer, json!({ "chat_id": 42, "text": "pong" }));
+    let expected = json!({
+        "chat_id": 42, "text": "pong", "link_preview_options": { "is_disabled": true },
+    });
+    assert_eq!(answer, expected);
     assert!(telegram.has_typed());
     let session = session_of(&owner, "channel:telegram:42").await;
     assert_eq!(session["label"], "Person 42");
