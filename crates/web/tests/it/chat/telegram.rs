@@ -17,6 +17,17 @@ use tokio::sync::watch;
 
 pub const TOKEN: &str = "123456:ABC-DEF_ghi";
 
+/// What goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// Texts with buttons lose their digits.
+    Garbled,
+    /// `sendMessage` with buttons is answered with a status and its description.
+    Refused(u16, &'static str),
+    /// `answerCallbackQuery` is not answered.
+    Stuck,
+}
+
 #[derive(Default)]
 struct Bot {
     updates: Vec<Value>,
@@ -31,14 +42,9 @@ struct Bot {
     offset: i64,
     has_typed: bool,
     has_webhook: bool,
-    /// Texts with buttons lose their digits.
-    is_garbling: bool,
-    /// What `sendMessage` with buttons is answered with instead: a status and its description.
-    refusal: Option<(u16, &'static str)>,
+    fault: Option<Fault>,
     /// How many messages with buttons were refused.
     refused: usize,
-    /// `answerCallbackQuery` is not answered.
-    is_stuck: bool,
     /// Requests that wait for updates.
     open: usize,
 }
@@ -82,12 +88,13 @@ impl Telegram {
 
     /// Texts with buttons are stored without digits from now on.
     pub fn garble(&self) {
-        self.shared.bot.lock().unwrap().is_garbling = true;
+        self.shared.bot.lock().unwrap().fault = Some(Fault::Garbled);
     }
 
     /// Messages with buttons are refused from now on; with `None`, they are accepted again.
     pub fn refuse_buttons(&self, refusal: Option<(u16, &'static str)>) {
-        self.shared.bot.lock().unwrap().refusal = refusal;
+        let fault = refusal.map(|(status, why)| Fault::Refused(status, why));
+        self.shared.bot.lock().unwrap().fault = fault;
     }
 
     /// Waits until a message with buttons was refused.
@@ -97,7 +104,7 @@ impl Telegram {
 
     /// `answerCallbackQuery` is not answered from now on.
     pub fn hold_notes(&self) {
-        self.shared.bot.lock().unwrap().is_stuck = true;
+        self.shared.bot.lock().unwrap().fault = Some(Fault::Stuck);
     }
 
     /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
@@ -267,7 +274,7 @@ async fn call(
             result(&json!(true))
         }
         "getFile" => get_file(&shared, &body),
-        "answerCallbackQuery" if shared.bot.lock().unwrap().is_stuck => {
+        "answerCallbackQuery" if shared.bot.lock().unwrap().fault == Some(Fault::Stuck) => {
             std::future::pending().await
         }
         "sendMessage" | "editMessageText" | "editMessageReplyMarkup" | "answerCallbackQuery" => {

@@ -1,6 +1,6 @@
 //! The messages of the bot as Telegram shows them, with their buttons.
 
-use super::{Bot, has_only, refuse, result};
+use super::{Bot, Fault, has_only, refuse, result};
 use axum::response::Response;
 use serde_json::{Value, json};
 
@@ -97,14 +97,14 @@ impl Bot {
             },
             (Err(why), _) | (_, Err(why)) => return refuse(400, why),
         };
-        if let Some((status, why)) = self.refusal
+        if let Some(Fault::Refused(status, why)) = self.fault
             && !shown.keyboard.is_empty()
         {
             self.refused += 1;
             return refuse(status, why);
         }
         let mut shown = shown;
-        if self.is_garbling && !shown.keyboard.is_empty() {
+        if self.fault == Some(Fault::Garbled) && !shown.keyboard.is_empty() {
             shown.text.retain(|c| !c.is_ascii_digit());
         }
         self.sent.push(body);
