@@ -7,7 +7,7 @@ use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use crate::taint::{AskReason, Effect};
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
+use gatehouse_domain::id::{ApprovalId, DeliveryId, SessionId, TurnId};
 use gatehouse_store::StoreError;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ pub(crate) struct Question {
     pub(crate) agent: String,
     pub(crate) session: SessionId,
     pub(crate) turn: TurnId,
+    /// The message of a channel that the turn answers.
+    pub(crate) message: Option<DeliveryId>,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) reason: AskReason,
@@ -35,6 +37,7 @@ struct Waiting {
     approval: Arc<Approval>,
     /// Identifies the call in links: 256 random bits as base64url.
     token: String,
+    message: Option<DeliveryId>,
     answer: oneshot::Sender<bool>,
 }
 
@@ -49,6 +52,7 @@ struct PendingApproval<'a> {
     inner: &'a Inner,
     id: ApprovalId,
     allowed: bool,
+    is_answered: bool,
 }
 
 impl Drop for PendingApproval<'_> {
@@ -57,6 +61,7 @@ impl Drop for PendingApproval<'_> {
         let resolved = Resolved {
             id: self.id.clone(),
             allowed: self.allowed,
+            is_answered: self.is_answered,
         };
         self.inner
             .publish(AgentEvent::ApprovalResolved(Arc::new(resolved)));
@@ -84,6 +89,7 @@ impl Inner {
             inner: self,
             id: approval.id.clone(),
             allowed: false,
+            is_answered: false,
         };
         let token = BASE64URL_NOPAD.encode(&self.random.bytes::<32>());
         self.share_approval(&approval, question.turn, &token)
@@ -91,6 +97,7 @@ impl Inner {
         let waiting = Waiting {
             approval: Arc::clone(&approval),
             token,
+            message: question.message,
             answer,
         };
         self.approvals.lock().insert(approval.id.clone(), waiting);
@@ -101,6 +108,7 @@ impl Inner {
         // Another node may have stored an answer at the last moment.
         let was_allowed_elsewhere = self.unshare_approval(&approval.id).await?;
         asked.allowed = was_allowed_elsewhere || matches!(answered, Ok(Ok(true)));
+        asked.is_answered = asked.allowed || matches!(answered, Ok(Ok(_)));
         Ok(asked.allowed)
     }
 
@@ -138,6 +146,12 @@ impl Agents {
     pub fn approval_token(&self, id: &ApprovalId) -> Option<String> {
         let waiting = self.0.approvals.lock();
         waiting.get(id).map(|waiting| waiting.token.clone())
+    }
+
+    /// The message of a channel whose turn waits for this answer on this node.
+    pub fn approval_message(&self, id: &ApprovalId) -> Option<DeliveryId> {
+        let waiting = self.0.approvals.lock();
+        waiting.get(id).and_then(|waiting| waiting.message.clone())
     }
 
     /// The call that waits under this token.

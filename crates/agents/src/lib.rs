@@ -9,6 +9,7 @@ mod admission;
 mod agent;
 mod agent_budget;
 mod allowed_calls;
+mod approval_buttons;
 mod approvals;
 mod attachments;
 mod branch;
@@ -53,6 +54,7 @@ mod usage;
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use agent_budget::AgentBudget;
 pub use allowed_calls::{AllowedCall, Remember};
+pub use approval_buttons::{ButtonPlace, PressedCall};
 pub use attachments::{Attachment, NewAttachment};
 pub use budgets::{
     Budget, BudgetList, BudgetName, BudgetPeriod, BudgetWarning, Exhausted, NewBudget,

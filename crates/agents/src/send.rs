@@ -81,6 +81,14 @@ impl Origin {
         }
     }
 
+    /// The message of a channel that the turn answers.
+    pub(crate) const fn message(&self) -> Option<&DeliveryId> {
+        match self {
+            Self::Channel { message, .. } => Some(message),
+            Self::Chat | Self::Api | Self::Webhook { .. } => None,
+        }
+    }
+
     /// Whether the text is from the sender of a webhook, or from a person on a channel who is not trusted.
     pub(crate) const fn is_from_sender(&self) -> bool {
         matches!(

@@ -1,6 +1,7 @@
 //! Tool calls that wait for approval on the nodes of a shared database. The node that runs the turn stores the call,
 //! any node stores the answer, and a row in the change feed tells the first node to read it.
 
+use crate::approval_buttons::PressedCall;
 use crate::error::AgentsError;
 use crate::event::Approval;
 use crate::handle::Inner;
@@ -59,7 +60,13 @@ impl Inner {
         &self,
         token: &str,
     ) -> Result<Option<Approval>, AgentsError> {
-        let (key, now) = (WaitingApprovalRow::token_key_of(token), self.clock.now());
+        self.shared_approval_under(WaitingApprovalRow::token_key_of(token))
+            .await
+    }
+
+    /// The call that waits on any node under the key of its token.
+    async fn shared_approval_under(&self, key: String) -> Result<Option<Approval>, AgentsError> {
+        let now = self.clock.now();
         let read = self
             .store
             .read(move |conn| Box::pin(async move { conn.find_waiting_approval(&key, now).await }));
@@ -79,6 +86,28 @@ impl Inner {
             .iter()
             .filter_map(|row| serde_json::from_str(&row.approval).ok());
         Ok(readable.collect())
+    }
+
+    /// The call whose token's key fulfills a condition.
+    pub(crate) async fn shared_approval_that(
+        &self,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Result<PressedCall, AgentsError> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.list_stored_approvals().await }));
+        let rows: Vec<WaitingApprovalRow> = read.await?;
+        let mut rows = rows.into_iter();
+        let Some(row) = rows.find(|row| is_meant(&row.token_key)) else {
+            return Ok(PressedCall::Gone);
+        };
+        if row.allowed.is_some() || row.expires_at < self.clock.now() {
+            return Ok(PressedCall::Gone);
+        }
+        let found = self.shared_approval_under(row.token_key).await?;
+        Ok(found.map_or(PressedCall::Paused, |approval| {
+            PressedCall::Waiting(Box::new(approval))
+        }))
     }
 
     /// Stores the answer for the node that runs the turn. The first answer counts.

@@ -30,11 +30,13 @@ mod own_host;
 mod pairings;
 mod polls;
 mod progress;
+mod questions;
 mod receive;
 mod receivers;
 mod send;
 mod senders;
 mod service;
+mod session_keys;
 mod signature;
 mod split;
 mod store_received;
@@ -50,7 +52,10 @@ pub use markup::Markup;
 pub use outgoing::{OfDelivery, Outgoing};
 pub use pairings::{Pairing, PairingRequest};
 pub use polls::{Poll, PollHolder};
+pub use questions::{DirectChat, QuestionForm};
 pub use receive::{
     InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
 };
 pub use receivers::ReceiverState;
+pub use receivers::buttons::{Button, Press, Question, SentQuestion};
+pub use session_keys::session_key;

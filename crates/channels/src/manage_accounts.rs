@@ -10,6 +10,7 @@ use crate::fields::{self, FieldChanges, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
 use crate::service::service_of;
+use crate::session_keys::withdraw_allowed;
 use crate::target::Found;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, Timestamp};
@@ -172,6 +173,8 @@ impl Channels {
                 if !conn.delete_channel_account(&row.id).await? {
                     return Err(ChannelsError::NotFound("channel"));
                 }
+                // A later account with this ID has the same sessions.
+                withdraw_allowed(conn, &row.id, None).await?;
                 let mut targets = vec![format!("{}:{}", row.kind, row.id)];
                 let others = conn.list_channel_accounts().await?;
                 let is_built_in = senders::built_in_id(&row.kind).is_some();

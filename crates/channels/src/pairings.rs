@@ -4,6 +4,7 @@
 use crate::error::ChannelsError;
 use crate::handle::{Channels, Inner};
 use crate::receive::ReceivedMessage;
+use crate::session_keys::withdraw_allowed;
 use gatehouse_domain::id::PairingId;
 use gatehouse_domain::{Actor, Random, Timestamp};
 use gatehouse_store::{AuditEntry, ChannelPairingRow, Conn, StoreError};
@@ -226,7 +227,7 @@ impl Channels {
     }
 
     /// Sets whether a paired person's messages count as the owner's. Only a caller with `operator.admin` may set
-    /// it.
+    /// it. The end of the trust withdraws what was allowed for later calls in the person's sessions.
     pub async fn trust_pairing(
         &self,
         actor: &Actor,
@@ -242,11 +243,23 @@ impl Channels {
                     .ok_or(ChannelsError::NotFound("pairing"))?;
                 row.trusted = trusted;
                 conn.update_channel_pairing(&row).await?;
+                if !trusted {
+                    withdraw_allowed(conn, &row.account_id, Some(&row.person)).await?;
+                }
                 inner
                     .note_pairing(conn, "channel.trusted", &actor, &row)
                     .await?;
                 Ok::<_, ChannelsError>(Pairing::from(row))
             })
+        });
+        write.await
+    }
+
+    /// Withdraws what was allowed for later calls in the sessions of a person.
+    pub async fn withdraw_allowed(&self, account_id: &str, person: &str) -> Result<(), StoreError> {
+        let (account, person) = (account_id.to_owned(), person.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move { withdraw_allowed(conn, &account, Some(&person)).await })
         });
         write.await
     }
@@ -260,6 +273,7 @@ impl Channels {
                 let row = found.ok_or(ChannelsError::NotFound("pairing"))?;
                 if row.approved_at.is_some() {
                     conn.delete_channel_pairing(&id).await?;
+                    withdraw_allowed(conn, &row.account_id, Some(&row.person)).await?;
                 } else {
                     // The row stays until it expires, so that the person gets no other code before.
                     let refused = ChannelPairingRow {

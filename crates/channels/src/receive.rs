@@ -6,6 +6,7 @@ use crate::fields::{AGENT, INBOUND};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
 use crate::pairings::PairingRequest;
+use crate::receivers::buttons::Press;
 use crate::receivers::{Receiver, ReceiverState, Source};
 use crate::target::OpenAccount;
 use gatehouse_domain::Timestamp;
@@ -41,6 +42,7 @@ pub struct Received {
     /// Whether the position must be stored now, even if no message is.
     pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
+    pub presses: Vec<Press>,
 }
 
 /// A message that a person wrote to the bot.
@@ -133,7 +135,7 @@ impl From<Failure> for ReceiveError {
 }
 
 /// Returns the account's receiver if receiving is on.
-fn receiver_of(account: &LiveAccount) -> Option<&'static dyn Receiver> {
+pub(crate) fn receiver_of(account: &LiveAccount) -> Option<&'static dyn Receiver> {
     let row = &account.found.row;
     let is_on = read_fields(row).get(INBOUND).and_then(Value::as_bool);
     account
@@ -263,7 +265,7 @@ impl Inner {
             .ok_or_else(|| Failure::refused("The channel does not receive messages."))
     }
 
-    async fn open_receiver(
+    pub(crate) async fn open_receiver(
         &self,
         account_id: &str,
     ) -> Result<(Arc<OpenAccount>, &'static dyn Receiver), Failure> {
@@ -271,7 +273,7 @@ impl Inner {
         Ok((account.open(self).await?, receiver))
     }
 
-    fn source<'a>(&'a self, account: &'a OpenAccount) -> Source<'a> {
+    pub(crate) fn source<'a>(&'a self, account: &'a OpenAccount) -> Source<'a> {
         Source {
             inner: self,
             account,

@@ -37,6 +37,11 @@ impl Limit {
         }
     }
 
+    /// Whether the text is one part.
+    pub(crate) fn admits(self, text: &str) -> bool {
+        self.weigh(text) <= self.max()
+    }
+
     fn weigh(self, text: &str) -> usize {
         let of = |c: char| match self {
             Self::None => 0,

@@ -30,7 +30,11 @@ pub fn lines(text: &str) -> Visible<'_> {
 
 /// Escapes text but keeps the invisible characters for which `is_kept` returns true.
 pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
-    let is_escaped = |c: char| hides(c) && !is_kept(c);
+    escaping(text, |c| hides(c) && !is_kept(c))
+}
+
+/// Escapes the characters for which `is_escaped` returns true.
+pub fn escaping(text: &str, is_escaped: impl Fn(char) -> bool) -> Visible<'_> {
     let hidden = text.chars().filter(|c| is_escaped(*c)).count();
     if hidden == 0 {
         let text = Cow::Borrowed(text);

@@ -1,6 +1,7 @@
 //! Messages to channels about tool calls that wait for approval.
 
 use crate::Services;
+use crate::chat_approvals::Chat;
 use crate::live_config::settings::base_url;
 use crate::own_messages::OwnMessage;
 use gatehouse_agents::{AgentEvent, Approval};
@@ -17,7 +18,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 const MAX_ARGUMENT_CHARS: usize = 1_500;
 
 impl Services {
-    /// Sends a message with a link to the channels of `approvals.notify` for each call that waits, until `shutdown`.
+    /// Asks trusted people in their chats about each call that waits, and notifies the channels of `approvals.notify`,
+    /// until `shutdown`.
     /// Each message is a task in `tasks`, so a slow channel delays no other message.
     pub fn send_approval_messages(
         self: &Arc<Self>,
@@ -34,16 +36,52 @@ impl Services {
                     Ok(_) | Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
-                for target in &services.config.resolved().settings.approvals.notify {
-                    let (services, asked) = (Arc::clone(&services), Arc::clone(&asked));
-                    let target = target.clone();
-                    sends.spawn(shutdown.clone().run_until_cancelled_owned(async move {
-                        services.announce_approval(&asked, &target).await;
-                    }));
-                }
+                let (services, shutdown) = (Arc::clone(&services), shutdown.clone());
+                let all = sends.clone();
+                sends.spawn(async move { services.announce(&asked, &shutdown, &all).await });
             }
         });
         tasks.spawn(work);
+    }
+
+    /// Asks the person whose turn asks, if they may answer in their chat, and notifies the channels of
+    /// `approvals.notify`.
+    async fn announce(
+        self: &Arc<Self>,
+        asked: &Arc<Approval>,
+        shutdown: &CancellationToken,
+        tasks: &TaskTracker,
+    ) {
+        let own = self.chat_of_asker(asked).await;
+        // The chat to ask in, and the target that gets the link if there is none or it shows no question.
+        let mut places: Vec<(Option<Chat>, Option<String>)> = Vec::new();
+        for target in self.config.resolved().settings.approvals.notify.clone() {
+            let chat = self.chat_of_target(&target).await.map(|chat| {
+                let own = own.clone().filter(|own| own.place == chat.place);
+                own.unwrap_or(chat)
+            });
+            if chat.is_none() || places.iter().all(|(other, _)| *other != chat) {
+                places.push((chat, Some(target)));
+            }
+        }
+        if own.is_some() && places.iter().all(|(other, _)| *other != own) {
+            places.push((own, None));
+        }
+        for (chat, target) in places {
+            let (services, asked) = (Arc::clone(self), Arc::clone(asked));
+            let shutdown = shutdown.clone();
+            tasks.spawn(async move {
+                if let Some(chat) = chat
+                    && services.ask_in_chat(&asked, &chat, &shutdown).await
+                {
+                    return;
+                }
+                if let Some(target) = target {
+                    let announced = services.announce_approval(&asked, &target);
+                    shutdown.run_until_cancelled(announced).await;
+                }
+            });
+        }
     }
 
     /// Sends the message until the channel accepts it or the call no longer waits.

@@ -8,6 +8,8 @@ use serde_json::{Map, json};
 
 /// The kind of the audit row of an answer.
 pub const APPROVAL_RESOLVED: &str = "approval.resolved";
+/// The kind of the audit row of a person who pressed a button without being trusted.
+pub const APPROVAL_PRESS_REFUSED: &str = "approval.press_refused";
 
 impl Services {
     /// Answers a waiting call. The answer is recorded before it takes effect, so a call never runs on an approval

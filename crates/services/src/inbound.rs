@@ -7,6 +7,8 @@
 mod answers;
 mod receiver;
 
+pub(crate) use answers::message_id;
+
 use crate::Services;
 use gatehouse_channels::InboundAccount;
 use gatehouse_domain::Timestamp;

@@ -6,6 +6,7 @@ mod approvals;
 pub mod backup;
 pub mod bootstrap;
 pub mod certificates;
+mod chat_approvals;
 pub mod doctor;
 mod inbound;
 pub mod live_config;
@@ -19,7 +20,7 @@ mod services;
 mod telemetry;
 mod vault_status;
 
-pub use approvals::APPROVAL_RESOLVED;
+pub use approvals::{APPROVAL_PRESS_REFUSED, APPROVAL_RESOLVED};
 pub use live_config::LiveConfig;
 pub use problem::to_problem;
 pub use reach::{Reach, ReachProblem, Reached};

@@ -1,6 +1,7 @@
 //! Opens the services in order of their dependencies, and applies changed settings to them.
 
 use crate::certificates::CertificateState;
+use crate::chat_approvals::Presses;
 use crate::live_config::LiveConfig;
 use crate::live_config::settings;
 #[cfg(feature = "voice")]
@@ -90,6 +91,8 @@ pub struct Services {
     pub build: Build,
     /// When the server started, in `monotonic_ms` of the clock.
     pub started_at_ms: u64,
+    /// The work on presses of buttons in chats.
+    pub(crate) presses: Presses,
     /// Held while a backup is made.
     pub(crate) backup_turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -164,6 +167,7 @@ impl Services {
             random: parts.random,
             build: parts.build,
             started_at_ms: parts.started_at_ms,
+            presses: Presses::default(),
             backup_turn: Arc::default(),
         })
     }

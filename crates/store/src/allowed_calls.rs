@@ -107,6 +107,19 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
+    /// Withdraws everything that was allowed in the session with this key, and in those whose key continues it with `:`.
+    pub async fn delete_allowed_calls_under(&mut self, key: &str) -> Result<(), StoreError> {
+        let prefix = format!("{key}:");
+        let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+        let query = query(
+            "DELETE FROM allowed_calls WHERE session_id IN (
+                 SELECT id FROM chat_sessions
+                 WHERE key = $1 OR substr(key, 1, CAST($2 AS INTEGER)) = $3)",
+        );
+        self.run(query.bind(key).bind(length).bind(prefix)).await?;
+        Ok(())
+    }
+
     /// Withdraws everything that was allowed for an agent.
     pub(crate) async fn delete_allowed_calls_of(&mut self, agent: &str) -> Result<(), StoreError> {
         let query = query("DELETE FROM allowed_calls WHERE agent_id = $1").bind(agent);

@@ -63,6 +63,12 @@ impl Conn {
         self.list(query.bind(now.as_millis())).await
     }
 
+    /// Returns the calls whose rows exist, oldest first.
+    pub async fn list_stored_approvals(&mut self) -> Result<Vec<WaitingApprovalRow>, StoreError> {
+        self.list(query("SELECT * FROM waiting_approvals ORDER BY id"))
+            .await
+    }
+
     /// Returns the call that waits under this [`WaitingApprovalRow::token_key`].
     pub async fn find_waiting_approval(
         &mut self,

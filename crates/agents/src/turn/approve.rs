@@ -46,6 +46,7 @@ impl Running<'_> {
             agent: setup.agent.id.clone(),
             session: self.turn.session.clone(),
             turn: self.turn.id.clone(),
+            message: self.turn.origin.message().cloned(),
             tool: tool.name().to_owned(),
             arguments: input.clone(),
             reason,

@@ -3,7 +3,7 @@
 use crate::fake_model::{Reaction, call, say};
 use crate::harness::{Harness, TestTool, chat, problem_of, until};
 use crate::speaker::TestSpeaker;
-use gatehouse_agents::{AgentsSettings, Audience, Stop};
+use gatehouse_agents::{AgentsSettings, Audience, ButtonPlace, PressedCall, Stop};
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_store::{StoreError, testing};
 use serde_json::json;
@@ -203,9 +203,27 @@ async fn an_approval_is_listed_and_answered_on_every_node() {
             assert_eq!(found.unwrap().map(|found| found.id), Some(id.clone()));
             let found = there.agents.find_approval_by_token("guessed").await;
             assert_eq!(found.unwrap(), None);
+            let place = ButtonPlace {
+                account: "telegram".to_owned(),
+                chat: "42".to_owned(),
+                person: "42".to_owned(),
+            };
+            let button = here.agents.button_token(&id, &place, "allow").unwrap();
+            let pressed = async |choice: &str| {
+                let found = there
+                    .agents
+                    .find_approval_by_button(&button, &place, choice);
+                found.await.unwrap()
+            };
+            let PressedCall::Waiting(found) = pressed("allow").await else {
+                panic!("the call waits");
+            };
+            assert_eq!(found.id, id);
+            assert_eq!(pressed("deny").await, PressedCall::Gone);
 
             let answered = there.agents.resolve_approval(&id, allow, None).await;
             answered.unwrap();
+            assert_eq!(pressed("allow").await, PressedCall::Gone);
             // The first answer counts.
             for node in [&here, &there] {
                 let late = node.agents.resolve_approval(&id, !allow, None).await;
@@ -216,6 +234,48 @@ async fn an_approval_is_listed_and_answered_on_every_node() {
         assert_eq!(report.unwrap().actions[0].status.as_str(), status);
         assert!(there.agents.list_approvals().await.unwrap().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_button_for_a_call_of_a_late_node_is_not_gone() {
+    let settings = AgentsSettings {
+        require_approval: vec!["double".to_owned()],
+        approval_wait: Duration::from_mins(10),
+        ..AgentsSettings::default()
+    };
+    let Some((here, there)) = two_nodes(settings).await else {
+        return;
+    };
+    let tool = TestTool::double("double", Audience::Public);
+    here.agents.tools().register(tool);
+    here.model
+        .will([call("double", &json!({ "x": 4 })), say("done")]);
+    let mut events = here.agents.subscribe();
+    let sending = here.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        let asked = until(&mut events, "approval.requested").await;
+        let id = ApprovalId::from_text(asked["id"].as_str().unwrap());
+        let place = ButtonPlace {
+            account: "telegram".to_owned(),
+            chat: "42".to_owned(),
+            person: "42".to_owned(),
+        };
+        let button = here.agents.button_token(&id, &place, "allow").unwrap();
+        let pressed = async || {
+            let found = there
+                .agents
+                .find_approval_by_button(&button, &place, "allow");
+            found.await.unwrap()
+        };
+        there.clock.advance(Duration::from_mins(1));
+        assert!(matches!(pressed().await, PressedCall::Waiting(_)));
+        there.clock.advance(Duration::from_secs(1));
+        assert_eq!(pressed().await, PressedCall::Paused);
+        there.clock.advance(Duration::from_mins(9));
+        assert_eq!(pressed().await, PressedCall::Gone, "it has expired");
+        here.agents.resolve_approval(&id, true, None).await.unwrap();
+    });
+    assert_eq!(report.unwrap().actions[0].status.as_str(), "ok");
 }
 
 #[tokio::test]

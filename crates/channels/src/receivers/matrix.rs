@@ -196,6 +196,7 @@ impl Syncing {
             position: Some(format!("{me} {}", synced.next_batch)),
             is_new_position: since.is_none(),
             messages,
+            ..Received::default()
         })
     }
 }

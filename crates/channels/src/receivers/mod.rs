@@ -1,12 +1,14 @@
 //! Receives messages, one file per channel type. A receiver implements its vendor's wire format and decides which
 //! messages are meant for the bot. It decides nothing about people.
 
+pub(crate) mod buttons;
 pub(crate) mod discord;
 mod link;
 pub(crate) mod matrix;
 pub(crate) mod slack;
 pub(crate) mod telegram;
 
+use self::buttons::Buttons;
 use crate::error::Failure;
 use crate::handle::Inner;
 use crate::receive::{ReceiveError, Received};
@@ -87,6 +89,11 @@ pub(crate) trait Receiver: Send + Sync {
 
     /// Returns how an answer is addressed.
     fn place_keys(&self) -> PlaceKeys;
+
+    /// Asks questions with buttons, if the vendor has them.
+    fn buttons(&self) -> Option<&'static dyn Buttons> {
+        None
+    }
 
     /// Returns after which time without messages the vendor may count from another position.
     fn forgets_after(&self) -> Option<Duration> {

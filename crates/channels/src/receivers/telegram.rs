@@ -1,10 +1,13 @@
 //! `telegram`: long polling with `getUpdates` (<https://core.telegram.org/bots/api#getupdates>). A request with an
 //! offset confirms all updates before it.
 
+mod buttons;
 mod files;
 mod texts;
 
+use self::buttons::{CallbackQuery, TelegramButtons, press_of};
 use self::texts::Texts;
+use super::buttons::Buttons;
 use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received, ReceivedMessage};
@@ -57,6 +60,7 @@ struct Update {
     update_id: i64,
     message: Option<Message>,
     edited_message: Option<Message>,
+    callback_query: Option<CallbackQuery>,
 }
 
 #[derive(Deserialize)]
@@ -140,7 +144,7 @@ impl Receiving for Polling {
             let mut body = json!({
                 "timeout": POLL_SECONDS,
                 "limit": UPDATES,
-                "allowed_updates": ["message", "edited_message"],
+                "allowed_updates": ["message", "edited_message", "callback_query"],
             });
             if let (Some(next), Some(fields)) = (next, body.as_object_mut()) {
                 fields.insert("offset".to_owned(), Value::from(next));
@@ -149,7 +153,7 @@ impl Receiving for Polling {
             check(&answer)?;
             let updates: Updates = answer.parse().ok_or_else(not_the_api)?;
             let mut newest = None;
-            let mut messages = Vec::new();
+            let (mut messages, mut presses) = (Vec::new(), Vec::new());
             for update in updates.result {
                 let Some(id) = update.get("update_id").and_then(Value::as_i64) else {
                     return Err(not_the_api().into());
@@ -157,12 +161,16 @@ impl Receiving for Polling {
                 // Not the maximum of all time: after a week without updates, Telegram counts from another number.
                 newest = newest.max(Some(id.saturating_add(1)));
                 // An update of an unknown form is skipped. Otherwise it would be received forever.
-                let read = serde_json::from_value(update).ok();
-                messages.extend(read.and_then(|update| message_of(update, &bot, &mut self.texts)));
+                let Ok(mut update) = serde_json::from_value::<Update>(update) else {
+                    continue;
+                };
+                presses.extend(update.callback_query.take().and_then(press_of));
+                messages.extend(message_of(update, &bot, &mut self.texts));
             }
             Ok(Received {
                 position: newest.or(next).map(|next| next.to_string()),
                 messages,
+                presses,
                 ..Received::default()
             })
         })
@@ -179,6 +187,10 @@ impl Receiver for TelegramReceiver {
             chat: "chat_id",
             thread: Some("message_thread_id"),
         }
+    }
+
+    fn buttons(&self) -> Option<&'static dyn Buttons> {
+        Some(&TelegramButtons)
     }
 
     fn forgets_after(&self) -> Option<Duration> {

@@ -90,6 +90,10 @@ struct PostMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<String>,
     text: &'a str,
+    /// Slack's servers fetch the pages that a message names to show previews of them. The address of a call that waits,
+    /// or one that an agent was told to write, could send data to a stranger before anyone has read it.
+    unfurl_links: bool,
+    unfurl_media: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_ts: Option<String>,
 }
@@ -135,6 +139,8 @@ impl Sender for Slack {
             let mut body = PostMessage {
                 channel: None,
                 text: part.text,
+                unfurl_links: false,
+                unfurl_media: false,
                 thread_ts: part.message.extra("thread_ts"),
             };
             let Some(token) = part.secret("bot_token") else {

@@ -9,9 +9,11 @@ use crate::split::Limit;
 use crate::vendor::{Answer, join};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) const BASE_URL: &str = "https://api.telegram.org";
+/// The limit of a text is 4,096 characters, counted as UTF-16 code units.
+pub(crate) const LIMIT: Limit = Limit::Utf16(4096);
 
 #[derive(Debug)]
 pub(crate) struct Telegram;
@@ -66,10 +68,17 @@ static ABOUT: About = About {
 struct SendMessage<'a> {
     chat_id: Value,
     text: &'a str,
+    link_preview_options: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_thread_id: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     disable_notification: bool,
+}
+
+/// Telegram's servers fetch the pages that a message names to show previews of them. The address of a call that waits, or
+/// one that an agent was told to write, could send data to a stranger before anyone has read it.
+pub(crate) fn without_preview() -> Value {
+    json!({ "is_disabled": true })
 }
 
 /// Returns a JSON number if the value is one; otherwise a string, such as a channel's `@name`.
@@ -88,9 +97,8 @@ impl Sender for Telegram {
         Some(&TelegramReceiver)
     }
 
-    /// The limit is 4,096 characters, counted as UTF-16 code units.
     fn limit(&self) -> Limit {
-        Limit::Utf16(4096)
+        LIMIT
     }
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
@@ -102,6 +110,7 @@ impl Sender for Telegram {
             let body = SendMessage {
                 chat_id: number_or_text(part.need("chat_id")?),
                 text: part.text,
+                link_preview_options: without_preview(),
                 message_thread_id: part.message.extra("message_thread_id").map(number_or_text),
                 disable_notification: silent.as_deref() == Some("true"),
             };
@@ -111,7 +120,7 @@ impl Sender for Telegram {
     }
 }
 
-fn verdict(answer: &Answer) -> Result<(), Failure> {
+pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     let response_json = answer.response_json();
     if let Some(moved) = response_json.number("/parameters/migrate_to_chat_id") {
         return Err(Failure::refused(format!(

@@ -38,7 +38,7 @@ async fn a_bot_posts_to_its_channel_or_the_messages() {
     harness.send("slack", "hello @channel").await.unwrap();
     assert_eq!(
         vendor.take_one().json(),
-        json!({ "channel": "C1", "text": "hello @channel" })
+        json!({ "channel": "C1", "text": "hello @channel", "unfurl_links": false, "unfurl_media": false })
     );
     let extra = [
         ("channel", "C2\n"),
@@ -46,7 +46,9 @@ async fn a_bot_posts_to_its_channel_or_the_messages() {
         ("webhook_url", "http://evil.example/"),
     ];
     harness.send_with("slack", "x", &extra).await.unwrap();
-    let expected = json!({ "channel": "C2", "text": "x", "thread_ts": "1.5" });
+    let expected = json!({
+        "channel": "C2", "text": "x", "thread_ts": "1.5", "unfurl_links": false, "unfurl_media": false,
+    });
     assert_eq!(vendor.take_one().json(), expected);
 }
 
@@ -57,7 +59,8 @@ async fn a_webhook_posts_where_it_belongs() {
     harness.create("slack", fields).await;
     harness.send("slack", "hello").await.unwrap();
     let seen = vendor.take_one();
-    assert_eq!(seen.json(), json!({ "text": "hello" }));
+    let expected = json!({ "text": "hello", "unfurl_links": false, "unfurl_media": false });
+    assert_eq!(seen.json(), expected);
     assert_eq!(seen.header("authorization"), "");
     vendor.next((404, Vec::new(), "no_service".to_owned()));
     let why = give_up(harness.send("slack", "x").await);

@@ -21,6 +21,7 @@ fn rule(seen: &ReceivedRequest) -> Answer {
         "text",
         "message_thread_id",
         "disable_notification",
+        "link_preview_options",
     ];
     let all_known = body
         .as_object()
@@ -53,7 +54,9 @@ async fn a_message_is_plain_text_to_a_chat() {
         .send("telegram", "*not bold* <b> & @everyone")
         .await
         .unwrap();
-    let expected = json!({ "chat_id": -100_123, "text": "*not bold* <b> & @everyone" });
+    let expected = json!({
+        "chat_id": -100_123, "text": "*not bold* <b> & @everyone", "link_preview_options": { "is_disabled": true },
+    });
     assert_eq!(vendor.take_one().json(), expected);
 }
 
@@ -73,6 +76,7 @@ async fn a_message_may_name_chat_topic_and_silence_but_no_address() {
         .unwrap();
     let expected = json!({
         "chat_id": "@mychannel", "text": "x", "message_thread_id": 7, "disable_notification": true,
+        "link_preview_options": { "is_disabled": true },
     });
     assert_eq!(vendor.take_one().json(), expected);
 }

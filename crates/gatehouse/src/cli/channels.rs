@@ -66,7 +66,7 @@ pub enum Command {
     Approve {
         /// The code
         code: String,
-        /// Treat the person's messages as the owner's; needs operator.admin
+        /// Treat the person's messages as the owner's, and let the person approve tool calls; needs operator.admin
         #[arg(long)]
         trusted: bool,
     },

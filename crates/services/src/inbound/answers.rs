@@ -4,7 +4,7 @@ use super::Inbound;
 use gatehouse_agents::{
     AgentsError, MessageOrigin, NewAttachment, Origin, SendRequest, Target, TurnReport,
 };
-use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError};
+use gatehouse_channels::{InboundAccount, Outgoing, Pairing, SendError, session_key};
 use gatehouse_domain::trace::{ActiveSpan, SpanContext, SpanId, SpanKind};
 use gatehouse_domain::{Actor, DeliveryId};
 use gatehouse_store::{ReceivedMessageRow, StoreError};
@@ -366,20 +366,9 @@ enum Turn {
 }
 
 /// Identifies the message. One that is tried again continues its turn.
-fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
+pub(crate) fn message_id(message: &ReceivedMessageRow) -> DeliveryId {
     DeliveryId::from_text(format!(
         "inbound:{}:{}",
         message.account_id, message.message_id
     ))
-}
-
-/// The key of the session of a message: one per person and channel. A group has its own, because others read the
-/// answers there.
-fn session_key(message: &ReceivedMessageRow) -> String {
-    let (account, person) = (&message.account_id, &message.person);
-    if message.is_group {
-        format!("channel:{account}:{person}:{}", message.chat)
-    } else {
-        format!("channel:{account}:{person}")
-    }
 }

@@ -184,7 +184,8 @@ impl Receiver {
         }
     }
 
-    async fn store(&mut self, received: Received) -> Result<(), StoreError> {
+    async fn store(&mut self, mut received: Received) -> Result<(), StoreError> {
+        let presses = std::mem::take(&mut received.presses);
         let position = received.position.clone();
         let services = Arc::clone(&self.inbound.services);
         let (channels, id) = (&services.channels, &self.account.id);
@@ -197,6 +198,7 @@ impl Receiver {
         }
         self.position = position;
         self.failures = 0;
+        services.take_presses(id, presses, &self.inbound.tasks);
         if stored.has_messages {
             self.inbound.arrived.notify_one();
         }

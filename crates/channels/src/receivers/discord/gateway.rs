@@ -127,6 +127,7 @@ impl Listening {
             position: session.and_then(|session| serde_json::to_string(session).ok()),
             is_new_position,
             messages,
+            ..Received::default()
         }
     }
 

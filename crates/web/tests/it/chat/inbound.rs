@@ -20,7 +20,7 @@ pub(super) async fn receive_through(kind: &str, fields: Value) -> (TestServer, A
     (server, owner)
 }
 
-async fn receiving() -> (TestServer, Actor, Telegram) {
+pub(super) async fn receiving() -> (TestServer, Actor, Telegram) {
     let telegram = Telegram::start().await;
     let fields = json!({ "bot_token": TOKEN, "base_url": telegram.url(), "inbound": true });
     let (server, owner) = receive_through("telegram", fields).await;
@@ -50,7 +50,7 @@ pub(super) async fn unlocked(owner: &Actor, server: &TestServer) -> Actor {
 }
 
 /// Pairs a person who writes for the first time.
-async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
+pub(super) async fn pair(owner: &Actor, telegram: &Telegram, person: i64, trusted: bool) {
     let sent = telegram.sent().len();
     telegram.write(person, json!({ "text": "/start" }));
     let told = telegram.wait_for(sent + 1).await;
@@ -102,7 +102,10 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
 
     telegram.write(42, json!({ "text": "hello" }));
     let answer = telegram.wait_for(2).await;
-    assert_eq!(answer, json!({ "chat_id": 42, "text": "pong" }));
+    let expected = json!({
+        "chat_id": 42, "text": "pong", "link_preview_options": { "is_disabled": true },
+    });
+    assert_eq!(answer, expected);
     assert!(telegram.has_typed());
     let session = session_of(&owner, "channel:telegram:42").await;
     assert_eq!(session["label"], "Person 42");

@@ -41,12 +41,15 @@ async fn a_stranger_gets_one_code_and_a_paired_person_gets_answers() {
 
     slack.write("U1", "hello");
     let answer = slack.wait_for(3).await;
-    assert_eq!(answer, json!({ "channel": "DU1", "text": "pong" }));
+    assert_eq!(
+        answer,
+        json!({ "channel": "DU1", "text": "pong", "unfurl_links": false, "unfurl_media": false })
+    );
     let (ts, _) = slack.mention("U1", "C1");
     let answer = slack.wait_for(4).await;
     assert_eq!(
         answer,
-        json!({ "channel": "C1", "text": "pong", "thread_ts": ts })
+        json!({ "channel": "C1", "text": "pong", "thread_ts": ts, "unfurl_links": false, "unfurl_media": false })
     );
     session_of(&owner, "channel:slack:U1:C1").await;
     let (_, stranger) = slack.mention("U2", "C1");

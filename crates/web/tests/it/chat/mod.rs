@@ -1,7 +1,9 @@
 //! Conversations: `agents.*`, `sessions.*`, `chat.*`, `approval.*`, their HTTP paths, and shared pages.
 
 mod agents;
+mod approval_buttons;
 mod approval_links;
+mod approval_questions;
 mod attachments;
 mod budgets;
 mod discord_server;

@@ -201,7 +201,16 @@ async fn call(
         }
         "chat.postMessage" => {
             let message: Value = serde_json::from_slice(&body).unwrap();
-            let known = ["channel", "text", "thread_ts"];
+            let known = [
+                "channel",
+                "text",
+                "thread_ts",
+                "unfurl_links",
+                "unfurl_media",
+            ];
+            for preview in ["unfurl_links", "unfurl_media"] {
+                assert_eq!(message[preview], false, "{message}");
+            }
             let mut keys = message.as_object().unwrap().keys();
             if !keys.all(|key| known.contains(&key.as_str())) || message["text"] == "" {
                 return refuse("invalid_arguments");

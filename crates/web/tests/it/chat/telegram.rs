@@ -1,6 +1,9 @@
 //! A fake of Telegram's Bot API (<https://core.telegram.org/bots/api>) that refuses what Telegram refuses. It keeps
 //! all updates, so a server that asks from the wrong offset gets them again.
 
+mod messages;
+
+pub use self::messages::Shown;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -14,18 +17,37 @@ use tokio::sync::watch;
 
 pub const TOKEN: &str = "123456:ABC-DEF_ghi";
 
+/// What goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// Texts with buttons lose their digits.
+    Garbled,
+    /// `sendMessage` with buttons is answered with a status and its description.
+    Refused(u16, &'static str),
+    /// `answerCallbackQuery` is not answered.
+    Stuck,
+}
+
 #[derive(Default)]
 struct Bot {
     updates: Vec<Value>,
     sent: Vec<Value>,
+    /// The same messages as they are shown now. A message's ID is its number, from 1.
+    shown: Vec<Shown>,
+    /// The presses of buttons by their IDs, and what their people were told.
+    presses: Vec<(String, Option<String>)>,
     /// The files by their paths.
     files: Vec<(String, Vec<u8>)>,
     /// The offset of the last `getUpdates`.
     offset: i64,
     has_typed: bool,
     has_webhook: bool,
-    /// How long `getUpdates` asks to wait, in seconds, and how often it was asked.
+    /// How long `getUpdates` asks to wait, in seconds.
     retry_after: Option<u64>,
+    /// How often it did.
+    limited: usize,
+    fault: Option<Fault>,
+    /// How many messages with buttons were refused.
     refused: usize,
     /// Requests that wait for updates.
     open: usize,
@@ -75,7 +97,28 @@ impl Telegram {
 
     /// How many requests for updates were asked to wait.
     pub fn refused(&self) -> usize {
-        self.shared.bot.lock().unwrap().refused
+        self.shared.bot.lock().unwrap().limited
+    }
+
+    /// Texts with buttons are stored without digits from now on.
+    pub fn garble(&self) {
+        self.shared.bot.lock().unwrap().fault = Some(Fault::Garbled);
+    }
+
+    /// Messages with buttons are refused from now on; with `None`, they are accepted again.
+    pub fn refuse_buttons(&self, refusal: Option<(u16, &'static str)>) {
+        let fault = refusal.map(|(status, why)| Fault::Refused(status, why));
+        self.shared.bot.lock().unwrap().fault = fault;
+    }
+
+    /// Waits until a message with buttons was refused.
+    pub async fn refused_buttons(&self) {
+        self.until(|bot| (bot.refused > 0).then_some(())).await;
+    }
+
+    /// `answerCallbackQuery` is not answered from now on.
+    pub fn hold_notes(&self) {
+        self.shared.bot.lock().unwrap().fault = Some(Fault::Stuck);
     }
 
     /// A person writes a message in the private chat, unless `more` has another one. Returns the update's ID.
@@ -97,6 +140,72 @@ impl Telegram {
         drop(bot);
         self.shared.changed.send_replace(());
         id
+    }
+
+    /// A person presses a button of the bot's message with this number. Returns the update's ID.
+    pub fn press(&self, person: i64, number: usize, label: &str) -> i64 {
+        let shown = self.shown(number);
+        self.press_data(person, (shown.chat, number), &shown.data(label))
+    }
+
+    /// A person's program reports a press in a chat.
+    pub fn press_data(&self, person: i64, (chat, number): (i64, usize), data: &str) -> i64 {
+        let mut bot = self.shared.bot.lock().unwrap();
+        let id = 100 + i64::try_from(bot.updates.len()).unwrap();
+        let kind = if chat > 0 { "private" } else { "supergroup" };
+        let query = json!({
+            "id": id.to_string(), "chat_instance": "1", "data": data,
+            "from": { "id": person, "is_bot": false, "first_name": "Person" },
+            "message": { "message_id": number, "date": 1, "chat": { "id": chat, "type": kind } },
+        });
+        bot.presses.push((id.to_string(), None));
+        bot.updates
+            .push(json!({ "update_id": id, "callback_query": query }));
+        drop(bot);
+        self.shared.changed.send_replace(());
+        id
+    }
+
+    /// The bot's message with this number as it is shown now.
+    pub fn shown(&self, number: usize) -> Shown {
+        self.shared.bot.lock().unwrap().shown[number - 1].clone()
+    }
+
+    /// Waits until the bot's message with this number has exactly these buttons.
+    pub async fn offered(&self, number: usize, labels: &[&str]) -> Shown {
+        let offered = |bot: &Bot| {
+            let shown = bot.shown.get(number - 1)?;
+            (shown.labels() == labels).then(|| shown.clone())
+        };
+        self.until(offered).await
+    }
+
+    /// Waits until the bot's message with this number has no buttons.
+    pub async fn closed_question(&self, number: usize) -> Shown {
+        let closed = |bot: &Bot| {
+            let shown = bot.shown.get(number - 1)?;
+            shown.keyboard.is_empty().then(|| shown.clone())
+        };
+        self.until(closed).await
+    }
+
+    /// Waits for what the person was told about a press.
+    pub async fn told(&self, press: i64) -> String {
+        let told = |bot: &Bot| {
+            let mut presses = bot.presses.iter();
+            let (_, note) = presses.find(|(id, _)| *id == press.to_string())?;
+            note.clone()
+        };
+        self.until(told).await
+    }
+
+    /// How many presses were acknowledged.
+    pub fn acknowledged(&self) -> usize {
+        let bot = self.shared.bot.lock().unwrap();
+        bot.presses
+            .iter()
+            .filter(|(_, note)| note.is_some())
+            .count()
     }
 
     /// A person uploads a file. Returns its ID.
@@ -145,7 +254,10 @@ impl Telegram {
 }
 
 fn refuse(status: u16, description: &str) -> Response {
-    let body = json!({ "ok": false, "error_code": status, "description": description });
+    let mut body = json!({ "ok": false, "error_code": status, "description": description });
+    if status == 429 {
+        body["parameters"] = json!({ "retry_after": 1 });
+    }
     (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
 }
 
@@ -176,14 +288,20 @@ async fn call(
             result(&json!(true))
         }
         "getFile" => get_file(&shared, &body),
-        "sendMessage" => {
-            let known = ["chat_id", "text", "message_thread_id"];
-            if !has_only(&body, &known) || !body["chat_id"].is_i64() {
-                return refuse(400, "Bad Request: wrong parameters");
-            }
-            shared.bot.lock().unwrap().sent.push(body);
+        "answerCallbackQuery" if shared.bot.lock().unwrap().fault == Some(Fault::Stuck) => {
+            std::future::pending().await
+        }
+        "sendMessage" | "editMessageText" | "editMessageReplyMarkup" | "answerCallbackQuery" => {
+            let answer = {
+                let mut bot = shared.bot.lock().unwrap();
+                match method.as_str() {
+                    "sendMessage" => bot.send(body),
+                    "answerCallbackQuery" => bot.acknowledge(&body),
+                    edit => bot.edit(edit, &body),
+                }
+            };
             shared.changed.send_replace(());
-            result(&json!({ "message_id": 1 }))
+            answer
         }
         _ => refuse(404, "Not Found"),
     }
@@ -233,7 +351,7 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
     assert_eq!(body["timeout"], 30);
     assert_eq!(
         body["allowed_updates"],
-        json!(["message", "edited_message"])
+        json!(["message", "edited_message", "callback_query"])
     );
     let offset = body["offset"].as_i64().unwrap_or_default();
     let mut changed = shared.changed.subscribe();
@@ -246,7 +364,7 @@ async fn get_updates(shared: &Shared, body: &Value) -> Response {
             );
         }
         if let Some(seconds) = bot.retry_after {
-            bot.refused += 1;
+            bot.limited += 1;
             let body = json!({
                 "ok": false, "error_code": 429,
                 "description": format!("Too Many Requests: retry after {seconds}"),

@@ -39,6 +39,7 @@ const person: More = ({ name, account, trusted }) =>
   [text(name), text(account), trusted === true ? m.audit_person_trusted() : ''].filter(Boolean).join(', ');
 const approval: More = ({ tool, allow }) =>
   [text(tool), allow === true ? m.audit_allowed() : m.audit_refused()].filter(Boolean).join(', ');
+const pressed: More = ({ account, person: id }) => [text(account), text(id)].filter(Boolean).join(', ');
 const listed: More = ({ keys }) => (Array.isArray(keys) ? keys.map(text).join(', ') : '');
 const scopes: More = ({ scopes: list }) => (Array.isArray(list) ? list.map(text).join(', ') : '');
 
@@ -112,6 +113,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'persona.updated': { title: m.audit_persona_updated, more: named('id') },
   'persona.deleted': { title: m.audit_persona_deleted, more: named('id') },
   'persona.activated': { title: m.audit_persona_activated, more: named('id') },
+  'approval.press_refused': { title: m.audit_approval_press_refused, more: pressed },
   'approval.resolved': { title: m.audit_approval_resolved, more: approval },
   'session.deleted': { title: m.audit_session_deleted, more: named('key', 'id') },
   'settings.reverted': { title: m.audit_settings_reverted, more: listed },

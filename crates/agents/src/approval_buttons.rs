@@ -1,0 +1,101 @@
+//! The tokens in buttons that answer a waiting tool call from a chat.
+//!
+//! A token is derived from the call's link token, the button's choice, and who may press it where. It fits into 64
+//! bytes with the choice, needs no table, and any node recognizes it from what the nodes share about the call. It ends
+//! with the call. Someone who reads the database could compute one, but it answers nothing by itself: the vendor says who
+//! pressed.
+
+use crate::error::AgentsError;
+use crate::event::Approval;
+use crate::handle::Agents;
+use gatehouse_domain::id::ApprovalId;
+use gatehouse_store::WaitingApprovalRow;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Where buttons are, and who may press them, in the vendor's IDs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ButtonPlace {
+    /// The channel account.
+    pub account: String,
+    pub chat: String,
+    pub person: String,
+}
+
+/// What a button answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PressedCall {
+    Waiting(Box<Approval>),
+    /// The call may still wait, but cannot be answered now: its node has not reported for a while, or stored it in a form
+    /// that this version cannot read.
+    Paused,
+    /// The call no longer waits, or there was none.
+    Gone,
+}
+
+/// Returns 128 bits in hex. `token_key` is the key of the call's link token.
+fn token_of(token_key: &str, place: &ButtonPlace, choice: &str) -> String {
+    let whole = json!([token_key, place.account, place.chat, place.person, choice]);
+    WaitingApprovalRow::token_key_of(&whole.to_string())
+}
+
+impl Agents {
+    /// The token of a button for a call that waits on this node; `None` when it no longer waits. `choice` names what the
+    /// button answers.
+    pub fn button_token(
+        &self,
+        id: &ApprovalId,
+        place: &ButtonPlace,
+        choice: &str,
+    ) -> Option<String> {
+        let token = self.approval_token(id)?;
+        let key = WaitingApprovalRow::token_key_of(&token);
+        Some(token_of(&key, place, choice))
+    }
+
+    /// The call that waits on any node and that a button with this choice, pressed by this person in this chat, answers.
+    pub async fn find_approval_by_button(
+        &self,
+        token: &str,
+        place: &ButtonPlace,
+        choice: &str,
+    ) -> Result<PressedCall, AgentsError> {
+        let is_meant = |key: &str| token_of(key, place, choice) == token;
+        if self.0.has_other_nodes() {
+            return self.0.shared_approval_that(is_meant).await;
+        }
+        let mut here = self.0.approvals_here().into_iter();
+        let found = here.find(|(_, token)| is_meant(&WaitingApprovalRow::token_key_of(token)));
+        Ok(found.map_or(PressedCall::Gone, |(approval, _)| {
+            PressedCall::Waiting(Box::new(Arc::unwrap_or_clone(approval)))
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_place_counts() {
+        let place = ButtonPlace {
+            account: "a".to_owned(),
+            chat: "b".to_owned(),
+            person: "c".to_owned(),
+        };
+        let token = token_of("key", &place, "allow");
+        assert_eq!(token.len(), 32, "128 bits in hex");
+        assert_eq!(token, token_of("key", &place.clone(), "allow"));
+        assert_ne!(token, token_of("kez", &place, "allow"));
+        assert_ne!(token, token_of("key", &place, "deny"));
+        for change in [
+            |place: &mut ButtonPlace| place.account.push('"'),
+            |place: &mut ButtonPlace| place.chat.push('"'),
+            |place: &mut ButtonPlace| place.person.push('"'),
+        ] {
+            let mut other = place.clone();
+            change(&mut other);
+            assert_ne!(token, token_of("key", &other, "allow"));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Inline keyboards (<https://core.telegram.org/bots/api#inlinekeyboardmarkup>). A press arrives as a `callback_query`.
+
+use super::{NOUN, User, call, not_the_api};
+use crate::error::Failure;
+use crate::receivers::Source;
+use crate::receivers::buttons::{Button, Buttons, Press, Question, SentQuestion};
+use crate::senders::telegram::{LIMIT, number_or_text, verdict, without_preview};
+use crate::split::Limit;
+use crate::vendor::Answer;
+use futures_util::future::BoxFuture;
+use gatehouse_domain::visible::{self, Visible};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The longest text of `answerCallbackQuery`, in characters.
+const MAX_NOTE_CHARS: usize = 200;
+
+#[derive(Debug)]
+pub(crate) struct TelegramButtons;
+
+#[derive(Deserialize)]
+pub(super) struct CallbackQuery {
+    id: String,
+    from: User,
+    /// Absent if the message is too old, or was sent inline.
+    message: Option<PressedMessage>,
+    data: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PressedMessage {
+    message_id: i64,
+    chat: super::Chat,
+}
+
+/// The press of a button in a message of the bot.
+pub(super) fn press_of(query: CallbackQuery) -> Option<Press> {
+    let message = query.message?;
+    let person = query.from.id.to_string();
+    let chat = message.chat.id.to_string();
+    Some(Press {
+        id: query.id,
+        is_private: message.chat.kind == "private" && chat == person,
+        person,
+        chat,
+        message_id: message.message_id.to_string(),
+        data: query.data?,
+    })
+}
+
+/// Characters that Telegram removes from messages (`clean_input_string` in
+/// <https://github.com/tdlib/td/blob/master/td/telegram/misc.cpp>), apart from those that are escaped anyway.
+const fn is_removed(c: char) -> bool {
+    matches!(c, '\u{30a}' | '\u{333}' | '\u{33f}')
+}
+
+fn keyboard(rows: &[Vec<Button>]) -> Value {
+    let button = |button: &Button| json!({ "text": button.label, "callback_data": button.data });
+    let row = |row: &Vec<Button>| row.iter().map(button).collect::<Value>();
+    json!({ "inline_keyboard": rows.iter().map(row).collect::<Value>() })
+}
+
+impl Buttons for TelegramButtons {
+    fn limit(&self) -> Limit {
+        LIMIT
+    }
+
+    fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
+        visible::escaping(text, is_removed)
+    }
+
+    /// A private chat has the ID of the person. Groups and channels have negative IDs.
+    fn person_of(&self, chat: &str) -> Option<String> {
+        let id = chat.parse::<i64>().ok().filter(|id| *id > 0)?;
+        Some(id.to_string())
+    }
+
+    fn ask<'a>(
+        &'a self,
+        source: Source<'a>,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<SentQuestion, Failure>> {
+        Box::pin(async move {
+            let mut body = json!({
+                "chat_id": number_or_text(question.chat.to_owned()),
+                "text": question.text,
+                "link_preview_options": without_preview(),
+                "reply_markup": keyboard(question.buttons),
+            });
+            if let (Some(thread), Some(fields)) = (question.thread, body.as_object_mut()) {
+                let thread = number_or_text(thread.to_owned());
+                fields.insert("message_thread_id".to_owned(), thread);
+            }
+            let answer = call(source, "sendMessage", &body).await?;
+            verdict(&answer)?;
+            let sent = answer.response_json();
+            let id = sent.number("/result/message_id").ok_or_else(not_the_api)?;
+            Ok(SentQuestion {
+                message_id: id.to_string(),
+                is_exact: sent.text("/result/text") == question.text,
+            })
+        })
+    }
+
+    fn edit<'a>(
+        &'a self,
+        source: Source<'a>,
+        (chat, message_id): (&'a str, &'a str),
+        text: Option<&'a str>,
+        buttons: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut body = json!({
+                "chat_id": number_or_text(chat.to_owned()),
+                "message_id": number_or_text(message_id.to_owned()),
+            });
+            let mut method = "editMessageReplyMarkup";
+            if let Some(fields) = body.as_object_mut() {
+                // Without `reply_markup`, both methods remove the buttons.
+                if !buttons.is_empty() {
+                    fields.insert("reply_markup".to_owned(), keyboard(buttons));
+                }
+                if let Some(text) = text {
+                    fields.insert("text".to_owned(), text.into());
+                    fields.insert("link_preview_options".to_owned(), without_preview());
+                    method = "editMessageText";
+                }
+            }
+            let answer = call(source, method, &body).await?;
+            unless_refused(&answer, "message is not modified")
+        })
+    }
+
+    fn acknowledge<'a>(
+        &'a self,
+        source: Source<'a>,
+        press_id: &'a str,
+        text: &'a str,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let text: String = text.chars().take(MAX_NOTE_CHARS).collect();
+            let body = json!({ "callback_query_id": press_id, "text": text });
+            let answer = call(source, "answerCallbackQuery", &body).await?;
+            unless_refused(&answer, "query is too old")
+        })
+    }
+}
+
+/// Maps an answer to a result; a refusal with this description is none.
+fn unless_refused(answer: &Answer, expected: &str) -> Result<(), Failure> {
+    let body = answer.response_json();
+    if answer.status.as_u16() == 400 && body.text("/description").contains(expected) {
+        return Ok(());
+    }
+    answer.check(NOUN, body.seconds("/parameters/retry_after"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(chat: i64, kind: &str) -> Option<Press> {
+        let query = json!({
+            "id": "q1", "from": { "id": 42, "is_bot": false, "first_name": "Ada" },
+            "message": { "message_id": 5, "date": 1, "chat": { "id": chat, "type": kind } },
+            "chat_instance": "1", "data": "x",
+        });
+        press_of(serde_json::from_value(query).unwrap())
+    }
+
+    #[test]
+    fn only_the_persons_own_chat_is_private() {
+        assert!(press(42, "private").unwrap().is_private);
+        assert!(!press(43, "private").unwrap().is_private);
+        assert!(!press(-100, "supergroup").unwrap().is_private);
+        let inline =
+            json!({ "id": "q", "from": { "id": 42 }, "inline_message_id": "i", "data": "x" });
+        assert!(press_of(serde_json::from_value(inline).unwrap()).is_none());
+    }
+
+    #[test]
+    fn what_telegram_removes_is_escaped() {
+        let buttons = TelegramButtons;
+        let escaped = buttons.escape("A\u{30a}\u{333}\u{33f}");
+        assert_eq!(
+            (&*escaped.text, escaped.hidden),
+            ("A\\u{30A}\\u{333}\\u{33F}", 3)
+        );
+        assert_eq!(buttons.escape("Åa\n b").text, "Åa\n b");
+    }
+
+    #[test]
+    fn only_a_private_chat_names_its_person() {
+        let of = |chat| TelegramButtons.person_of(chat);
+        assert_eq!(of("42").as_deref(), Some("42"));
+        for chat in ["-42", "0", "@name", "", "99999999999999999999"] {
+            assert_eq!(of(chat), None, "{chat}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The keys of the sessions of people who write through a channel.
+
+use gatehouse_store::{Conn, ReceivedMessageRow, StoreError};
+
+fn account_key(account: &str) -> String {
+    format!("channel:{account}")
+}
+
+fn person_key(account: &str, person: &str) -> String {
+    format!("{}:{person}", account_key(account))
+}
+
+/// The key of the session of a message: one per person and channel. A group has its own, because others read the
+/// answers there.
+pub fn session_key(message: &ReceivedMessageRow) -> String {
+    let key = person_key(&message.account_id, &message.person);
+    if message.is_group {
+        format!("{key}:{}", message.chat)
+    } else {
+        key
+    }
+}
+
+/// Withdraws what was allowed for later calls in the sessions of a person; `None` is every person of the account.
+pub(crate) async fn withdraw_allowed(
+    conn: &mut Conn,
+    account: &str,
+    person: Option<&str>,
+) -> Result<(), StoreError> {
+    let key = match person {
+        Some(person) => person_key(account, person),
+        None => account_key(account),
+    };
+    conn.delete_allowed_calls_under(&key).await
+}

@@ -1,0 +1,292 @@
+//! Questions about waiting tool calls in the direct chats of trusted people, with buttons that answer them.
+//!
+//! A question's task lives until the call no longer waits, and then replaces the buttons with the result. After a
+//! crash the buttons stay; a press removes them.
+
+mod presses;
+mod text;
+
+pub(crate) use presses::Presses;
+
+use self::presses::Choice;
+use self::text::{Outcome, QuestionText};
+use crate::Services;
+use crate::inbound::message_id;
+use crate::live_config::settings::base_url;
+use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
+use gatehouse_channels::{Button, Question, SendError, SentQuestion};
+use gatehouse_domain::id::DeliveryId;
+use gatehouse_store::StoreError;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+/// The wait before a failed request is made again, unless the vendor asks for another one.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+/// How often the result is sent.
+const RESULT_TRIES: u32 = 5;
+/// How long a question waits for the end of its call after the shutdown began.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Where a question is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chat {
+    pub(crate) place: ButtonPlace,
+    pub(crate) thread: Option<String>,
+    /// Whether the call is of a turn of this conversation.
+    pub(crate) is_own: bool,
+}
+
+impl Services {
+    /// The direct chat of the trusted person whose turn asks.
+    pub(crate) async fn chat_of_asker(&self, asked: &Approval) -> Option<Chat> {
+        let message = self.agents.approval_message(&asked.id)?;
+        let found = self.find_asker(&message).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the person who asks could not be read");
+            None
+        })
+    }
+
+    /// The direct chat of a trusted person that messages to a target arrive in.
+    pub(crate) async fn chat_of_target(&self, target: &str) -> Option<Chat> {
+        let found = async {
+            let Some(direct) = self.channels.find_direct_chat(target).await? else {
+                return Ok(None);
+            };
+            let place = ButtonPlace {
+                account: direct.account,
+                chat: direct.chat,
+                person: direct.person,
+            };
+            let is_trusted = self.is_trusted(&place).await?;
+            Ok::<_, StoreError>(is_trusted.then_some(Chat {
+                place,
+                thread: None,
+                is_own: false,
+            }))
+        };
+        found.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, target, "the person of a channel could not be read");
+            None
+        })
+    }
+
+    async fn find_asker(&self, id: &DeliveryId) -> Result<Option<Chat>, StoreError> {
+        for account in self.channels.inbound_accounts().await? {
+            let waiting = self.channels.list_waiting_messages(&account.id).await?;
+            let Some(message) = waiting.into_iter().find(|it| message_id(it) == *id) else {
+                continue;
+            };
+            let place = ButtonPlace {
+                account: account.id,
+                chat: message.chat,
+                person: message.person,
+            };
+            let has_buttons = self.channels.question_form(&place.account).await?.is_some();
+            let is_asked = !message.is_group && has_buttons && self.is_trusted(&place).await?;
+            return Ok(is_asked.then_some(Chat {
+                place,
+                thread: message.thread,
+                is_own: true,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Whether the person may answer calls now.
+    async fn is_trusted(&self, place: &ButtonPlace) -> Result<bool, StoreError> {
+        let pairing = self.channels.find_pairing(&place.account, &place.person);
+        Ok(pairing.await?.is_some_and(|pairing| pairing.trusted))
+    }
+
+    /// Asks in a chat and shows the result there. Returns `false` if no question was sent.
+    pub(crate) async fn ask_in_chat(
+        &self,
+        asked: &Approval,
+        chat: &Chat,
+        shutdown: &CancellationToken,
+    ) -> bool {
+        // Before the first look at the call, so that its end is not missed.
+        let mut events = self.agents.subscribe();
+        let Ok(Some(form)) = self.channels.question_form(&chat.place.account).await else {
+            return false;
+        };
+        let Some(token) = self.agents.approval_token(&asked.id) else {
+            return false;
+        };
+        let base = base_url(&self.config.resolved().settings);
+        let link = format!("{base}/approve/{token}");
+        let text = QuestionText::of(asked, form, &link, !chat.is_own);
+        let asking = self.send_question(asked, chat, &text);
+        let Some(sent) = shutdown.run_until_cancelled(asking).await.flatten() else {
+            return false;
+        };
+        if text.allows {
+            let offering = self.offer_answers(asked, chat, &sent);
+            let is_offered = shutdown.run_until_cancelled(offering).await;
+            if is_offered == Some(false) {
+                let unshown = text.closed(Outcome::Inexact(&link));
+                self.close(chat, &sent, &unshown, shutdown).await;
+            }
+        }
+        let ended = async {
+            shutdown.cancelled().await;
+            tokio::time::sleep(LAST_WAIT).await;
+        };
+        let outcome = tokio::select! {
+            outcome = self.outcome(asked, &mut events) => outcome,
+            () = ended => Outcome::Ended,
+        };
+        self.close(chat, &sent, &text.closed(outcome), shutdown)
+            .await;
+        true
+    }
+
+    /// Sends the question until the channel accepts it; `None` if it never will, the person may no longer answer, or
+    /// the call no longer waits. The call can be allowed only after [`Self::offer_answers`], which knows what the
+    /// vendor shows.
+    async fn send_question(
+        &self,
+        asked: &Approval,
+        chat: &Chat,
+        text: &QuestionText,
+    ) -> Option<SentQuestion> {
+        let place = &chat.place;
+        while let Some(buttons) = self.buttons(asked, chat, &[&[Choice::Deny]]) {
+            let question = Question {
+                chat: &place.chat,
+                thread: chat.thread.as_deref(),
+                text: &text.question(),
+                buttons: &buttons,
+            };
+            // Their trust may have ended while the request was repeated.
+            match self.is_trusted(place).await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "the person of a channel could not be read");
+                    tokio::time::sleep(RETRY_AFTER).await;
+                    continue;
+                }
+            }
+            let private = self
+                .channels
+                .is_private(&place.account, &place.chat, &place.person);
+            let error = match private.await {
+                Ok(true) => match self.channels.ask(&place.account, question).await {
+                    Ok(sent) => return Some(sent),
+                    Err(error) => error,
+                },
+                Ok(false) => return None,
+                Err(error) => error,
+            };
+            tracing::warn!(account = place.account, %error, "a question was not sent");
+            tokio::time::sleep(retry_wait(&error)?).await;
+        }
+        None
+    }
+
+    /// Adds the buttons that allow the call to a question. Returns `false` if the vendor shows another text, or refuses
+    /// the buttons.
+    async fn offer_answers(&self, asked: &Approval, chat: &Chat, sent: &SentQuestion) -> bool {
+        let account = &chat.place.account;
+        if !sent.is_exact {
+            tracing::warn!(account, "a question was changed by the vendor");
+            return false;
+        }
+        let rows: &[&[Choice]] = if chat.is_own {
+            &[&[Choice::Allow, Choice::Deny], &[Choice::Session]]
+        } else {
+            &[&[Choice::Allow, Choice::Deny]]
+        };
+        let at = (&*chat.place.chat, &*sent.message_id);
+        while let Some(buttons) = self.buttons(asked, chat, rows) {
+            let shown = self.channels.show_buttons(account, at, &buttons);
+            let Err(error) = shown.await else {
+                return true;
+            };
+            tracing::warn!(account, %error, "the buttons of a question were not sent");
+            let Some(wait) = retry_wait(&error) else {
+                return false;
+            };
+            tokio::time::sleep(wait).await;
+        }
+        true
+    }
+
+    /// Rows of buttons; `None` when the call no longer waits.
+    fn buttons(
+        &self,
+        asked: &Approval,
+        chat: &Chat,
+        rows: &[&[Choice]],
+    ) -> Option<Vec<Vec<Button>>> {
+        let button = |choice: &Choice| self.button(asked, &chat.place, *choice);
+        let row = |row: &&[Choice]| row.iter().map(button).collect();
+        rows.iter().map(row).collect()
+    }
+
+    /// Waits until the call no longer waits.
+    async fn outcome(
+        &self,
+        asked: &Approval,
+        events: &mut Receiver<AgentEvent>,
+    ) -> Outcome<'static> {
+        loop {
+            match events.recv().await {
+                Ok(AgentEvent::ApprovalResolved(resolved)) if resolved.id == asked.id => {
+                    return if resolved.allowed {
+                        Outcome::Allowed
+                    } else if resolved.is_answered {
+                        Outcome::Denied
+                    } else if self.clock.now() >= asked.expires_at {
+                        Outcome::Expired
+                    } else {
+                        Outcome::Ended
+                    };
+                }
+                Err(RecvError::Lagged(_)) if self.agents.approval_token(&asked.id).is_none() => {
+                    return Outcome::Ended;
+                }
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return Outcome::Ended,
+            }
+        }
+    }
+
+    /// Replaces a question with its result.
+    async fn close(
+        &self,
+        chat: &Chat,
+        sent: &SentQuestion,
+        text: &str,
+        shutdown: &CancellationToken,
+    ) {
+        let (account, at) = (&chat.place.account, (&*chat.place.chat, &*sent.message_id));
+        for _ in 0..RESULT_TRIES {
+            let closed = self.channels.close_question(account, at, Some(text));
+            let Err(error) = closed.await else {
+                return;
+            };
+            tracing::warn!(account, %error, "the result of a question was not sent");
+            let Some(wait) = retry_wait(&error) else {
+                return;
+            };
+            let pause = tokio::time::sleep(wait);
+            if shutdown.run_until_cancelled(pause).await.is_none() {
+                return;
+            }
+        }
+    }
+}
+
+/// How long to wait before the next try; `None` if the channel will never accept it.
+fn retry_wait(error: &SendError) -> Option<Duration> {
+    match error {
+        SendError::Retry { after, .. } => Some(after.unwrap_or(RETRY_AFTER)),
+        SendError::Unreachable { .. } | SendError::Sealed => Some(RETRY_AFTER),
+        SendError::Disabled { .. } | SendError::GiveUp { .. } => None,
+    }
+}

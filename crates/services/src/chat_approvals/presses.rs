@@ -1,0 +1,359 @@
+//! Presses of the buttons of questions.
+
+use super::ButtonPlace;
+use super::text::GONE;
+use crate::{APPROVAL_PRESS_REFUSED, Services};
+use gatehouse_agents::{Approval, PressedCall, Remember};
+use gatehouse_channels::{Button, Press};
+use gatehouse_domain::{Actor, ErrorCode};
+use gatehouse_store::StoreError;
+use serde_json::json;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+
+/// How many presses of an account wait at most. Presses beyond that are dropped; people press again.
+const MAX_QUEUED: usize = 200;
+/// How many presses are acknowledged at a time. Others have their effect without an acknowledgement.
+const NOTES: usize = 32;
+/// How long an acknowledgement may take.
+const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a person is told if a press could not be worked on.
+const FAILED: &str = "This cannot be answered right now. Try again.";
+/// How long a refused person causes no further audit row.
+const REFUSED_MS: u64 = 3_600_000;
+/// How many refused people are remembered. Further ones cause no audit row.
+const MAX_REFUSED: usize = 1_000;
+
+/// What the work on presses shares.
+#[derive(Debug)]
+pub(crate) struct Presses {
+    /// The presses that wait, by account. An account has a queue while a task works on it.
+    queues: Mutex<HashMap<String, VecDeque<Press>>>,
+    notes: Arc<Semaphore>,
+    /// When the last audit row about a person of an account was written, in monotonic milliseconds.
+    refused: Mutex<HashMap<(String, String), u64>>,
+}
+
+impl Default for Presses {
+    fn default() -> Self {
+        Self {
+            queues: Mutex::default(),
+            notes: Arc::new(Semaphore::new(NOTES)),
+            refused: Mutex::default(),
+        }
+    }
+}
+
+impl Presses {
+    fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Press>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds presses to the account's queue. Returns whether the caller must work on it.
+    fn push(&self, account: &str, presses: Vec<Press>) -> bool {
+        let mut queues = self.queues();
+        let is_new = !queues.contains_key(account);
+        let queue = queues.entry(account.to_owned()).or_default();
+        let room = MAX_QUEUED.saturating_sub(queue.len());
+        if presses.len() > room {
+            tracing::warn!(account, "too many presses of buttons; some are dropped");
+        }
+        queue.extend(presses.into_iter().take(room));
+        is_new
+    }
+
+    /// Takes the oldest press of an account. `None` ends the work on its queue.
+    fn pop(&self, account: &str) -> Option<Press> {
+        let mut queues = self.queues();
+        let press = queues.get_mut(account).and_then(VecDeque::pop_front);
+        if press.is_none() {
+            queues.remove(account);
+        }
+        press
+    }
+
+    /// Whether a refusal of this person is to be recorded.
+    fn is_recorded(&self, account: &str, person: &str, now_ms: u64) -> bool {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.retain(|_, at| now_ms.saturating_sub(*at) < REFUSED_MS);
+        let key = (account.to_owned(), person.to_owned());
+        if refused.len() >= MAX_REFUSED || refused.contains_key(&key) {
+            return false;
+        }
+        refused.insert(key, now_ms);
+        true
+    }
+}
+
+/// What a button answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    Allow,
+    Deny,
+    Session,
+}
+
+impl Choice {
+    const ALL: [Self; 3] = [Self::Allow, Self::Deny, Self::Session];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::Deny => "Deny",
+            Self::Session => "Always in this session",
+        }
+    }
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Session => "session",
+        }
+    }
+
+    const fn remember(self) -> Option<Remember> {
+        match self {
+            Self::Allow | Self::Deny => None,
+            Self::Session => Some(Remember::Session),
+        }
+    }
+
+    /// What a press reports.
+    fn data(self, token: &str) -> String {
+        format!("{token}:{}", self.word())
+    }
+
+    /// Reads [`Self::data`].
+    fn read(data: &str) -> Option<(&str, Self)> {
+        let (token, word) = data.split_once(':')?;
+        let choice = Self::ALL.into_iter().find(|choice| choice.word() == word)?;
+        Some((token, choice))
+    }
+}
+
+/// The effect of a press.
+enum Pressed {
+    Answered(Choice),
+    /// The call no longer waits.
+    Gone,
+    /// The call was answered elsewhere at the same time, or its node has just stopped. Its question shows which.
+    Other,
+    /// The person may not answer.
+    Refused,
+    Failed,
+}
+
+impl Services {
+    /// A button for a call; `None` when it no longer waits.
+    pub(super) fn button(
+        &self,
+        asked: &Approval,
+        place: &ButtonPlace,
+        choice: Choice,
+    ) -> Option<Button> {
+        let token = self.agents.button_token(&asked.id, place, choice.word())?;
+        Some(Button {
+            label: choice.label(),
+            data: choice.data(&token),
+        })
+    }
+
+    /// Answers the calls of pressed buttons in the background, in the order of the presses. No answer waits for the
+    /// channel.
+    pub(crate) fn take_presses(
+        self: &Arc<Self>,
+        account: &str,
+        presses: Vec<Press>,
+        tasks: &TaskTracker,
+    ) {
+        if presses.is_empty() || !self.presses.push(account, presses) {
+            return;
+        }
+        let (services, account) = (Arc::clone(self), account.to_owned());
+        let notes = tasks.clone();
+        tasks.spawn(async move {
+            while let Some(press) = services.presses.pop(&account) {
+                services.take_press(&account, press, &notes).await;
+            }
+        });
+    }
+
+    async fn take_press(self: &Arc<Self>, account: &str, press: Press, tasks: &TaskTracker) {
+        let pressed = self.answer_press(account, &press).await;
+        let note = match pressed {
+            Ok(Pressed::Answered(Choice::Deny)) => "Denied.",
+            Ok(Pressed::Answered(_)) => "Allowed.",
+            Ok(Pressed::Gone | Pressed::Other) => GONE,
+            Ok(Pressed::Refused) => {
+                self.refuse_press(account, &press).await;
+                return;
+            }
+            Ok(Pressed::Failed) => FAILED,
+            Err(ref error) => {
+                tracing::warn!(%error, account, "a press could not be read");
+                FAILED
+            }
+        };
+        let Ok(permit) = Arc::clone(&self.presses.notes).try_acquire_owned() else {
+            tracing::debug!(account, "too many acknowledgements; one is left out");
+            return;
+        };
+        let is_gone = matches!(pressed, Ok(Pressed::Gone));
+        let (services, account) = (Arc::clone(self), account.to_owned());
+        tasks.spawn(async move {
+            let noting = services.note_press(&account, &press, note, is_gone);
+            if tokio::time::timeout(NOTE_TIMEOUT, noting).await.is_err() {
+                tracing::debug!(account, "a press was not acknowledged in time");
+            }
+            drop(permit);
+        });
+    }
+
+    /// Acknowledges a press, and removes the buttons of a call that is gone.
+    async fn note_press(&self, account: &str, press: &Press, note: &str, is_gone: bool) {
+        let acknowledge = async {
+            let noted = self.channels.acknowledge_press(account, &press.id, note);
+            if let Err(error) = noted.await {
+                tracing::debug!(%error, account, "a press was not acknowledged");
+            }
+        };
+        let close = async {
+            if !is_gone {
+                return;
+            }
+            // Its task ended with an earlier process, or has already shown the result.
+            let at = (&*press.chat, &*press.message_id);
+            let closed = self.channels.close_question(account, at, None).await;
+            if let Err(error) = closed {
+                tracing::debug!(%error, account, "buttons were not removed");
+            }
+        };
+        tokio::join!(acknowledge, close);
+    }
+
+    async fn answer_press(&self, account: &str, press: &Press) -> Result<Pressed, StoreError> {
+        let place = ButtonPlace {
+            account: account.to_owned(),
+            chat: press.chat.clone(),
+            person: press.person.clone(),
+        };
+        if !press.is_private || !self.is_trusted(&place).await? {
+            return Ok(Pressed::Refused);
+        }
+        let Some((token, choice)) = Choice::read(&press.data) else {
+            return Ok(Pressed::Gone);
+        };
+        let asked = match self
+            .agents
+            .find_approval_by_button(token, &place, choice.word())
+            .await
+        {
+            Ok(PressedCall::Waiting(asked)) => asked,
+            Ok(PressedCall::Paused) => return Ok(Pressed::Failed),
+            Ok(PressedCall::Gone) => return Ok(Pressed::Gone),
+            Err(error) => {
+                tracing::warn!(%error, "waiting calls could not be read");
+                return Ok(Pressed::Failed);
+            }
+        };
+        let allow = choice != Choice::Deny;
+        let resolved = self
+            .resolve_approval(&actor_of(account, press), &asked, allow, choice.remember())
+            .await;
+        // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
+        if choice == Choice::Session && !self.is_trusted(&place).await? {
+            let withdrawn = self
+                .channels
+                .withdraw_allowed(&place.account, &place.person);
+            withdrawn.await?;
+        }
+        Ok(match resolved {
+            Ok(()) => Pressed::Answered(choice),
+            Err(problem) if problem.code == ErrorCode::NotFound => Pressed::Other,
+            Err(problem) => {
+                tracing::warn!(problem = problem.message, "a call could not be answered");
+                Pressed::Failed
+            }
+        })
+    }
+
+    /// Records a refused press, at most once an hour for each person.
+    async fn refuse_press(&self, account: &str, press: &Press) {
+        let now_ms = self.clock.monotonic_ms();
+        if self.presses.is_recorded(account, &press.person, now_ms) {
+            let detail = json!({ "account": account, "person": press.person });
+            let actor = actor_of(account, press);
+            self.auth
+                .note_change(APPROVAL_PRESS_REFUSED, actor, detail)
+                .await;
+        }
+    }
+}
+
+/// The person as the audit log names them.
+fn actor_of(account: &str, press: &Press) -> Actor {
+    Actor {
+        name: format!("channel {account} person {}", press.person),
+        ..Actor::system()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_read_back_and_short() {
+        let token = "0".repeat(32);
+        for choice in Choice::ALL {
+            let data = choice.data(&token);
+            assert!(data.len() <= 64, "{data}");
+            assert_eq!(Choice::read(&data), Some((&*token, choice)));
+        }
+        for other in ["", "a", "a:", ":allow:", "a:Allow"] {
+            assert_eq!(Choice::read(other), None, "{other}");
+        }
+    }
+
+    fn press(id: usize) -> Press {
+        Press {
+            id: id.to_string(),
+            person: String::new(),
+            chat: String::new(),
+            is_private: true,
+            message_id: String::new(),
+            data: String::new(),
+        }
+    }
+
+    #[test]
+    fn presses_wait_in_order_and_one_task_works_on_an_account() {
+        let presses = Presses::default();
+        assert!(presses.push("a", (1..MAX_QUEUED).map(press).collect()));
+        assert!(!presses.push("a", vec![press(MAX_QUEUED), press(MAX_QUEUED + 1)]));
+        assert!(presses.push("b", vec![press(0)]));
+        for id in 1..=MAX_QUEUED {
+            assert_eq!(presses.pop("a"), Some(press(id)));
+        }
+        assert_eq!(presses.pop("a"), None, "one too many is dropped");
+        assert!(presses.push("a", vec![press(0)]));
+    }
+
+    #[test]
+    fn a_refused_person_is_recorded_once_an_hour_and_memory_is_bounded() {
+        let presses = Presses::default();
+        assert!(presses.is_recorded("a", "1", 0));
+        assert!(!presses.is_recorded("a", "1", REFUSED_MS - 1));
+        assert!(presses.is_recorded("b", "1", REFUSED_MS - 1));
+        assert!(presses.is_recorded("a", "1", REFUSED_MS));
+        for person in 2..MAX_REFUSED {
+            assert!(presses.is_recorded("a", &person.to_string(), REFUSED_MS));
+        }
+        assert!(!presses.is_recorded("a", "one more", REFUSED_MS));
+        assert!(presses.is_recorded("a", "one more", 2 * REFUSED_MS));
+    }
+}

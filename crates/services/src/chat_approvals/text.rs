@@ -1,0 +1,127 @@
+//! The text of a question: the call exactly as it will run, until when it can be answered, and later the result.
+
+use gatehouse_agents::{Approval, AskReason};
+use gatehouse_channels::QuestionForm;
+use gatehouse_domain::Timestamp;
+
+/// How many characters of arguments that do not fit are shown at most.
+const MAX_CUT_CHARS: usize = 1_500;
+
+/// What a person is told about a call that ended otherwise than by an answer or its expiry.
+pub(super) const GONE: &str = "This call no longer waits for an answer.";
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome<'a> {
+    Allowed,
+    Denied,
+    Expired,
+    /// The turn was stopped, or it is not known how the call ended.
+    Ended,
+    /// The vendor shows another text. The link leads to the call.
+    Inexact(&'a str),
+}
+
+#[derive(Debug)]
+pub(super) struct QuestionText {
+    call: String,
+    until: String,
+    /// What follows the call: `until` and possibly a link.
+    end: String,
+    /// Whether the whole call is shown, so that it can be allowed.
+    pub(super) allows: bool,
+}
+
+impl QuestionText {
+    /// Without `is_linked`, the link is shown only if the call does not fit.
+    pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_linked: bool) -> Self {
+        let arguments = form.escape(&asked.shown.arguments);
+        let tool = form.escape(&asked.shown.tool);
+        let head = format!(
+            "The agent {} asks for approval of the tool {}:\n\n",
+            asked.agent, tool.text
+        );
+        let reason = match asked.reason {
+            AskReason::Required => "",
+            AskReason::Tainted => {
+                "\n\nThe agent has read text that anyone could have written. It may have caused this call."
+            }
+        };
+        let hidden = asked.shown.hidden + arguments.hidden + tool.hidden;
+        let note = match hidden {
+            0 => String::new(),
+            1 => "\n\n1 hidden character is shown as an escape.".to_owned(),
+            count => format!("\n\n{count} hidden characters are shown as escapes."),
+        };
+        let note = format!("{note}{reason}");
+        let until = format!(
+            "Answer until {}. Without an answer the call is denied.",
+            second(asked.expires_at)
+        );
+        let whole = Self {
+            call: format!("{head}{}{note}", arguments.text),
+            end: if is_linked {
+                format!("{until}\nThe call in the web UI: {link}")
+            } else {
+                until.clone()
+            },
+            until: until.clone(),
+            allows: true,
+        };
+        let mut characters = MAX_CUT_CHARS;
+        let mut text = whole;
+        while !form.fits(&text.question()) && characters > 0 {
+            let kept: String = arguments.text.chars().take(characters).collect();
+            text = Self {
+                call: format!("{head}{kept}…{note}"),
+                end: format!(
+                    "The arguments are too long for this message, so the call cannot be allowed here. Read and answer \
+                     it in the web UI: {link}\n\n{until}"
+                ),
+                until: until.clone(),
+                allows: false,
+            };
+            characters /= 2;
+        }
+        text
+    }
+
+    pub(super) fn question(&self) -> String {
+        format!("{}\n\n{}", self.call, self.end)
+    }
+
+    pub(super) fn closed(&self, outcome: Outcome<'_>) -> String {
+        let result = match outcome {
+            Outcome::Allowed => "Allowed. The call runs.",
+            Outcome::Denied => "Denied. The call does not run.",
+            Outcome::Expired => "Nobody answered in time. The call does not run.",
+            Outcome::Ended => GONE,
+            Outcome::Inexact(link) => {
+                return format!(
+                    "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web \
+                     UI: {link}\n\n{}",
+                    self.until
+                );
+            }
+        };
+        format!("{}\n\n{result}", self.call)
+    }
+}
+
+/// A time as `2026-11-27 05:16:30 UTC`.
+fn second(at: Timestamp) -> String {
+    let exact = at.to_string();
+    let second = exact.get(..19).unwrap_or(&exact).replace('T', " ");
+    format!("{second} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_exact_to_the_second() {
+        let at = Timestamp::from_millis(1_795_000_000_999);
+        assert_eq!(second(at), "2026-11-18 11:06:40 UTC");
+    }
+}

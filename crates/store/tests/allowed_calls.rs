@@ -1,0 +1,79 @@
+//! Calls that a person allowed for the future, on every available engine.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+use gatehouse_store::testing::databases;
+use gatehouse_store::{AllowedCall, AllowedScope, ChatSessionRow, StoreError};
+
+fn session(id: &str, key: &str) -> ChatSessionRow {
+    ChatSessionRow {
+        id: SessionId::from_text(id),
+        key: key.to_owned(),
+        label: id.to_owned(),
+        agent_id: "default".to_owned(),
+        source: "channel".to_owned(),
+        tainted: false,
+        private: false,
+        message_count: 0,
+        last_seq: 0,
+        last_turn: 0,
+        summary: None,
+        summary_turn: 0,
+        summary_origin: "model".to_owned(),
+        share_id: None,
+        pinned: false,
+        archived: false,
+        created_at: Timestamp::from_millis(1),
+        updated_at: Timestamp::from_millis(1),
+    }
+}
+
+fn call(scope: AllowedScope) -> AllowedCall {
+    AllowedCall {
+        agent: "default".to_owned(),
+        tool: "calc".to_owned(),
+        scope,
+    }
+}
+
+#[tokio::test]
+async fn calls_are_withdrawn_under_a_key_and_nowhere_else() {
+    let keys = [
+        ("own", "channel:t:ü%"),
+        ("group", "channel:t:ü%:-100"),
+        ("longer", "channel:t:ü%2"),
+        ("pattern", "channel:t:üa:-100"),
+        ("case", "channel:t:Ü%"),
+        ("other", "main"),
+    ];
+    for database in databases().await {
+        let store = database.open().await;
+        let write = store.write(move |conn| {
+            Box::pin(async move {
+                let at = Timestamp::from_millis(1);
+                for (id, key) in keys {
+                    conn.insert_chat_session(&session(id, key)).await?;
+                    let scope = AllowedScope::Session(SessionId::from_text(id));
+                    conn.insert_allowed_call(&call(scope), at).await?;
+                }
+                let scope = AllowedScope::Arguments("{}".to_owned());
+                conn.insert_allowed_call(&call(scope), at).await?;
+                conn.delete_allowed_calls_under("channel:t:ü%").await?;
+                conn.list_allowed_calls().await
+            })
+        });
+        let rows: Result<Vec<_>, StoreError> = write.await;
+        let mut left: Vec<_> = rows
+            .unwrap()
+            .into_iter()
+            .map(|row| match row.call.scope {
+                AllowedScope::Session(id) => id.as_str().to_owned(),
+                AllowedScope::Arguments(arguments) => arguments,
+            })
+            .collect();
+        left.sort();
+        assert_eq!(left, ["case", "longer", "other", "pattern", "{}"]);
+    }
+}

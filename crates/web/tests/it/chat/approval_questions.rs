@@ -1,0 +1,181 @@
+//! Questions about tool calls that Telegram changes, refuses or delays, and those to the chats of `approvals.notify`.
+
+use super::approval_buttons::{
+    GONE, OTHER, ask, ends_with, say, sent_labels, trust, trusted, waiting,
+};
+use super::inbound::{pair, receiving};
+use gatehouse_testkit::Actor;
+use serde_json::{Value, json};
+
+const LINK: &str = "https://gate.example/approve/";
+const NO_RIGHTS: (u16, &str) = (
+    400,
+    "Bad Request: not enough rights to send text messages to the chat",
+);
+
+/// Calls of the owner that wait are announced to a chat of the bot.
+async fn notify(owner: &Actor, chat: &str) {
+    let chat = json!({ "id": "telegram", "fields": { "chat_id": chat } });
+    owner.rpc("channels.update", chat).await.unwrap();
+    let notify = json!({ "key": "approvals.notify", "value": ["telegram"] });
+    owner.rpc("config.set", notify).await.unwrap();
+}
+
+async fn send(owner: &Actor) {
+    let send = json!({ "text": "calculate 6*7" });
+    owner.rpc("chat.send", send).await.unwrap();
+}
+
+fn is_link(told: &Value) {
+    assert!(told["text"].as_str().unwrap().contains(LINK), "{told}");
+    assert!(told["reply_markup"].is_null(), "{told}");
+}
+
+async fn deny(owner: &Actor) {
+    let asked = &waiting(owner).await[0];
+    let deny = json!({ "id": asked["id"], "allow": false });
+    owner.rpc("approval.resolve", deny).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_text_that_the_vendor_changes_can_never_be_allowed() {
+    let (_server, owner, telegram) = trusted().await;
+    telegram.garble();
+    let question = say(&telegram, "calculate 6*7").await;
+    assert_eq!(sent_labels(&telegram, question), ["Deny"]);
+    let closed = telegram.closed_question(question).await;
+    let text = "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web UI: \
+        https://gate.example/approve/";
+    assert!(closed.text.starts_with(text), "{}", closed.text);
+    let sent = &telegram.sent()[question - 1]["reply_markup"];
+    let button = sent["inline_keyboard"][0][0]["callback_data"].as_str();
+    let allow = button.unwrap().replace(":deny", ":allow");
+    let press = telegram.press_data(42, (42, question), &allow);
+    assert_eq!(telegram.told(press).await, GONE);
+    assert_eq!(waiting(&owner).await.len(), 1);
+    deny(&owner).await;
+    assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
+}
+
+#[tokio::test]
+async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
+    let (_server, owner, telegram) = receiving().await;
+    pair(&owner, &telegram, 42, false).await;
+    notify(&owner, "42").await;
+    send(&owner).await;
+    is_link(&telegram.wait_for(2).await);
+
+    trust(&owner, "42", true).await;
+    send(&owner).await;
+    let shown = telegram.offered(3, &OTHER).await;
+    assert_eq!(shown.text.matches(LINK).count(), 1, "{}", shown.text);
+    // What holds for a session is answered in that session.
+    let session = shown.data("Allow").replace(":allow", ":session");
+    let press = telegram.press_data(42, (42, 3), &session);
+    assert_eq!(telegram.told(press).await, GONE);
+    let press = telegram.press_data(42, (42, 3), &shown.data("Allow"));
+    assert_eq!(telegram.told(press).await, "Allowed.");
+    assert!(!telegram.closed_question(3).await.text.contains(LINK));
+
+    // The person's own turn asks once, not twice.
+    ask(&telegram, "calculate 6*7").await;
+    telegram.press(42, 4, "Allow");
+    assert_eq!(telegram.wait_for(5).await["text"], "pong");
+
+    // A group is told the link.
+    notify(&owner, "-100").await;
+    send(&owner).await;
+    is_link(&telegram.wait_for(6).await);
+}
+
+#[tokio::test]
+async fn a_garbled_question_to_a_notified_chat_names_its_link_once() {
+    let (_server, owner, telegram) = trusted().await;
+    notify(&owner, "42").await;
+    telegram.garble();
+    send(&owner).await;
+    let closed = telegram.closed_question(2).await;
+    assert_eq!(closed.text.matches(LINK).count(), 1, "{}", closed.text);
+}
+
+#[tokio::test]
+async fn a_chat_that_refuses_a_question_is_told_the_link() {
+    let (_server, owner, telegram) = trusted().await;
+    notify(&owner, "42").await;
+    telegram.refuse_buttons(Some(NO_RIGHTS));
+    send(&owner).await;
+    is_link(&telegram.wait_for(2).await);
+    deny(&owner).await;
+    // Also if the call is of the person's own turn.
+    telegram.write(42, json!({ "text": "calculate 6*7" }));
+    is_link(&telegram.wait_for(3).await);
+    assert_eq!(waiting(&owner).await.len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_again_after_their_trust() {
+    let (_server, owner, telegram) = trusted().await;
+    notify(&owner, "42").await;
+    telegram.refuse_buttons(Some((429, "Too Many Requests: retry after 1")));
+    send(&owner).await;
+    telegram.refused_buttons().await;
+    trust(&owner, "42", false).await;
+    telegram.refuse_buttons(None);
+    is_link(&telegram.wait_for(2).await);
+}
+
+#[tokio::test]
+async fn presses_count_while_telegram_does_not_answer() {
+    let (_server, owner, telegram) = trusted().await;
+    telegram.hold_notes();
+    let question = ask(&telegram, "calculate 6*7").await;
+    let allow = telegram.shown(question).data("Allow");
+    // More batches than are worked on at a time.
+    for _ in 0..40 {
+        let press = telegram.press_data(42, (42, 1), "no such call");
+        telegram.confirmed(press).await;
+    }
+    telegram.press_data(42, (42, question), &allow);
+    let closed = telegram.closed_question(question).await;
+    ends_with(&closed, "Allowed. The call runs.");
+    assert!(waiting(&owner).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_a_person_always_allowed_ends_with_their_trust() {
+    let (_server, owner, telegram) = trusted().await;
+    let allowed = async || {
+        let listed = owner.rpc("approval.remembered", json!({})).await.unwrap();
+        listed["calls"].as_array().unwrap().len()
+    };
+    let always = async |text: &str| {
+        let question = ask(&telegram, text).await;
+        telegram.press(42, question, "Always in this session");
+        assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
+        let answer = say(&telegram, "calculate 6*9").await;
+        assert_eq!(telegram.shown(answer).text, "pong");
+        assert_eq!(allowed().await, 1);
+    };
+    always("calculate 6*7").await;
+    // Another person's trust does not matter.
+    pair(&owner, &telegram, 4, true).await;
+    trust(&owner, "4", false).await;
+    assert_eq!(allowed().await, 1);
+    trust(&owner, "42", false).await;
+    assert_eq!(allowed().await, 0);
+
+    trust(&owner, "42", true).await;
+    always("calculate 6*8").await;
+    let people = owner.rpc("pairing.people", json!({})).await.unwrap();
+    let mut people = people["people"].as_array().unwrap().iter();
+    let id = people.find(|it| it["person"] == "42").unwrap()["id"].clone();
+    let unpair = json!({ "id": id });
+    owner.rpc("pairing.unpair", unpair).await.unwrap();
+    assert_eq!(allowed().await, 0);
+
+    pair(&owner, &telegram, 42, true).await;
+    always("calculate 6*9").await;
+    let delete = json!({ "id": "telegram" });
+    owner.rpc("channels.delete", delete).await.unwrap();
+    assert_eq!(allowed().await, 0);
+}
