@@ -5174,8 +5174,8 @@ export interface DeliveryPage {
    */
   next_cursor?: string | null;
   /**
-   * When the first delivery arrived that is still encrypted until it is verified, so that it is not listed yet. Only
-   * on the first page, for one webhook.
+   * When the oldest held delivery arrived. Held deliveries are not in the list until the vault is unlocked. Only on the
+   * first page, for one webhook.
    */
   held_since?: Timestamp | null;
 }
