@@ -11,7 +11,7 @@ const CORE = new RegExp(
     'node_modules/(svelte|clsx|esm-env)/',
     'rolldown/runtime',
     'vite/preload-helper',
-    '/src/client/(failure|hooks|http)\\.',
+    '/src/client/(failure|hooks|http|module)\\.',
     '/src/state/(facts|language|place|session|theme)\\.',
     '/paraglide/(runtime|messages/(client_|shell_(skip|starting|unreachable)))',
   ].join('|'),

@@ -1,5 +1,6 @@
 //! Starts a server's program or connects to its URL, and performs the handshake.
 
+use super::bearer::Bearer;
 use super::http_client::HttpClient;
 use super::listener::Listener;
 use super::log;
@@ -18,6 +19,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use tokio::process::Command;
 use url::Url;
 
@@ -48,6 +50,8 @@ pub(super) enum ConnectError {
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
     Url(#[from] gatehouse_outbound::OutboundError),
+    #[error("it requires an authorization; connect it on the page of MCP servers")]
+    Unauthorized,
     #[error("the MCP handshake failed")]
     Handshake,
 }
@@ -62,13 +66,22 @@ pub(super) async fn connect(
 ) -> Result<Connection, ConnectError> {
     match &*server.settings {
         McpServer::Command { command, args, env } => {
+            let forgotten = server.dependencies.oauth.forget(&server.name, None).await;
+            forgotten.map_err(|_| ConnectError::Secrets)?;
             let env = environment(server, env).await?;
             let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
         McpServer::Url { url, headers } => {
-            let transport = call(server, url, headers).await?;
-            serve_client(listener, transport).await
+            let oauth = server.dependencies.oauth.clone();
+            let bearer = Bearer::new(oauth, server.name.clone(), url.clone());
+            let unauthorized = bearer.unauthorized();
+            let transport = call(server, url, headers, bearer).await?;
+            let served = serve_client(listener, transport).await;
+            if served.is_err() && unauthorized.load(Ordering::Relaxed) {
+                return Err(ConnectError::Unauthorized);
+            }
+            served
         }
     }
     .map_err(|error| {
@@ -158,6 +171,7 @@ async fn call(
     server: &Server,
     url: &Url,
     headers: &BTreeMap<String, SecretString>,
+    bearer: Bearer,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, ConnectError> {
     let ToolsParts {
         outbound, secrets, ..
@@ -181,6 +195,7 @@ async fn call(
             .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
             .collect(),
         server.dependencies.request_secrets.clone(),
+        bearer,
     );
     if let Err(reason) = client.check(url).await {
         return Err(match secrets.status() {

@@ -2,6 +2,8 @@
 //! whose answer is too large: the MCP library ends the stream without the reason, or reports that the request could not
 //! be sent.
 
+use super::bearer::Bearer;
+use super::oauth::Token;
 use super::oversized::too_large;
 use crate::secrets::{Redactor, Request, RequestSecrets};
 use arc_swap::ArcSwap;
@@ -15,6 +17,7 @@ use rmcp::model::{
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +28,9 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Failure = StreamableHttpError<reqwest::Error>;
 
+/// How many access tokens are removed from answers: an answer may come after the next refresh.
+const KEPT_TOKENS: usize = 3;
+
 /// A client that limits the size of answers.
 #[derive(Clone)]
 pub(super) struct HttpClient {
@@ -34,7 +40,11 @@ pub(super) struct HttpClient {
     /// The server's additional headers. They may name secrets.
     headers: Arc<BTreeMap<String, String>>,
     secrets: RequestSecrets,
-    /// Removes every secret that was sent: a server may return one later, or in another stream.
+    /// For requests without a fixed token.
+    bearer: Bearer,
+    /// The access tokens that were sent, the last one first.
+    tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
+    /// Removes every other secret that was sent: a server may return one later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,
 }
 
@@ -50,12 +60,15 @@ impl HttpClient {
         max_event_bytes: usize,
         headers: BTreeMap<String, String>,
         secrets: RequestSecrets,
+        bearer: Bearer,
     ) -> Self {
         Self {
             inner,
+            bearer,
             max_event_bytes,
             headers: Arc::new(headers),
             secrets,
+            tokens: Arc::default(),
             sent: Arc::default(),
         }
     }
@@ -90,16 +103,75 @@ impl HttpClient {
         prepared.await.map(drop)
     }
 
+    /// Sends a request with its fixed token, or with the one from OAuth. If the server refuses the latter, gets a new one
+    /// and sends the request once more. The outer error is the reason why there is no token, for people and models.
+    async fn with_token<T, F>(
+        &self,
+        fixed: Option<String>,
+        send: impl Fn(Option<String>) -> F,
+    ) -> Result<Result<T, Failure>, String>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        if fixed.is_some() {
+            return Ok(send(fixed).await);
+        }
+        let bearer = &self.bearer;
+        let token = bearer.token(None).await?;
+        let sent = send(self.exposed(token.as_ref())).await;
+        let Some(old) = token else {
+            return if is_unauthorized(&sent) {
+                Err(bearer.refused(None).await)
+            } else {
+                Ok(sent)
+            };
+        };
+        if !is_unauthorized(&sent) {
+            bearer.accepted(&old).await;
+            return Ok(sent);
+        }
+        let Some(new) = bearer.token(Some(&old)).await? else {
+            return Err(bearer.refused(None).await);
+        };
+        let sent = send(self.exposed(Some(&new))).await;
+        if is_unauthorized(&sent) {
+            return Err(bearer.refused(Some(&new)).await);
+        }
+        Ok(sent)
+    }
+
+    /// The token's text. A server may return it, so it is removed from the answers.
+    fn exposed(&self, token: Option<&Token>) -> Option<String> {
+        let access = &token?.access;
+        self.tokens.rcu(|sent| {
+            let others = sent
+                .iter()
+                .filter(|(_, it)| it.expose_secret() != access.expose_secret());
+            let last = ("token".to_owned(), access.clone());
+            std::iter::once(last)
+                .chain(others.cloned())
+                .take(KEPT_TOKENS)
+                .collect::<Vec<_>>()
+        });
+        Some(access.expose_secret().to_owned())
+    }
+
+    /// Removes everything secret that was sent.
+    fn redactor(&self) -> Redactor {
+        let tokens = Redactor::new(&self.tokens.load());
+        self.sent.load().and(&tokens)
+    }
+
     /// The error without secrets.
     fn clean(&self, error: Failure) -> Failure {
         match error {
             StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
             StreamableHttpError::UnexpectedServerResponse(text) => {
-                let text = self.sent.load().redact(text.into_owned());
+                let text = self.redactor().redact(text.into_owned());
                 StreamableHttpError::UnexpectedServerResponse(text.into())
             }
             StreamableHttpError::UnexpectedContentType(kind) => {
-                let redact = |kind| self.sent.load().redact(kind);
+                let redact = |kind| self.redactor().redact(kind);
                 StreamableHttpError::UnexpectedContentType(kind.map(redact))
             }
             other => other,
@@ -107,9 +179,9 @@ impl HttpClient {
     }
 
     fn clean_events(&self, events: Events) -> Events {
-        let sent = Arc::clone(&self.sent);
+        let client = self.clone();
         let cleaned = events.map(move |event| {
-            let redactor = sent.load();
+            let redactor = client.redactor();
             event.map(|event| Sse {
                 data: event.data.map(|data| clean_data(data, &redactor)),
                 ..event
@@ -124,7 +196,7 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         match response {
             Ok(StreamableHttpPostResponse::Json(message, session)) => {
-                let message = clean_message(message, &self.sent.load())?;
+                let message = clean_message(message, &self.redactor())?;
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
             Ok(StreamableHttpPostResponse::Sse(events, session)) => Ok(
@@ -160,15 +232,24 @@ impl StreamableHttpClient for HttpClient {
             (Err(reason), None) => return Err(refused(reason)),
         };
         let max_bytes = self.max_event_bytes;
-        let sent = self.inner.post_message_with_max_sse_event_size(
-            prepared.uri,
-            message,
-            session_id,
-            auth_header,
-            prepared.headers,
-            max_bytes,
-        );
-        let response = self.clean_response(sent.await);
+        let sent = self.with_token(auth_header, |token| {
+            self.inner.post_message_with_max_sse_event_size(
+                Arc::clone(&prepared.uri),
+                message.clone(),
+                session_id.clone(),
+                token,
+                prepared.headers.clone(),
+                max_bytes,
+            )
+        });
+        let response = match (sent.await, &call) {
+            (Ok(sent), _) => self.clean_response(sent),
+            (Err(reason), Some(call)) => {
+                let refusal = refusal(call.clone(), reason);
+                return Ok(StreamableHttpPostResponse::Json(refusal, None));
+            }
+            (Err(reason), None) => Err(refused(reason)),
+        };
         let Some(call) = call else {
             return response;
         };
@@ -210,10 +291,13 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<(), Failure> {
         let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
-        let deleted =
+        let deleted = self.with_token(auth_header, |token| {
+            let (uri, headers) = (Arc::clone(&prepared.uri), prepared.headers.clone());
             self.inner
-                .delete_session(prepared.uri, session_id, auth_header, prepared.headers);
-        deleted.await.map_err(|error| self.clean(error))
+                .delete_session(uri, Arc::clone(&session_id), token, headers)
+        });
+        let deleted = deleted.await.map_err(refused)?;
+        deleted.map_err(|error| self.clean(error))
     }
 
     async fn get_stream(
@@ -226,15 +310,18 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<Events, Failure> {
         let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
-        let stream = self.inner.get_stream_with_max_sse_event_size(
-            prepared.uri,
-            session_id,
-            last_event_id,
-            auth_header,
-            prepared.headers,
-            self.max_event_bytes,
-        );
-        let events = stream.await.map_err(|error| self.clean(error))?;
+        let stream = self.with_token(auth_header, |token| {
+            self.inner.get_stream_with_max_sse_event_size(
+                Arc::clone(&prepared.uri),
+                session_id.clone(),
+                last_event_id.clone(),
+                token,
+                prepared.headers.clone(),
+                self.max_event_bytes,
+            )
+        });
+        let stream = stream.await.map_err(refused)?;
+        let events = stream.map_err(|error| self.clean(error))?;
         Ok(self.clean_events(events))
     }
 
@@ -276,6 +363,21 @@ fn clean_data(data: String, redactor: &Redactor) -> String {
 /// The library does not export the type of this error.
 fn is_too_large(error: &SseError) -> bool {
     matches!(error, SseError::Body(cause) if cause.to_string().contains("exceeded the maximum size"))
+}
+
+/// Whether the server answered 401.
+fn is_unauthorized<T>(sent: &Result<T, Failure>) -> bool {
+    match sent {
+        Err(StreamableHttpError::AuthRequired(_)) => true,
+        Err(StreamableHttpError::Client(error)) => {
+            error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
+        }
+        Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
+            // The library does not return the status of an answer to a call.
+            text.starts_with("HTTP 401")
+        }
+        _ => false,
+    }
 }
 
 fn refused(reason: String) -> Failure {

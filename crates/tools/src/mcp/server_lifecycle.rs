@@ -64,7 +64,7 @@ impl Server {
         let mut failures = 0;
         loop {
             let began = Instant::now();
-            self.report(McpState::Starting, None);
+            self.dependencies.board.set(self.status());
             let end = Box::pin(self.session(&stop)).await;
             // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
@@ -81,11 +81,20 @@ impl Server {
                 McpState::Failed
             };
             tracing::warn!(server = %self.name, %error, "an MCP server is unavailable");
-            self.report(state, Some(error.to_string()));
+            let needs_person = matches!(error, ServerError::Connect(ConnectError::Unauthorized));
+            let mut refresh = self.dependencies.refresh.subscribe();
+            self.dependencies.board.set(McpStatus {
+                state,
+                problem: Some(error.to_string()),
+                is_unauthorized: needs_person,
+                ..self.status()
+            });
             let unsealed = self.unsealed(waits_for_vault);
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = unsealed => {},
+                // Another node may have stored an authorization.
+                Ok(()) = refresh.changed(), if needs_person => {},
                 () = sleep(wait(failures)), if !waits_for_vault => {},
             }
             failures = failures.saturating_add(1);
@@ -181,15 +190,7 @@ impl Server {
         }
     }
 
-    /// Reports a state without tools.
-    fn report(&self, state: McpState, problem: Option<String>) {
-        self.dependencies.board.set(McpStatus {
-            state,
-            problem,
-            ..self.status()
-        });
-    }
-
+    /// A start without tools.
     fn status(&self) -> McpStatus {
         McpStatus {
             name: self.name.clone(),
@@ -200,6 +201,7 @@ impl Server {
             digest: String::new(),
             reports: 0,
             run: self.run,
+            is_unauthorized: false,
             problem: None,
         }
     }

@@ -1,0 +1,385 @@
+//! MCP servers that are connected with an account (OAuth).
+
+mod double;
+
+use crate::steps::{light_owner, new_session, stopped_clock};
+use axum::http::StatusCode;
+use double::{Client, Double};
+use gatehouse_agents::{Audience, ToolContext, ToolError};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Actor, Options, Reply, TestServer};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+async fn shown(owner: &Actor) -> Value {
+    let listed = owner.rpc("mcp.list", json!({})).await.unwrap();
+    listed["servers"][0].clone()
+}
+
+async fn add(owner: &Actor, url: &str) -> Value {
+    let params = json!({ "name": "far", "url": url });
+    owner.rpc("mcp.create", params).await.unwrap()
+}
+
+/// The person at the authorization server: returns the path to which it sends the browser back.
+async fn agree(url: &str) -> String {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let answer = client
+        .no_proxy()
+        .build()
+        .unwrap()
+        .get(url)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 302, "{url}");
+    let back = answer.headers()["location"].to_str().unwrap();
+    let back = Url::parse(back).unwrap();
+    assert_eq!(back.path(), "/auth/callback/far");
+    format!("{}?{}", back.path(), back.query().unwrap())
+}
+
+async fn begin(owner: &Actor) -> String {
+    let begun = owner.rpc("mcp.authorize", json!({ "name": "far" })).await;
+    begun.unwrap()["url"].as_str().unwrap().to_owned()
+}
+
+async fn callback(owner: &Actor, path: &str) -> Reply {
+    owner.get(path).await
+}
+
+async fn connect(owner: &Actor) {
+    let path = agree(&begin(owner).await).await;
+    let reply = callback(owner, &path).await;
+    assert_eq!(
+        (reply.status, reply.header("location")),
+        (303, Some("/settings/mcp")),
+        "{}",
+        reply.text
+    );
+    until(owner, "connected").await;
+}
+
+/// Waits until the server is in this state.
+async fn until(owner: &Actor, state: &str) -> Value {
+    let waiting = async {
+        loop {
+            let now = shown(owner).await;
+            if now["state"] == state {
+                return now;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let there = tokio::time::timeout(Duration::from_secs(30), waiting).await;
+    match there {
+        Ok(now) => now,
+        Err(_) => panic!("{}", shown(owner).await),
+    }
+}
+
+async fn test(owner: &Actor) -> Value {
+    owner
+        .rpc("mcp.test", json!({ "name": "far" }))
+        .await
+        .unwrap()
+}
+
+async fn call_tool(server: &TestServer) -> Result<String, ToolError> {
+    let tools = server.app().services().agents.tools();
+    let tool = tools.find("mcp__far__add").unwrap();
+    let context = ToolContext {
+        session: SessionId::from_text("ses_1"),
+        turn: TurnId::from_text("turn_1"),
+        actor: gatehouse_domain::Actor::system(),
+        ceiling: Audience::Trusted,
+        cancel: CancellationToken::new(),
+    };
+    tool.call(&context, json!({})).await
+}
+
+#[tokio::test]
+async fn a_server_is_connected_refreshed_and_disconnected() {
+    let clock = stopped_clock();
+    let (far, url) = Double::start().await;
+    let (server, owner) = light_owner(Options::default().clock(clock.clone())).await;
+    let added = add(&owner, &url).await;
+    assert_eq!(added["state"], "failed", "{added}");
+    assert_eq!(added["auth"]["state"], "needed", "{added}");
+    assert_eq!(added["auth"]["kind"], "oauth");
+    connect(&owner).await;
+    let now = shown(&owner).await;
+    assert_eq!(now["auth"]["state"], "connected", "{now}");
+    let issuer = url.replace("/mcp", "/as");
+    assert_eq!(now["auth"]["issuer"], issuer);
+    // The server repeats the token, and nobody sees it.
+    let text = now.to_string();
+    let data = far.data();
+    let mut secrets = data.access_tokens.iter().chain(&data.refresh_tokens);
+    assert!(secrets.all(|secret| !text.contains(secret)), "{text}");
+    drop(data);
+
+    assert_eq!(far.data().refreshes, 0);
+    clock.advance(Duration::from_secs(3600));
+    assert_eq!(test(&owner).await["state"], "connected");
+    assert_eq!(far.data().refreshes, 1);
+    // A token that the server refuses early is refreshed too.
+    far.data().access_tokens.clear();
+    assert_eq!(test(&owner).await["state"], "connected");
+    assert_eq!(far.data().refreshes, 2);
+
+    far.data().access_tokens.clear();
+    let answer = call_tool(&server).await.unwrap();
+    assert!(answer.starts_with("5, and you sent"), "{answer}");
+    assert!(!answer.contains("access-"), "{answer}");
+    assert_eq!(far.data().refreshes, 3);
+
+    let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
+    assert_eq!(gone, Ok(json!({ "revoked": true })));
+    assert_eq!(far.data().revoked.len(), 1);
+    let now = until(&owner, "failed").await;
+    assert_eq!(now["auth"]["state"], "needed", "{now}");
+    assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
+}
+
+#[tokio::test]
+async fn a_state_works_once_and_in_its_session_only() {
+    let (_far, url) = Double::start().await;
+    let (server, owner) = TestServer::with_owner().await;
+    add(&owner, &url).await;
+    let path = agree(&begin(&owner).await).await;
+    // The browser sends no cookie with the redirect; the page opens the address again.
+    let first = server.local().get(&path).await;
+    assert_eq!(first.status, 200, "{}", first.text);
+    assert!(
+        first.text.contains("http-equiv=\"refresh\""),
+        "{}",
+        first.text
+    );
+    let stranger = server.local().get(&format!("{path}&again")).await;
+    stranger.refused(401, "AUTH_NOT_AUTHENTICATED");
+    let other = new_session(&server).await;
+    callback(&other, &path)
+        .await
+        .refused(400, "INVALID_REQUEST");
+    let wrong = path.replacen("state=", "state=x", 1);
+    callback(&owner, &wrong)
+        .await
+        .refused(400, "INVALID_REQUEST");
+    let head = owner.send("HEAD", &path, None).await;
+    assert_ne!(head.status, 303);
+    assert_eq!(callback(&owner, &path).await.status, 303);
+    until(&owner, "connected").await;
+    callback(&owner, &path)
+        .await
+        .refused(400, "INVALID_REQUEST");
+    assert_eq!(shown(&owner).await["auth"]["state"], "connected");
+}
+
+#[tokio::test]
+async fn a_state_expires_after_ten_minutes() {
+    let clock = stopped_clock();
+    let (_far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default().clock(clock.clone())).await;
+    add(&owner, &url).await;
+    let old = agree(&begin(&owner).await).await;
+    clock.advance(Duration::from_secs(600));
+    callback(&owner, &old).await.refused(400, "INVALID_REQUEST");
+    let path = agree(&begin(&owner).await).await;
+    clock.advance(Duration::from_secs(599));
+    assert_eq!(callback(&owner, &path).await.status, 303);
+    until(&owner, "connected").await;
+}
+
+#[tokio::test]
+async fn a_denial_and_another_issuer_are_shown_and_give_no_tokens() {
+    let (far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    let path = agree(&format!("{}&deny=1", begin(&owner).await)).await;
+    assert_eq!(callback(&owner, &path).await.status, 303);
+    let auth = shown(&owner).await["auth"].clone();
+    assert_eq!(
+        (&auth["state"], &auth["error"]),
+        (&json!("needed"), &json!("The authorization was denied."))
+    );
+    for (from, to) in [("%2Fas", "%2Fevil"), ("&iss=", "&isss=")] {
+        let path = agree(&begin(&owner).await).await;
+        let path = path.replacen(from, to, 1);
+        assert_eq!(callback(&owner, &path).await.status, 303);
+        let auth = shown(&owner).await["auth"].clone();
+        assert_eq!(auth["state"], "needed", "{path}");
+        assert!(
+            auth["error"]
+                .as_str()
+                .unwrap()
+                .contains("another authorization server"),
+            "{auth}"
+        );
+    }
+    assert!(far.data().access_tokens.is_empty());
+    // Without the feature, an answer without `iss` is complete.
+    far.data().supports_iss = false;
+    let path = agree(&begin(&owner).await)
+        .await
+        .replacen("&iss=", "&isss=", 1);
+    callback(&owner, &path).await;
+    until(&owner, "connected").await;
+}
+
+#[tokio::test]
+async fn only_invalid_grant_ends_an_authorization() {
+    let (far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    // A server in trouble, and one that does not accept the client for a while.
+    let tokens = far.data().refresh_tokens.clone();
+    let clients = std::mem::take(&mut far.data().clients);
+    far.data().access_tokens.clear();
+    test(&owner).await;
+    let auth = shown(&owner).await["auth"].clone();
+    assert_eq!(auth["state"], "failed", "{auth}");
+    assert!(
+        auth["error"].as_str().unwrap().contains("invalid_client"),
+        "{auth}"
+    );
+    far.data().clients = clients;
+    assert_eq!(far.data().refresh_tokens, tokens);
+    assert_eq!(test(&owner).await["state"], "connected");
+    assert_eq!(shown(&owner).await["auth"]["state"], "connected");
+    // The server rotated the token, and its answer was lost.
+    far.data().broken.push(StatusCode::BAD_GATEWAY);
+    far.data().access_tokens.clear();
+    test(&owner).await;
+    let auth = shown(&owner).await["auth"].clone();
+    assert_eq!(auth["state"], "failed", "{auth}");
+    assert!(auth["error"].as_str().unwrap().contains("502"), "{auth}");
+    test(&owner).await;
+    let auth = shown(&owner).await["auth"].clone();
+    assert_eq!(auth["state"], "needed", "{auth}");
+    assert!(
+        auth["error"]
+            .as_str()
+            .unwrap()
+            .contains("no longer accepts"),
+        "{auth}"
+    );
+    connect(&owner).await;
+    // The same client is used again.
+    assert_eq!(far.data().clients.len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_a_person_registered_can_be_replaced() {
+    let (far, url) = Double::start().await;
+    far.data().offers_registration = false;
+    let (_server, owner) = light_owner(Options::default()).await;
+    let added = add(&owner, &url).await;
+    let redirect = added["auth"]["redirect_url"].as_str().unwrap().to_owned();
+    let none = owner
+        .rpc_reply("mcp.authorize", json!({ "name": "far" }))
+        .await;
+    assert!(none.text.contains("\"client_id\""), "{}", none.text);
+    let with = async |id: &str, secret: Option<&str>| {
+        let params = json!({ "name": "far", "client_id": id, "client_secret": secret });
+        let begun = owner.rpc("mcp.authorize", params).await.unwrap();
+        begun["url"].as_str().unwrap().to_owned()
+    };
+    with("wrong", None).await;
+    let own = Client {
+        redirect_uri: Some(redirect),
+        secret: Some("s3cret: %/+".to_owned()),
+    };
+    far.data().clients.insert("own id".to_owned(), own);
+    let path = agree(&with("own id", Some("s3cret: %/+")).await).await;
+    callback(&owner, &path).await;
+    let now = until(&owner, "connected").await;
+    assert_eq!(now["auth"]["client_id"], "own id");
+    assert!(!now.to_string().contains("s3cret"));
+    // The client stays for the next time.
+    connect(&owner).await;
+    // Another client makes the tokens useless.
+    with("another", None).await;
+    assert_eq!(shown(&owner).await["auth"]["state"], "needed");
+}
+
+#[tokio::test]
+async fn another_url_drops_the_authorization() {
+    let (_far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    let other = url.replace("/mcp", "/other");
+    let update = async |url: &str| {
+        let params = json!({ "name": "far", "url": url });
+        owner.rpc("mcp.update", params).await.unwrap()
+    };
+    assert_eq!(update(&other).await["auth"]["state"], "needed");
+    assert_eq!(update(&url).await["auth"]["state"], "needed");
+}
+
+#[tokio::test]
+async fn a_server_without_pkce_is_refused() {
+    let (far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    for methods in [json!(["plain"]), json!([])] {
+        far.data().methods = methods;
+        let refused = owner.rpc("mcp.authorize", json!({ "name": "far" })).await;
+        assert_eq!(refused, Err("PROVIDER_FAILED".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn an_api_key_cannot_begin_and_a_server_that_revokes_nothing_is_only_forgotten() {
+    let (far, url) = Double::start().await;
+    let (server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    let key = server.api_key(&owner, &["operator.admin"]).await;
+    let refused = key.rpc("mcp.authorize", json!({ "name": "far" })).await;
+    assert_eq!(refused, Err("FORBIDDEN".to_owned()));
+    far.data().offers_revocation = false;
+    far.data().expires_in = Value::Null;
+    connect(&owner).await;
+    assert!(shown(&owner).await["auth"].get("expires_at").is_none());
+    let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
+    assert_eq!(gone, Ok(json!({ "revoked": false })));
+}
+
+/// One of the nodes refreshes; the other one waits for it.
+#[tokio::test]
+async fn two_nodes_refresh_once() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let there = database.for_another_node();
+    let clock = stopped_clock();
+    let (far, url) = Double::start().await;
+    let options = Options::default().database(database).clock(clock.clone());
+    let (_one, owner) = light_owner(options).await;
+    add(&owner, &url).await;
+    let two = TestServer::start(Options::default().database(there).clock(clock.clone())).await;
+    let there = owner.clone().at(two.address());
+    connect(&owner).await;
+    until(&there, "connected").await;
+    far.data().token_delay = Duration::from_millis(500);
+    for _ in 0..3 {
+        let before = far.data().refreshes;
+        clock.advance(Duration::from_secs(3600));
+        far.data().access_tokens.clear();
+        let (here, there) = tokio::join!(test(&owner), test(&there));
+        assert_eq!(
+            (&here["state"], &there["state"]),
+            (&json!("connected"), &json!("connected"))
+        );
+        assert_eq!(far.data().refreshes, before + 1);
+    }
+    assert!(far.data().refused.is_empty());
+    for owner in [&owner, &there] {
+        assert_eq!(shown(owner).await["auth"]["state"], "connected");
+    }
+}
