@@ -44,8 +44,8 @@ pub(super) async fn get(
         return Ok(reload(&uri));
     };
     let mcp = app.services().tools.mcp();
-    let session = session.id().as_str();
-    let finished = mcp.finish_authorization(&context.actor(), &server, session, callback);
+    let (actor, session) = (context.actor(), session.id().as_str());
+    let finished = mcp.finish_authorization(&actor, &server, session, callback);
     match finished.await {
         Err(error @ OAuthError::NoFlow) => Err(to_problem(error).into()),
         // The page shows an error, which is stored.

@@ -70,7 +70,7 @@ pub enum OAuthError {
 
 impl OAuthError {
     /// The text for people. Errors of the database and the vault are not described.
-    pub(super) fn text(&self) -> String {
+    pub(in super::super) fn text(&self) -> String {
         match self {
             Self::Secrets(SecretsError::Sealed) => {
                 "The vault is sealed, so the tokens cannot be read.".to_owned()

@@ -53,9 +53,7 @@ impl Http {
         if let Some(value) = authorization {
             request.headers_mut().insert("authorization", value);
         }
-        let mut body = url::form_urlencoded::Serializer::new(String::new());
-        body.extend_pairs(form);
-        *request.body_mut() = Some(body.finish().into());
+        *request.body_mut() = Some(encoded(form).into());
         self.answer(request).await
     }
 
@@ -114,6 +112,12 @@ pub(super) fn check(url: &Url) -> Result<(), OAuthError> {
         "http" if is_loopback => Ok(()),
         _ => Err(OAuthError::NotHttps),
     }
+}
+
+/// `application/x-www-form-urlencoded`
+fn encoded(form: &[(&str, &str)]) -> String {
+    let mut body = url::form_urlencoded::Serializer::new(String::new());
+    body.extend_pairs(form).finish()
 }
 
 fn set(request: &mut Request, name: &'static str, value: &'static str) {

@@ -2,7 +2,7 @@
 //! resource, a used code, a used refresh token, another redirect URI, an unknown client.
 
 use axum::Router;
-use axum::extract::{Form, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -250,11 +250,14 @@ async fn authorize(State(double): State<Double>, Query(params): Query<Params>) -
     (StatusCode::FOUND, [(header::LOCATION, String::from(back))]).into_response()
 }
 
-async fn token(
-    State(double): State<Double>,
-    headers: HeaderMap,
-    Form(params): Form<Params>,
-) -> Response {
+fn form(body: &str) -> Params {
+    url::form_urlencoded::parse(body.as_bytes())
+        .into_owned()
+        .collect()
+}
+
+async fn token(State(double): State<Double>, headers: HeaderMap, body: String) -> Response {
+    let params = form(&body);
     let delay = double.data().token_delay;
     tokio::time::sleep(delay).await;
     let mut data = double.data();
@@ -317,7 +320,8 @@ fn credentials(headers: &HeaderMap, params: &Params) -> (String, Option<String>)
     }
 }
 
-async fn revoke(State(double): State<Double>, Form(params): Form<Params>) -> Response {
+async fn revoke(State(double): State<Double>, body: String) -> Response {
+    let params = form(&body);
     let mut data = double.data();
     let token = params["token"].clone();
     data.refresh_tokens.remove(&token);

@@ -54,12 +54,8 @@ async fn callback(owner: &Actor, path: &str) -> Reply {
 async fn connect(owner: &Actor) {
     let path = agree(&begin(owner).await).await;
     let reply = callback(owner, &path).await;
-    assert_eq!(
-        (reply.status, reply.header("location")),
-        (303, Some("/settings/mcp")),
-        "{}",
-        reply.text
-    );
+    assert_eq!(reply.status, 303, "{}", reply.text);
+    assert_eq!(reply.header("location"), Some("/settings/mcp"));
     until(owner, "connected").await;
 }
 
@@ -382,4 +378,23 @@ async fn two_nodes_refresh_once() {
     for owner in [&owner, &there] {
         assert_eq!(shown(owner).await["auth"]["state"], "connected");
     }
+}
+
+/// The new refresh token is stored although nobody waits for it any more.
+#[tokio::test]
+async fn a_refresh_whose_caller_went_away_or_whose_gateway_stopped_is_completed() {
+    let (far, url) = Double::start().await;
+    let (server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    far.data().token_delay = Duration::from_millis(500);
+    far.data().access_tokens.clear();
+    let left = tokio::time::timeout(Duration::from_millis(200), call_tool(&server)).await;
+    assert!(left.is_err());
+    let server = server.restart().await;
+    let owner = owner.at(server.address());
+    until(&owner, "connected").await;
+    assert_eq!(far.data().refreshes, 1);
+    assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
+    call_tool(&server).await.unwrap();
 }
