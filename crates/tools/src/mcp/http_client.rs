@@ -2,8 +2,9 @@
 //! whose answer is too large: the MCP library ends the stream without the reason, or reports that the request could not
 //! be sent.
 
+mod token;
+
 use super::bearer::Bearer;
-use super::oauth::Token;
 use super::oversized::too_large;
 use crate::secrets::{Redactor, Request, RequestSecrets};
 use arc_swap::ArcSwap;
@@ -17,7 +18,7 @@ use rmcp::model::{
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
@@ -27,9 +28,6 @@ use url::Url;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Failure = StreamableHttpError<reqwest::Error>;
-
-/// How many access tokens are removed from answers: an answer may come after the next refresh.
-const KEPT_TOKENS: usize = 3;
 
 /// A client that limits the size of answers.
 #[derive(Clone)]
@@ -101,65 +99,6 @@ impl HttpClient {
     pub(super) async fn check(&self, url: &Url) -> Result<(), String> {
         let prepared = self.prepare(url.as_str(), Headers::new());
         prepared.await.map(drop)
-    }
-
-    /// Sends a request with its fixed token, or with the one from OAuth. If the server refuses the latter, gets a new one
-    /// and sends the request once more. The outer error is the reason why there is no token, for people and models.
-    async fn with_token<T, F>(
-        &self,
-        fixed: Option<String>,
-        send: impl Fn(Option<String>) -> F,
-    ) -> Result<Result<T, Failure>, String>
-    where
-        F: Future<Output = Result<T, Failure>>,
-    {
-        if fixed.is_some() {
-            return Ok(send(fixed).await);
-        }
-        let bearer = &self.bearer;
-        let token = bearer.token(None).await?;
-        let sent = send(self.exposed(token.as_ref())).await;
-        let Some(old) = token else {
-            return if is_unauthorized(&sent) {
-                Err(bearer.refused(None).await)
-            } else {
-                Ok(sent)
-            };
-        };
-        if !is_unauthorized(&sent) {
-            bearer.accepted(&old).await;
-            return Ok(sent);
-        }
-        let Some(new) = bearer.token(Some(&old)).await? else {
-            return Err(bearer.refused(None).await);
-        };
-        let sent = send(self.exposed(Some(&new))).await;
-        if is_unauthorized(&sent) {
-            return Err(bearer.refused(Some(&new)).await);
-        }
-        Ok(sent)
-    }
-
-    /// The token's text. A server may return it, so it is removed from the answers.
-    fn exposed(&self, token: Option<&Token>) -> Option<String> {
-        let access = &token?.access;
-        self.tokens.rcu(|sent| {
-            let others = sent
-                .iter()
-                .filter(|(_, it)| it.expose_secret() != access.expose_secret());
-            let last = ("token".to_owned(), access.clone());
-            std::iter::once(last)
-                .chain(others.cloned())
-                .take(KEPT_TOKENS)
-                .collect::<Vec<_>>()
-        });
-        Some(access.expose_secret().to_owned())
-    }
-
-    /// Removes everything secret that was sent.
-    fn redactor(&self) -> Redactor {
-        let tokens = Redactor::new(&self.tokens.load());
-        self.sent.load().and(&tokens)
     }
 
     /// The error without secrets.
@@ -363,21 +302,6 @@ fn clean_data(data: String, redactor: &Redactor) -> String {
 /// The library does not export the type of this error.
 fn is_too_large(error: &SseError) -> bool {
     matches!(error, SseError::Body(cause) if cause.to_string().contains("exceeded the maximum size"))
-}
-
-/// Whether the server answered 401.
-fn is_unauthorized<T>(sent: &Result<T, Failure>) -> bool {
-    match sent {
-        Err(StreamableHttpError::AuthRequired(_)) => true,
-        Err(StreamableHttpError::Client(error)) => {
-            error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
-        }
-        Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
-            // The library does not return the status of an answer to a call.
-            text.starts_with("HTTP 401")
-        }
-        _ => false,
-    }
 }
 
 fn refused(reason: String) -> Failure {

@@ -4,7 +4,7 @@ use super::NameParams;
 use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_auth::Subject;
 use gatehouse_config::McpServer as Configured;
-use gatehouse_domain::{ErrorCode, Problem, Scope};
+use gatehouse_domain::{ErrorCode, Problem, Scope, visible};
 use gatehouse_services::Services;
 use gatehouse_services::to_problem;
 use gatehouse_tools::{Authorization, GivenClient, McpStatus};
@@ -130,7 +130,10 @@ pub(super) fn auth_of(
     Some(McpAuth {
         kind: "oauth",
         state,
-        issuer: stored.and_then(|stored| stored.issuer.clone()),
+        issuer: stored.and_then(|stored| {
+            let issuer = visible::line(stored.issuer.as_ref()?).text;
+            Some(issuer.into_owned())
+        }),
         client_id: stored.and_then(|stored| stored.client_id.clone()),
         expires_at: stored.and_then(|stored| Some(stored.expires_at?.to_string())),
         error: stored.and_then(|stored| stored.error.clone()),

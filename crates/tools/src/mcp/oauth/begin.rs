@@ -162,7 +162,8 @@ async fn register(
     scope: Option<&str>,
 ) -> Result<Client, OAuthError> {
     let Some(endpoint) = &metadata.registration_endpoint else {
-        return Err(OAuthError::NoClient(metadata.issuer.clone()));
+        let issuer = metadata.authorization_endpoint.origin();
+        return Err(OAuthError::NoClient(issuer.ascii_serialization()));
     };
     http::check(endpoint)?;
     let methods = metadata.token_endpoint_auth_methods_supported.as_deref();

@@ -4,6 +4,7 @@
 use super::challenge::{Challenge, bearer};
 use super::error::OAuthError;
 use super::http::{Http, check};
+use gatehouse_outbound::AddressSource;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
@@ -149,6 +150,9 @@ async fn metadata(http: &Http, issuer: &str) -> Result<Metadata, OAuthError> {
         return Err(OAuthError::NoPkce);
     }
     check(&found.authorization_endpoint)?;
+    // The browser opens it, but what must not be called must not be opened either.
+    http.outbound
+        .check_url(AddressSource::Owner, &found.authorization_endpoint)?;
     check(&found.token_endpoint)?;
     Ok(found)
 }

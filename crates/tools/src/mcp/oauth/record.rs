@@ -133,7 +133,7 @@ impl OAuth {
         self.save_with(record, ends_claim, None).await
     }
 
-    /// Like [`OAuth::save`], with a row in the audit log.
+    /// Like [`OAuth::save`], with a row in the audit log, and other nodes are notified.
     pub(super) async fn save_with(
         &self,
         record: &Record,
@@ -159,10 +159,8 @@ impl OAuth {
                     row.encrypted = formed.encrypted;
                 }
                 let saved = conn.update_mcp_authorization(&row, ends_claim).await?;
-                if saved {
-                    if let Some((actor, kind)) = note {
-                        oauth.note(conn, &actor, kind, &row.server).await?;
-                    }
+                if let (true, Some((actor, kind))) = (saved, note) {
+                    oauth.note(conn, &actor, kind, &row.server).await?;
                     // Other nodes connect with the new tokens.
                     conn.insert_change("settings", now).await?;
                 }

@@ -1,13 +1,12 @@
 //! MCP servers that are connected with an account (OAuth).
 
 mod double;
+mod refresh;
 
 use crate::steps::{light_owner, new_session, stopped_clock};
-use axum::http::StatusCode;
 use double::{Client, Double};
 use gatehouse_agents::{Audience, ToolContext, ToolError};
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -227,49 +226,6 @@ async fn a_denial_and_another_issuer_are_shown_and_give_no_tokens() {
 }
 
 #[tokio::test]
-async fn only_invalid_grant_ends_an_authorization() {
-    let (far, url) = Double::start().await;
-    let (_server, owner) = light_owner(Options::default()).await;
-    add(&owner, &url).await;
-    connect(&owner).await;
-    // A server in trouble, and one that does not accept the client for a while.
-    let tokens = far.data().refresh_tokens.clone();
-    let clients = std::mem::take(&mut far.data().clients);
-    far.data().access_tokens.clear();
-    test(&owner).await;
-    let auth = shown(&owner).await["auth"].clone();
-    assert_eq!(auth["state"], "failed", "{auth}");
-    assert!(
-        auth["error"].as_str().unwrap().contains("invalid_client"),
-        "{auth}"
-    );
-    far.data().clients = clients;
-    assert_eq!(far.data().refresh_tokens, tokens);
-    assert_eq!(test(&owner).await["state"], "connected");
-    assert_eq!(shown(&owner).await["auth"]["state"], "connected");
-    // The server rotated the token, and its answer was lost.
-    far.data().broken.push(StatusCode::BAD_GATEWAY);
-    far.data().access_tokens.clear();
-    test(&owner).await;
-    let auth = shown(&owner).await["auth"].clone();
-    assert_eq!(auth["state"], "failed", "{auth}");
-    assert!(auth["error"].as_str().unwrap().contains("502"), "{auth}");
-    test(&owner).await;
-    let auth = shown(&owner).await["auth"].clone();
-    assert_eq!(auth["state"], "needed", "{auth}");
-    assert!(
-        auth["error"]
-            .as_str()
-            .unwrap()
-            .contains("no longer accepts"),
-        "{auth}"
-    );
-    connect(&owner).await;
-    // The same client is used again.
-    assert_eq!(far.data().clients.len(), 1);
-}
-
-#[tokio::test]
 async fn a_client_that_a_person_registered_can_be_replaced() {
     let (far, url) = Double::start().await;
     far.data().offers_registration = false;
@@ -304,21 +260,6 @@ async fn a_client_that_a_person_registered_can_be_replaced() {
 }
 
 #[tokio::test]
-async fn another_url_drops_the_authorization() {
-    let (_far, url) = Double::start().await;
-    let (_server, owner) = light_owner(Options::default()).await;
-    add(&owner, &url).await;
-    connect(&owner).await;
-    let other = url.replace("/mcp", "/other");
-    let update = async |url: &str| {
-        let params = json!({ "name": "far", "url": url });
-        owner.rpc("mcp.update", params).await.unwrap()
-    };
-    assert_eq!(update(&other).await["auth"]["state"], "needed");
-    assert_eq!(update(&url).await["auth"]["state"], "needed");
-}
-
-#[tokio::test]
 async fn a_server_without_pkce_is_refused() {
     let (far, url) = Double::start().await;
     let (_server, owner) = light_owner(Options::default()).await;
@@ -344,57 +285,4 @@ async fn an_api_key_cannot_begin_and_a_server_that_revokes_nothing_is_only_forgo
     assert!(shown(&owner).await["auth"].get("expires_at").is_none());
     let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
     assert_eq!(gone, Ok(json!({ "revoked": false })));
-}
-
-/// One of the nodes refreshes; the other one waits for it.
-#[tokio::test]
-async fn two_nodes_refresh_once() {
-    let Some(database) = postgres().await else {
-        return;
-    };
-    let there = database.for_another_node();
-    let clock = stopped_clock();
-    let (far, url) = Double::start().await;
-    let options = Options::default().database(database).clock(clock.clone());
-    let (_one, owner) = light_owner(options).await;
-    add(&owner, &url).await;
-    let two = TestServer::start(Options::default().database(there).clock(clock.clone())).await;
-    let there = owner.clone().at(two.address());
-    connect(&owner).await;
-    until(&there, "connected").await;
-    far.data().token_delay = Duration::from_millis(500);
-    for _ in 0..3 {
-        let before = far.data().refreshes;
-        clock.advance(Duration::from_secs(3600));
-        far.data().access_tokens.clear();
-        let (here, there) = tokio::join!(test(&owner), test(&there));
-        assert_eq!(
-            (&here["state"], &there["state"]),
-            (&json!("connected"), &json!("connected"))
-        );
-        assert_eq!(far.data().refreshes, before + 1);
-    }
-    assert!(far.data().refused.is_empty());
-    for owner in [&owner, &there] {
-        assert_eq!(shown(owner).await["auth"]["state"], "connected");
-    }
-}
-
-/// The new refresh token is stored although nobody waits for it any more.
-#[tokio::test]
-async fn a_refresh_whose_caller_went_away_or_whose_gateway_stopped_is_completed() {
-    let (far, url) = Double::start().await;
-    let (server, owner) = light_owner(Options::default()).await;
-    add(&owner, &url).await;
-    connect(&owner).await;
-    far.data().token_delay = Duration::from_millis(500);
-    far.data().access_tokens.clear();
-    let left = tokio::time::timeout(Duration::from_millis(200), call_tool(&server)).await;
-    assert!(left.is_err());
-    let server = server.restart().await;
-    let owner = owner.at(server.address());
-    until(&owner, "connected").await;
-    assert_eq!(far.data().refreshes, 1);
-    assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
-    call_tool(&server).await.unwrap();
 }
