@@ -1,5 +1,5 @@
 //! Finds the authorization server of an MCP server (MCP 2025-06-18, "Authorization Server Discovery"): the metadata of
-//! the protected resource (RFC 9728), then those of the authorization server (RFC 8414, OpenID Connect Discovery 1.0).
+//! the protected resource (RFC 9728), then those of the authorization server (RFC 8414, OIDC Discovery 1.0).
 
 use super::challenge::{Challenge, bearer};
 use super::error::OAuthError;

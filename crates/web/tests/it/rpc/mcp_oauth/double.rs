@@ -124,6 +124,7 @@ impl Data {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers pass a literal")]
 fn json_text(value: Value) -> impl IntoResponse {
     (
         [(header::CONTENT_TYPE, "application/json")],
