@@ -36,7 +36,7 @@ test('a server is connected with an account and disconnected', async ({ home, pa
 
   await account.getByRole('button', { name: 'Disconnect' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-  await expect(page.getByText('far disconnected. The server revoked the tokens.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('far disconnected. The server revoked the tokens.')).toBeVisible();
   expect(server.revoked).toHaveLength(1);
   await expect(account.getByText('Account needed')).toBeVisible();
 });

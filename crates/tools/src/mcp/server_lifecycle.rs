@@ -62,9 +62,14 @@ impl Server {
     /// Runs the server until `stop`.
     pub(super) async fn run(self, stop: CancellationToken) {
         let mut failures = 0;
+        let mut needs_person = false;
         loop {
             let began = Instant::now();
-            self.dependencies.board.set(self.status());
+            // The page offers to connect an account also during the next attempt.
+            self.dependencies.board.set(McpStatus {
+                is_unauthorized: needs_person,
+                ..self.status()
+            });
             let end = Box::pin(self.session(&stop)).await;
             // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
@@ -81,7 +86,7 @@ impl Server {
                 McpState::Failed
             };
             tracing::warn!(server = %self.name, %error, "an MCP server is unavailable");
-            let needs_person = matches!(error, ServerError::Connect(ConnectError::Unauthorized));
+            needs_person = matches!(error, ServerError::Connect(ConnectError::Unauthorized));
             let mut refresh = self.dependencies.refresh.subscribe();
             self.dependencies.board.set(McpStatus {
                 state,
