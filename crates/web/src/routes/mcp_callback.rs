@@ -35,6 +35,9 @@ pub(super) async fn get(
     let (Ok(Path(server)), Ok(Query(callback)), Method::GET) = (server, callback, method) else {
         return Err(to_problem(OAuthError::NoFlow).into());
     };
+    if callback.state.is_none() {
+        return Err(to_problem(OAuthError::NoFlow).into());
+    }
     let context = &requester.context;
     let Ok(Subject::Session(session)) = context.identity().map(|identity| &identity.subject) else {
         if is_second(&uri) {
