@@ -2,26 +2,21 @@ import { fileURLToPath } from 'node:url';
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { firstPages } from './scripts/first-pages.mjs';
 import { fonts } from './scripts/fonts.mjs';
 import { marks } from './scripts/marks.mjs';
 
-/** Code that every view needs, in one chunk beside the entry. */
+/** Code that every view needs, and the components of the login, in one chunk beside the entry. */
 const CORE = new RegExp(
   [
     'node_modules/(svelte|clsx|esm-env)/',
-    'rolldown/runtime',
     'vite/preload-helper',
-    '/src/client/(failure|hooks|http|module)\\.',
-    '/src/state/(facts|language|place|session|theme)\\.',
-    '/paraglide/(runtime|messages/(client_|shell_(skip|starting|unreachable)))',
-  ].join('|'),
-);
-const GATE = new RegExp(
-  [
+    '/src/design/(base|fonts|tokens)\\.css',
+    '/src/client/(failure|hooks|http|module|wording)\\.',
+    '/src/state/(facts|language|passkey|place|session|theme|waiting)\\.',
     '/src/parts/(Button|Check|DocumentTitle|Field|Notice|SecretField|TextField)\\.svelte',
-    '/src/shell/(Outside|PasskeyObstacle)\\.svelte',
-    '/src/state/(passkey|waiting)\\.',
-    '/paraglide/messages/(login|parts|passkey)_',
+    '/src/shell/(Outside|PasskeyObstacle|Starting|Unreachable)\\.svelte',
+    '/paraglide/(runtime|registry|messages/(client_|login_|parts_|passkey_|shell_(skip|starting|unreachable)))',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
 );
@@ -36,17 +31,21 @@ const SETUP = new RegExp(
 /** Modules that several settings sections share. */
 const SETTINGS =
   /\/src\/pages\/(settings\/(Group|Switch|setting)|vault\/(RecoveryKeyDialog|VaultParts|environment\/(StoredHow|WhereSecretsGo)))\./;
-const FRAME = new RegExp(
-  [
-    '/src/(parts|design)/',
-    '/src/shell/(?!Starting|Unreachable|routes|Overlay|Palette|palette)',
-    '/src/client/(keys|pages|rpc|socket|generated)',
-    '/src/state/(?!facts|language|place|session|theme)',
-    '/src/pages/deliveries/(status|subject|StatusBadge)\\.',
-    'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide/svelte/dist/icons)',
-    '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
-  ].join('|'),
-);
+/** The chart of the overview, the deliveries and a webhook. */
+const TIMELINE =
+  /\/src\/pages\/deliveries\/(Timeline|TimelineTable|timeline|latency)\.\w+$|\/paraglide\/messages\/deliveries_timeline/;
+/** Styles of the frame's components go with it: each file is a request. */
+const STYLES = /\/src\/shell\/(?!Overlay|Palette)\w+\.svelte\?.*type=style/;
+/** What most pages after the first ones share. */
+const SHARED =
+  /\/src\/(parts|design|shell|client)\/|node_modules\/(diff|@lucide\/svelte\/dist\/icons)\/|\/paraglide\/messages\//;
+
+const first = firstPages([
+  '/src/shell/Inside.svelte',
+  '/src/pages/overview/Overview.svelte',
+  '/src/pages/chat/Chat.svelte',
+  '/src/pages/deliveries/Deliveries.svelte',
+]);
 
 export default defineConfig({
   plugins: [
@@ -62,6 +61,7 @@ export default defineConfig({
     svelte(),
     fonts(),
     marks(),
+    first,
   ],
   resolve: { alias: { $: fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
@@ -81,13 +81,14 @@ export default defineConfig({
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
-            { name: 'core', test: CORE, priority: 3 },
-            { name: 'gate', test: GATE, priority: 2 },
-            { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
-            { name: 'settings', test: SETTINGS, priority: 2, minShareCount: 2 },
-            { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
-            { name: 'marks', test: /\/src\/design\/marks\/|node_modules\/simple-icons\//, priority: 2 },
-            { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
+            { name: 'core', test: CORE, priority: 5 },
+            { name: 'setup', test: SETUP, priority: 4, minShareCount: 2 },
+            { name: 'settings', test: SETTINGS, priority: 4, minShareCount: 2 },
+            { name: 'marks', test: /\/src\/design\/marks\/[^?]+$|node_modules\/simple-icons\//, priority: 3 },
+            { name: 'timeline', test: TIMELINE, priority: 3, minShareCount: 2 },
+            { name: 'frame', test: (id: string) => first.shares(id) || STYLES.test(id), priority: 2 },
+            { name: 'voice', test: /\/src\/voice\/|\/paraglide\/messages\/voice_/, priority: 1, minShareCount: 2 },
+            { name: 'shared', test: SHARED, minShareCount: 2 },
           ],
         },
       },

@@ -116,6 +116,43 @@ test.describe('with the permission', () => {
     await locks(other, 'gatehouse.alerts', 0);
   });
 
+  test('the window that asked notifies of the answer, or that there is none', async ({ home: _, page, context, model, complaints }) => {
+    complaints.allow(INCOGNITO);
+    await count(context);
+    await page.goto('/settings/notifications');
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await page.getByRole('switch', { name: 'Notify me in this browser' }).click();
+    await locks(page, 'gatehouse.alerts', 1);
+    const other = await context.newPage();
+    await other.goto('/deliveries');
+    await isLive(other);
+    await away(other);
+    await page.goto('/chat');
+    await isLive(page);
+
+    const ask = async (said: Parameters<typeof model.next>[0]) => {
+      model.next({ ...said, hold: true });
+      await page.getByRole('textbox', { name: 'Message' }).fill('How many gates?');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+    };
+    await ask({ text: ['One ', 'gate.'] });
+    model.go();
+    await expect(page.getByText('One gate.', { exact: true })).toBeVisible();
+    await ask({ text: ['Two ', 'gates.'] });
+    await away(page);
+    await locks(page, 'gatehouse.in-view', 0);
+    model.go();
+    await expect.poll(() => shownBy(page)).toEqual(['The agent answered']);
+    await back(page);
+    await ask({ text: ['No', ' more'], cut: true });
+    await away(page);
+    await locks(page, 'gatehouse.in-view', 0);
+    model.go();
+    await expect.poll(() => shownBy(page)).toEqual(['The agent answered', 'The agent could not answer']);
+    expect(await shownBy(other)).toEqual([]);
+  });
+
   test('the banner of an approval offers notifications', async ({ home, page, model, complaints }) => {
     complaints.allow(INCOGNITO);
     await page.goto('/deliveries');

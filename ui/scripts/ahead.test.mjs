@@ -21,9 +21,12 @@ const MANIFEST = {
   'src/pages/settings/Settings.svelte': { file: 'assets/Settings.js' },
 };
 
-test('each file is named once, what the document names is not, what comes later is not', () => {
+test('each file is named once, those of the document first, what comes later is not', () => {
   const headers = ahead(MANIFEST);
   expect(headers.chat.split(', ')).toEqual([
+    '</assets/index.css>; rel=preload; as=style; crossorigin',
+    '</assets/core.js>; rel=modulepreload',
+    '</assets/index.js>; rel=modulepreload',
     '</assets/frame.js>; rel=modulepreload',
     '</assets/frame.css>; rel=preload; as=style; crossorigin',
     '</assets/Inside.js>; rel=modulepreload',

@@ -6,13 +6,18 @@ import './design/base.css';
 import './state/language';
 import './state/theme.svelte';
 import Root from './Root.svelte';
-import { forgetFailedStyles } from './client/module';
+import { moduleOrNull, watchStyles } from './client/module';
+import { facts } from './state/facts.svelte';
 import { begin, likelyInside } from './state/session.svelte';
 import { find, movedTo } from './shell/routes';
 
-// A user who was logged in last time probably still is, so the app loads while the gateway answers.
+// Loads the view that the user probably needs while the gateway answers. A user who was logged in last time probably
+// still is.
 function load(): Promise<unknown> {
-  if (!likelyInside()) return Promise.resolve();
+  if (!likelyInside()) {
+    if (!facts.setup_required && !facts.auth_disabled) void moduleOrNull(() => import('./pages/login/Login.svelte'));
+    return Promise.resolve();
+  }
   const { pathname } = location;
   const page = find(movedTo(pathname) ?? pathname).load;
   // A failure here recurs where the module is needed, and is reported there.
@@ -33,7 +38,7 @@ function typeface(): Promise<unknown> {
   return Promise.race([document.fonts.load('1em "Gatehouse Sans"'), late]).catch(() => undefined);
 }
 
-forgetFailedStyles();
+watchStyles();
 void Promise.all([load(), typeface()]).then(show);
 void begin();
 

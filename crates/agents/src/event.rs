@@ -128,6 +128,18 @@ pub struct Done {
     /// Why the turn failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// For notifications. Not sent to sockets. Absent if the process of the turn has ended.
+    #[serde(skip)]
+    pub answered: Option<Answered>,
+}
+
+/// The end of a turn, for a notification of the client that asked.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The caller that sent the text: the name of its [`gatehouse_domain::Actor`].
+    pub caller: String,
+    /// The beginning of the answer.
+    pub text: String,
 }
 
 /// A part of a spoken answer. Parts follow each other without gaps in the text.
@@ -304,6 +316,7 @@ mod tests {
             usage: Usage::default(),
             stop: Stop::Error,
             error: Some(Failure(problem)),
+            answered: None,
         }));
         assert_eq!(
             params(&done),

@@ -59,7 +59,8 @@ pub use budgets::{
 };
 pub use error::AgentsError;
 pub use event::{
-    AgentEvent, Approval, AudioPart, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
+    AgentEvent, Answered, Approval, AudioPart, Delta, Done, Failure, Resolved, Shown, ToolProgress,
+    ToolState,
 };
 pub use gatehouse_models::{ReasoningEffort, Usage};
 pub use handle::{Agents, AgentsParts, AgentsSettings};

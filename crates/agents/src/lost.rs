@@ -130,6 +130,7 @@ impl Inner {
                 usage: Usage::default(),
                 stop: Stop::Interrupted,
                 error: None,
+                answered: None,
             })));
         }
     }

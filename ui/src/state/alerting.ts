@@ -1,9 +1,11 @@
 // Shows notifications of the browser while no window of the app is in view. Of several windows, one shows them. If the
 // browser gets them from its push service, the service worker shows them instead.
+import { rpc, type EventParams } from '../client/rpc';
 import { socket } from '../client/socket';
 import { m } from '../paraglide/messages.js';
 import { go } from './place.svelte';
 import { alerts } from './alerts.svelte';
+import { awaited } from './awaited';
 import { ownPush } from './own-push';
 
 /** The window that holds this lock shows the notifications. */
@@ -42,7 +44,11 @@ export function startAlerting(): () => void {
   for (const name of ['focus', 'blur']) addEventListener(name, look, { signal });
 
   async function show(tag: string, title: string, body: string, url: string) {
-    if (!leads || (alerts.pushed !== 'unavailable' && ownPush() !== null)) return;
+    if (leads) await notify(tag, title, body, url);
+  }
+
+  async function notify(tag: string, title: string, body: string, url: string) {
+    if (alerts.pushed !== 'unavailable' && ownPush() !== null) return;
     const { held = [] } = await navigator.locks.query();
     if (held.some(({ name }) => name === IN_VIEW)) return;
     const options = { body: body.slice(0, MAX_TEXT), tag, icon: '/icons/icon-192.png', data: { url } };
@@ -54,6 +60,13 @@ export function startAlerting(): () => void {
       focus();
       go(url);
     };
+  }
+
+  async function answered({ session, error }: EventParams<'chat.done'>) {
+    const title = error ? m.alerts_no_answer() : m.alerts_answer();
+    const { messages } = await rpc('chat.history', { session, limit: 1 });
+    const body = error?.message ?? messages.at(-1)?.content ?? '';
+    await notify(`answer ${session}`, title, body, `/chat/${session}`);
   }
 
   async function hide(tag: string) {
@@ -78,6 +91,10 @@ export function startAlerting(): () => void {
       if (status !== 'failed') return;
       const text = [summary ?? event_type, error].filter((part) => part != null).join('\n');
       inTurn(() => show('delivery', m.alerts_failed(), text, `/deliveries/${id}`));
+    }),
+    // The window that asked notifies.
+    socket.on('chat.done', (done) => {
+      if (awaited.delete(done.turn_id) && done.stop !== 'aborted') inTurn(() => answered(done));
     }),
     socket.on('channel.message', ({ source, text }) =>
       inTurn(() => show('inbox', m.alerts_inbox({ source }), text, '/inbox')),

@@ -1,4 +1,6 @@
 // Whether this browser notifies the user while no window of the app is in view.
+import { offline } from '../client/failure';
+import { moduleOrNull } from '../client/module';
 import type { Pushed } from './push';
 
 /** `blocked`: the user refused the permission. */
@@ -23,8 +25,9 @@ export async function turnAlertsOn(): Promise<void> {
 /** Throws a `Failure` if the gateway did not end the subscription. */
 export async function turnAlertsOff(): Promise<void> {
   forgetAlerts();
-  const { stopPush } = await import('./push');
-  await stopPush();
+  const loaded = await moduleOrNull(() => import('./push'));
+  if (!loaded) throw offline();
+  await loaded.stopPush();
 }
 
 /** Without a message to the gateway. */

@@ -81,6 +81,8 @@ async function keepTitles(): Promise<void> {
     closed: m.alerts_closed(),
     failed: m.alerts_failed(),
     inbox: m.alerts_inbox({ source: NAME }),
+    answer: m.alerts_answer(),
+    no_answer: m.alerts_no_answer(),
   };
   await (await caches.open(TITLES)).put('/titles.json', Response.json(titles));
 }

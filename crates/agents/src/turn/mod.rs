@@ -17,7 +17,7 @@ mod summarise;
 
 use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::{Conversation, Summary};
-use crate::event::{AgentEvent, Done, Failure};
+use crate::event::{AgentEvent, Answered, Done, Failure};
 use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Role, ToolCallRecord};
 use crate::origin::MessageOrigin;
@@ -184,6 +184,9 @@ fn count(outcome: &'static str, duration_ms: u64) {
     metrics::histogram!("agent_turn_duration_seconds").record(duration_ms as f64 / 1000.0);
 }
 
+/// How much of an answer a notification can show.
+const ANSWER_CHARS: usize = 200;
+
 impl Running<'_> {
     fn begin_span(&self) -> ActiveSpan {
         let turn = &self.turn;
@@ -232,6 +235,10 @@ impl Running<'_> {
             usage: self.usage,
             stop: self.stop,
             error: self.error.clone().map(Failure),
+            answered: Some(Answered {
+                caller: self.turn.actor.name.clone(),
+                text: self.text.chars().take(ANSWER_CHARS).collect(),
+            }),
         })));
         let Some(report) = report else { return };
         let ended = TurnReport {

@@ -1,7 +1,7 @@
 //! What a notification contains: the same as one that the open page shows. Pure. The service worker (`ui/public/sw.js`)
 //! reads it and has the words.
 
-use gatehouse_agents::Approval;
+use gatehouse_agents::{Approval, Done, Stop};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{DeliveryStatus, PushSubscriptionId, Scope, Timestamp};
@@ -31,6 +31,8 @@ pub(super) struct Notice {
     pub(super) is_urgent: bool,
     /// What a device needs to receive it: a scope, and a method that returns the same.
     pub(super) needs: (Scope, &'static str),
+    /// The only credential that receives it, if it is not for all.
+    pub(super) only: Option<String>,
     pub(super) text: Text,
     /// Of an approval: asking fills it, and closing reads it.
     shown_by: ShownBy,
@@ -63,24 +65,29 @@ enum Kind {
     Closed,
     Failed,
     Inbox,
+    Answer,
+    /// The turn of a question failed.
+    NoAnswer,
 }
 
 fn cut(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
-fn approval_topic(id: &ApprovalId) -> String {
-    let id = id.as_str();
-    id.strip_prefix("apr_").unwrap_or(id).to_owned()
+/// The topic of an approval or a session: its id without the prefix.
+fn topic_of(id: &str) -> String {
+    let without = id.split_once('_').map(|(_, rest)| rest);
+    without.unwrap_or(id).to_owned()
 }
 
 impl Notice {
     pub(super) fn asked(asked: &Approval, shown_by: ShownBy) -> Self {
         Self {
-            topic: approval_topic(&asked.id),
+            topic: topic_of(asked.id.as_str()),
             until: asked.expires_at,
             is_urgent: true,
             needs: (Scope::Approvals, "approval.list"),
+            only: None,
             text: Text {
                 kind: Kind::Approval,
                 tag: format!("approval {}", asked.id),
@@ -101,10 +108,11 @@ impl Notice {
         now: Timestamp,
     ) -> Self {
         Self {
-            topic: approval_topic(id),
+            topic: topic_of(id.as_str()),
             until: expires_at.max(now.after(CLOSES_FOR)),
             is_urgent: true,
             needs: (Scope::Approvals, "approval.list"),
+            only: None,
             text: Text {
                 kind: Kind::Closed,
                 tag: format!("approval {id}"),
@@ -133,6 +141,7 @@ impl Notice {
             until: now.after(KEPT),
             is_urgent: false,
             needs: (Scope::Read, "webhooks.deliveries"),
+            only: None,
             text: Text {
                 kind: Kind::Failed,
                 tag: "delivery".to_owned(),
@@ -151,6 +160,7 @@ impl Notice {
             until: now.after(KEPT),
             is_urgent: false,
             needs: (Scope::Read, "inbox.list"),
+            only: None,
             text: Text {
                 kind: Kind::Inbox,
                 tag: "inbox".to_owned(),
@@ -161,6 +171,41 @@ impl Notice {
             },
             shown_by: ShownBy::default(),
         }
+    }
+
+    /// For the client that asked, unless somebody stopped the turn.
+    pub(super) fn of_answer(done: &Done, now: Timestamp) -> Option<Self> {
+        let answered = done.answered.as_ref()?;
+        let is_browser = ["session ", "device "]
+            .iter()
+            .any(|kind| answered.caller.starts_with(kind));
+        if !is_browser || done.stop == Stop::Aborted {
+            return None;
+        }
+        let failure = done
+            .error
+            .as_ref()
+            .map(|failure| failure.0.message.as_str());
+        Some(Self {
+            topic: topic_of(done.session.as_str()),
+            until: now.after(KEPT),
+            is_urgent: false,
+            needs: (Scope::Read, "chat.history"),
+            only: Some(answered.caller.clone()),
+            text: Text {
+                kind: if failure.is_some() {
+                    Kind::NoAnswer
+                } else {
+                    Kind::Answer
+                },
+                tag: format!("answer {}", done.session),
+                name: None,
+                body: Some(cut(failure.unwrap_or(&answered.text))),
+                url: Some(format!("/chat/{}", done.session)),
+                waiting: None,
+            },
+            shown_by: ShownBy::default(),
+        })
     }
 
     /// Whether the notice only closes a notification.
@@ -200,7 +245,8 @@ impl Notice {
 mod tests {
     use super::*;
     use crate::push::encrypt::MAX_TEXT_BYTES;
-    use gatehouse_domain::id::InboxMessageId;
+    use gatehouse_agents::{Answered, Usage};
+    use gatehouse_domain::id::{InboxMessageId, SessionId, TurnId};
 
     fn message(source: &str, text: &str) -> InboxMessage {
         InboxMessage {
@@ -237,10 +283,36 @@ mod tests {
     }
 
     #[test]
+    fn only_a_browser_is_notified_of_its_answer_and_not_of_a_turn_that_was_stopped() {
+        let done = |caller: &str, stop| Done {
+            session: SessionId::from_text("ses_1"),
+            turn_id: TurnId::from_text("turn_1"),
+            usage: Usage::default(),
+            stop,
+            error: None,
+            answered: Some(Answered {
+                caller: caller.to_owned(),
+                text: "pong".to_owned(),
+            }),
+        };
+        let notice = |caller, stop| {
+            let notice = Notice::of_answer(&done(caller, stop), Timestamp::from_millis(0));
+            notice.map(|notice| notice.only)
+        };
+        for caller in ["session as_1", "device dev_1"] {
+            assert_eq!(notice(caller, Stop::End), Some(Some(caller.to_owned())));
+            assert_eq!(notice(caller, Stop::Aborted), None);
+        }
+        for caller in ["api_key key_1", "system", "cli"] {
+            assert_eq!(notice(caller, Stop::End), None);
+        }
+    }
+
+    #[test]
     fn a_topic_has_at_most_32_characters() {
         let id = "0123456789abcdef0123456789abcdef";
-        let id = ApprovalId::from_text(format!("apr_{id}"));
-        assert_eq!(approval_topic(&id).len(), 32);
+        assert_eq!(topic_of(&format!("apr_{id}")), id);
+        assert_eq!(topic_of(&format!("ses_{id}")), id);
     }
 
     #[test]

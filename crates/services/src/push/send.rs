@@ -2,7 +2,7 @@
 
 use super::encrypt::{self, OneTime};
 use super::notice::{Notice, ShownBy};
-use super::subscriptions::browser_keys;
+use super::subscriptions::{browser_keys, holder_of};
 use super::vapid;
 use crate::Services;
 use crate::retry_after::parse_retry_after;
@@ -82,7 +82,7 @@ enum Sent {
 }
 
 impl Services {
-    /// Sends notices about approvals, failed deliveries and messages until `shutdown`.
+    /// Sends notices about approvals, answers, failed deliveries and messages until `shutdown`.
     pub fn send_pushes(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let (services, sends) = (Arc::clone(self), tasks.clone());
         let mut events = self.agents.subscribe();
@@ -106,6 +106,9 @@ impl Services {
                                 let now = services.clock.now();
                                 Notice::closed(&call.id, expires_at, shown_by, now)
                             })
+                        }
+                        Ok(AgentEvent::Done(done)) => {
+                            Notice::of_answer(&done, services.clock.now())
                         }
                         Ok(_) => None,
                         Err(RecvError::Lagged(_)) => {
@@ -190,7 +193,11 @@ impl Services {
         let (scope, method) = notice.needs;
         let device = live.row.device_id.as_ref();
         let is_allowed = device.is_none_or(|id| self.auth.device_may_receive(id, scope, method));
-        is_allowed && notice.concerns(&live.row.id)
+        let is_for = notice
+            .only
+            .as_ref()
+            .is_none_or(|only| *only == holder_of(&live.row));
+        is_allowed && is_for && notice.concerns(&live.row.id)
     }
 
     /// Sends a notice to a browser, and again while the push service does not take it.

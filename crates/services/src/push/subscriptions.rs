@@ -64,15 +64,20 @@ fn host_of(endpoint: &str) -> String {
     host.unwrap_or_default().to_owned()
 }
 
+/// The name of the credential that subscribed, as the gate names callers.
+pub(super) fn holder_of(row: &PushSubscriptionRow) -> String {
+    match (&row.session_id, &row.device_id) {
+        (Some(session), _) => format!("session {session}"),
+        (None, Some(device)) => format!("device {device}"),
+        (None, None) => String::new(),
+    }
+}
+
 impl From<LivePushSubscription> for PushSubscription {
     fn from(live: LivePushSubscription) -> Self {
         let row = live.row;
         Self {
-            credential: match (&row.session_id, &row.device_id) {
-                (Some(session), _) => format!("session {session}"),
-                (None, Some(device)) => format!("device {device}"),
-                (None, None) => String::new(),
-            },
+            credential: holder_of(&row),
             push_service: host_of(&row.endpoint),
             id: row.id,
             user_agent: live.user_agent,

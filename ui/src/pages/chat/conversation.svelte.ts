@@ -2,6 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
+import { awaited } from '../../state/awaited';
 import type { Attached, Attachment } from './attached.svelte';
 import { draftOf, keepDraft } from './drafts';
 import { LiveTurn } from './liveTurn.svelte';
@@ -173,6 +174,7 @@ export class Conversation {
       this.id = sent.session;
       if (pending.replaces) this.#remove(pending.replaces, sent.turn_id);
       pending.turn = sent.turn_id;
+      awaited.add(sent.turn_id);
       if (!this.live.has(sent.turn_id)) this.live.set(sent.turn_id, new LiveTurn());
       this.#settle();
     } catch (error) {

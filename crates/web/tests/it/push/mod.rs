@@ -131,6 +131,51 @@ async fn a_failed_delivery_and_a_message_reach_the_browser() {
 }
 
 #[tokio::test]
+async fn an_answer_reaches_the_browser_that_asked() {
+    let (server, owner) = with_model_and(&[ALLOW_PRIVATE]).await;
+    let (service, mut pushed) = PushService::start().await;
+    let (other_service, mut pushed_to_other) = PushService::start().await;
+    let own = credential(&owner).await;
+    service.subscribe(&server, &owner, &own).await;
+    let other = new_session(&server).await;
+    let others = credential(&other).await;
+    other_service.subscribe(&server, &other, &others).await;
+
+    let ask = json!({ "text": "hello" });
+    let sent = owner.rpc("chat.send", ask).await.unwrap();
+    let session = sent["session"].as_str().unwrap();
+    let told = next(&mut pushed).await;
+    assert_eq!(
+        told.text,
+        json!({
+            "kind": "answer",
+            "tag": format!("answer {session}"),
+            "body": "pong",
+            "url": format!("/chat/{session}"),
+        })
+    );
+    assert_eq!(told.urgency, "normal");
+
+    // The other browser gets only what concerns all.
+    message(&server, &owner, "for all").await;
+    next_is(&mut pushed_to_other, "for all").await;
+}
+
+#[tokio::test]
+async fn a_question_that_fails_is_announced_with_the_reason() {
+    let (server, owner) = light_owner(options()).await;
+    let (service, mut pushed) = PushService::start().await;
+    service.subscribe(&server, &owner, "session as_owner").await;
+    // No model is configured.
+    let ask = json!({ "text": "hello" });
+    owner.rpc("chat.send", ask).await.unwrap();
+    let told = next(&mut pushed).await;
+    assert_eq!(told.text["kind"], "no_answer");
+    let body = told.text["body"].as_str().unwrap();
+    assert!(body.contains("model"), "{body}");
+}
+
+#[tokio::test]
 async fn of_many_messages_the_first_and_the_last_are_sent() {
     let (server, owner) = light_owner(options()).await;
     let (service, mut pushed) = PushService::start().await;
@@ -192,7 +237,9 @@ async fn an_answer_goes_only_to_browsers_that_took_the_question() {
     service.subscribe(&server, &owner, &own).await;
     second.subscribe(&server, &owner, &own).await;
     let asked = json!({ "text": "calculate 1+1" });
-    owner.rpc("chat.send", asked).await.unwrap();
+    // The answer of the turn goes to another browser.
+    let other = new_session(&server).await;
+    other.rpc("chat.send", asked).await.unwrap();
     assert_eq!(next(&mut pushed).await.text["kind"], "approval");
     let waiting = owner.rpc("approval.list", json!({})).await.unwrap();
     let answer = json!({ "id": waiting["approvals"][0]["id"], "allow": false });
