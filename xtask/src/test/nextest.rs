@@ -1,4 +1,4 @@
-//! Reads nextest's JUnit report: which tests did not pass at their first attempt, and why.
+//! Reads nextest's `JUnit` report: which tests did not pass at their first attempt, and why.
 
 use anyhow::{Context, Result};
 use quick_xml::Reader;
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::report::Trouble;
 
-/// The tests in a JUnit report that did not pass at their first attempt.
+/// The tests in a `JUnit` report that did not pass at their first attempt.
 pub fn troubles(report: &str) -> Result<Vec<Trouble>> {
     let mut reader = Reader::from_str(report);
     let mut found: Vec<Trouble> = Vec::new();

@@ -65,14 +65,14 @@ impl Report {
         self.left_out.push(line);
     }
 
-    fn trouble(&mut self, test: Trouble) {
-        let list = if test.is_flaky {
+    fn trouble(&mut self, found: Trouble) {
+        let list = if found.is_flaky {
             &mut self.flaky
         } else {
             &mut self.failed
         };
-        let mut text = test.name;
-        let lines = test.error.iter().filter(|line| !line.trim().is_empty());
+        let mut text = found.name;
+        let lines = found.error.iter().filter(|line| !line.trim().is_empty());
         for line in lines.take(ERROR_LINES) {
             text.push_str("\n    ");
             text.push_str(line);
