@@ -49,7 +49,7 @@ impl Conn {
     }
 
     /// Saves the row as the next version. Returns `false` if the stored version is not the row's. A claim stays unless
-    /// `ends_claim`.
+    /// `ends_claim`. The first version is the time, so that a row never has a version of a row that was deleted.
     pub async fn update_mcp_authorization(
         &mut self,
         row: &McpAuthorizationRow,
@@ -58,12 +58,17 @@ impl Conn {
         let text = if row.version == 0 {
             "INSERT INTO mcp_authorizations (resource, issuer, client_id, authorized, expires_at, error, value,
                  encrypted, updated_at, server, version)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 + 1) ON CONFLICT DO NOTHING"
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING"
         } else {
             "UPDATE mcp_authorizations SET resource = $1, issuer = $2, client_id = $3, authorized = $4,
                  expires_at = $5, error = $6, value = $7, encrypted = $8, updated_at = $9, version = version + 1,
                  claimed_until = CASE WHEN $12 = 1 THEN NULL ELSE claimed_until END
              WHERE server = $10 AND version = $11"
+        };
+        let version = if row.version == 0 {
+            row.updated_at.as_millis()
+        } else {
+            row.version
         };
         let mut query = query(text)
             .bind(&row.resource)
@@ -76,7 +81,7 @@ impl Conn {
             .bind(i64::from(row.encrypted))
             .bind(row.updated_at.as_millis())
             .bind(&row.server)
-            .bind(row.version);
+            .bind(version);
         if row.version != 0 {
             query = query.bind(i64::from(ends_claim));
         }

@@ -83,3 +83,28 @@ async fn one_claim_is_valid_until_it_expires_or_the_tokens_are_saved() {
         assert!(claim(&store, 3, 19, 30).await);
     }
 }
+
+#[tokio::test]
+async fn a_row_has_no_version_of_a_deleted_row() {
+    for database in databases().await {
+        let store = database.open().await;
+        assert!(save(&store, 0, "old", true).await);
+        assert!(save(&store, 1, "old", true).await);
+        let write = store.write(|conn| {
+            Box::pin(async move {
+                conn.delete_mcp_authorization("far", Some(2)).await?;
+                let later = McpAuthorizationRow {
+                    updated_at: at(1000),
+                    ..row(0, "new")
+                };
+                conn.update_mcp_authorization(&later, true).await
+            })
+        });
+        let saved: Result<bool, StoreError> = write.await;
+        assert!(saved.unwrap());
+        for old in [1, 2] {
+            assert!(!save(&store, old, "old", true).await);
+        }
+        assert_eq!(find(&store).await.unwrap().version, 1000);
+    }
+}
