@@ -250,6 +250,7 @@ async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Pro
     let parts = ["headers", "env", "args", "command", "url"];
     let values = parts.map(|last| (key(&name, last), Value::Null));
     change(&call, values.into()).await?;
+    mcp.disconnect_deleted(&call.actor(), &name).await;
     mcp.forget(&name).await.map_err(to_problem)?;
     Ok(DONE)
 }

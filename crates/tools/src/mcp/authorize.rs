@@ -31,7 +31,8 @@ impl Mcp {
             .await
     }
 
-    /// Completes an authorization and starts the server again.
+    /// Completes an authorization and starts the server again. If the authorization server refused it, the page shows
+    /// why. An error is not shown there.
     pub async fn finish_authorization(
         &self,
         actor: &Actor,
@@ -41,10 +42,10 @@ impl Mcp {
     ) -> Result<(), OAuthError> {
         let url = self.url(name).map_err(|_| OAuthError::NoFlow)?;
         let (oauth, server) = (&self.dependencies.oauth, (name.to_owned(), url));
-        oauth
-            .finish(actor, server, session.to_owned(), callback)
-            .await?;
-        self.start_again(name);
+        let finished = oauth.finish(actor, server, session.to_owned(), callback);
+        if finished.await? {
+            self.start_again(name);
+        }
         Ok(())
     }
 
@@ -56,6 +57,15 @@ impl Mcp {
         let is_revoked = oauth.disconnect(actor, name, &url).await?;
         self.start_again(name);
         Ok(is_revoked)
+    }
+
+    /// Disconnects a server that was deleted from the settings, if possible: its tokens are still valid at the
+    /// authorization server.
+    pub async fn disconnect_deleted(&self, actor: &Actor, name: &str) {
+        let oauth = &self.dependencies.oauth;
+        if let Err(error) = oauth.disconnect_deleted(actor, name).await {
+            tracing::warn!(server = name, %error, "the tokens of a deleted MCP server were not revoked");
+        }
     }
 
     fn url(&self, name: &str) -> Result<Url, OAuthError> {

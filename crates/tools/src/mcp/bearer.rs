@@ -1,8 +1,10 @@
 //! The access token of requests to a server, when it comes from OAuth.
 
+use super::connect::ConnectError;
 use super::oauth::{OAuth, OAuthError, Token};
+use arc_swap::ArcSwapOption;
+use gatehouse_secrets::SecretsError;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use url::Url;
 
 /// The source of the tokens of one server.
@@ -11,7 +13,8 @@ pub(super) struct Bearer {
     oauth: OAuth,
     server: String,
     url: Url,
-    is_unauthorized: Arc<AtomicBool>,
+    /// Why the last request had no token, or was refused.
+    error: Arc<ArcSwapOption<OAuthError>>,
 }
 
 impl Bearer {
@@ -20,22 +23,34 @@ impl Bearer {
             oauth,
             server,
             url,
-            is_unauthorized: Arc::default(),
+            error: Arc::default(),
         }
     }
 
-    /// Whether the server refused a request because it needs an authorization.
-    pub(super) fn unauthorized(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.is_unauthorized)
+    /// Why there is no connection, if that is for lack of an accepted token.
+    pub(super) fn error(&self) -> Option<ConnectError> {
+        let error = self.error.load_full()?;
+        Some(match &*error {
+            OAuthError::Secrets(SecretsError::Sealed) => ConnectError::Sealed,
+            OAuthError::NotAuthorized
+            | OAuthError::InvalidGrant
+            | OAuthError::Expired
+            | OAuthError::TokenRefused => ConnectError::Unauthorized,
+            other => ConnectError::NoToken(other.text().trim_end_matches('.').to_owned()),
+        })
+    }
+
+    /// Keeps the error and returns its text.
+    fn keep(&self, error: OAuthError) -> String {
+        let text = error.text();
+        self.error.store(Some(Arc::new(error)));
+        text
     }
 
     /// The token to send, if there is one; a new one in place of the rejected one. The error is for people and models.
     pub(super) async fn token(&self, rejected: Option<&Token>) -> Result<Option<Token>, String> {
         let token = self.oauth.token(&self.server, &self.url, rejected).await;
-        token.map_err(|error| {
-            self.is_unauthorized.store(true, Ordering::Relaxed);
-            error.text()
-        })
+        token.map_err(|error| self.keep(error))
     }
 
     /// The server accepted the token.
@@ -47,13 +62,12 @@ impl Bearer {
 
     /// The server refused a request with this token, or without one. Returns the reason for people.
     pub(super) async fn refused(&self, token: Option<&Token>) -> String {
-        self.is_unauthorized.store(true, Ordering::Relaxed);
         match token {
             Some(token) => {
                 self.oauth.refused(&self.server, token).await;
-                OAuthError::TokenRefused.text()
+                self.keep(OAuthError::TokenRefused)
             }
-            None => OAuthError::NotAuthorized.text(),
+            None => self.keep(OAuthError::NotAuthorized),
         }
     }
 }

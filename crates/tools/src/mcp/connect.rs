@@ -19,7 +19,6 @@ use rmcp::transport::streamable_http_client::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use tokio::process::Command;
 use url::Url;
 
@@ -52,6 +51,9 @@ pub(super) enum ConnectError {
     Url(#[from] gatehouse_outbound::OutboundError),
     #[error("it requires an authorization; connect it on the page of MCP servers")]
     Unauthorized,
+    /// The stored tokens cannot be read or refreshed now.
+    #[error("there is no access token for it: {0}")]
+    NoToken(String),
     #[error("the MCP handshake failed")]
     Handshake,
 }
@@ -75,13 +77,12 @@ pub(super) async fn connect(
         McpServer::Url { url, headers } => {
             let oauth = server.dependencies.oauth.clone();
             let bearer = Bearer::new(oauth, server.name.clone(), url.clone());
-            let unauthorized = bearer.unauthorized();
-            let transport = call(server, url, headers, bearer).await?;
-            let served = serve_client(listener, transport).await;
-            if served.is_err() && unauthorized.load(Ordering::Relaxed) {
-                return Err(ConnectError::Unauthorized);
+            let transport = call(server, url, headers, bearer.clone()).await?;
+            let connected = serve_client(listener, transport).await;
+            if let (Err(_), Some(error)) = (&connected, bearer.error()) {
+                return Err(error);
             }
-            served
+            connected
         }
     }
     .map_err(|error| {

@@ -110,7 +110,7 @@ impl Server {
     async fn session(&self, stop: &CancellationToken) -> Result<(), ServerError> {
         let listener = Listener::new(self.name.clone());
         let changed = listener.changed();
-        let connecting = timeout(CONNECT_TIME, connect(self, listener));
+        let connecting = timeout(CONNECT_TIME, Box::pin(connect(self, listener)));
         let service = match stop.run_until_cancelled(connecting).await {
             None => return Ok(()),
             Some(connected) => connected.map_err(|_| ServerError::TooSlow)??,

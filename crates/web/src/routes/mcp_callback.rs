@@ -6,13 +6,12 @@
 use crate::app::App;
 use crate::body::Requester;
 use crate::pages::escape_attribute as escape;
-use crate::respond::Refusal;
 use crate::standalone::{END, Forms, head, respond};
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use gatehouse_auth::Subject;
+use gatehouse_auth::{BeforeSetup, Subject};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_services::to_problem;
 use gatehouse_tools::{Callback, OAuthError};
@@ -31,29 +30,48 @@ pub(super) async fn get(
     uri: Uri,
     server: Result<Path<String>, PathRejection>,
     callback: Result<Query<Callback>, QueryRejection>,
-) -> Result<Response, Refusal> {
+) -> Response {
     let (Ok(Path(server)), Ok(Query(callback)), Method::GET) = (server, callback, method) else {
-        return Err(to_problem(OAuthError::NoFlow).into());
+        return refusal(&to_problem(OAuthError::NoFlow));
     };
     if callback.state.is_none() {
-        return Err(to_problem(OAuthError::NoFlow).into());
+        return refusal(&to_problem(OAuthError::NoFlow));
     }
     let context = &requester.context;
-    let Ok(Subject::Session(session)) = context.identity().map(|identity| &identity.subject) else {
+    let session = context.identity().ok();
+    let session = session.and_then(|identity| match &identity.subject {
+        Subject::Session(session) => Some((identity, session.id().as_str())),
+        _ => None,
+    });
+    let Some((identity, session)) = session else {
         if is_second(&uri) {
             let message = "Log in, then connect the MCP server again on its page.";
-            return Err(Problem::new(ErrorCode::NotAuthenticated, message).into());
+            return refusal(&Problem::new(ErrorCode::NotAuthenticated, message));
         }
-        return Ok(reload(&uri));
+        return reload(&uri);
     };
     let mcp = app.services().tools.mcp();
-    let (actor, session) = (context.actor(), session.id().as_str());
+    let actor = context.actor();
+    // The login session must still be valid when the tokens are stored.
+    let guard = app.auth().guard(identity, BeforeSetup::AsSet);
     let finished = mcp.finish_authorization(&actor, &server, session, callback);
-    match finished.await {
-        Err(error @ OAuthError::NoFlow) => Err(to_problem(error).into()),
-        // The page shows an error, which is stored.
-        Ok(()) | Err(_) => Ok(to_page()),
+    match guard.over(finished).await {
+        Ok(()) => to_page(),
+        Err(error) => refusal(&to_problem(error)),
     }
+}
+
+/// A page with the reason. The person's browser shows it.
+fn refusal(problem: &Problem) -> Response {
+    let reason = escape(&problem.message);
+    let page = format!(
+        "{}<p>{reason}</p>\n<p><a href=\"/settings/mcp\">MCP servers</a></p>\n{END}",
+        head("The MCP server was not connected"),
+    );
+    let mut response = respond(page.into(), Forms::None);
+    let status = StatusCode::from_u16(problem.code.http_status());
+    *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
 }
 
 fn is_second(uri: &Uri) -> bool {

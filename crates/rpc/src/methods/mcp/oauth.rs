@@ -41,7 +41,7 @@ pub struct AuthorizeParams {
     /// The server.
     name: String,
     /// The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
-    /// Needed where the authorization server offers no registration. It replaces the earlier client.
+    /// Needed where the authorization server offers no registration. It replaces the earlier client when the person has authorized it.
     client_id: Option<String>,
     /// The secret of that client.
     client_secret: Option<SecretText>,
@@ -84,7 +84,8 @@ pub struct DisconnectResult {
 pub struct McpAuth {
     /// Always `oauth`.
     pub kind: &'static str,
-    /// `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last request with them failed.
+    /// `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last refresh failed or
+    /// the server refused them.
     pub state: &'static str,
     /// The authorization server.
     #[serde(default, skip_serializing_if = "Option::is_none")]

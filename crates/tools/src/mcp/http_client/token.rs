@@ -20,31 +20,39 @@ impl HttpClient {
     where
         F: Future<Output = Result<T, Failure>>,
     {
-        if fixed.is_some() {
+        if fixed.is_some() || self.has_authorization() {
             return Ok(send(fixed).await);
         }
         let bearer = &self.bearer;
         let token = bearer.token(None).await?;
-        let sent = send(self.exposed(token.as_ref())).await;
+        let answer = send(self.exposed(token.as_ref())).await;
         let Some(old) = token else {
-            return if is_unauthorized(&sent) {
+            return if is_unauthorized(&answer) {
                 Err(bearer.refused(None).await)
             } else {
-                Ok(sent)
+                Ok(answer)
             };
         };
-        if !is_unauthorized(&sent) {
-            bearer.accepted(&old).await;
-            return Ok(sent);
+        if !is_unauthorized(&answer) {
+            if answer.is_ok() {
+                bearer.accepted(&old).await;
+            }
+            return Ok(answer);
         }
         let Some(new) = bearer.token(Some(&old)).await? else {
             return Err(bearer.refused(None).await);
         };
-        let sent = send(self.exposed(Some(&new))).await;
-        if is_unauthorized(&sent) {
+        let answer = send(self.exposed(Some(&new))).await;
+        if is_unauthorized(&answer) {
             return Err(bearer.refused(Some(&new)).await);
         }
-        Ok(sent)
+        Ok(answer)
+    }
+
+    /// Whether the settings contain the header in which a token is sent.
+    fn has_authorization(&self) -> bool {
+        let mut names = self.headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
     }
 
     /// The token's text. A server may return it, so it is removed from the answers.

@@ -112,20 +112,18 @@ impl OAuth {
             verifier: random(),
             session: session.to_owned(),
             expires_at: self.clock.now().after(VALID).as_millis(),
-            requires_iss: metadata.authorization_response_iss_parameter_supported,
+            requires_iss: metadata
+                .authorization_response_iss_parameter_supported
+                .unwrap_or(false),
             server,
             client: client.clone(),
         }
     }
 }
 
-/// A different client makes the tokens of the old one useless.
+/// The tokens of an earlier client stay until the person has authorized the new one.
 fn put(record: &mut Record, client: Client, pending: Pending) {
-    let same = |old: &Client| old.id == client.id && old.secret == client.secret;
-    if !record.secret.client.as_ref().is_some_and(same) {
-        record.secret.tokens = None;
-        record.row.authorized = false;
-        record.row.expires_at = None;
+    if !record.row.authorized {
         record.row.error = None;
     }
     record.row.issuer = Some(client.issuer.clone());

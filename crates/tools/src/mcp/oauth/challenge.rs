@@ -125,7 +125,7 @@ mod tests {
             r#"Basic realm="a, Bearer x=\"y\"", BEARER resource_metadata="https://h/m""#,
             r#"Negotiate YWJj==, Bearer resource_metadata="https://h/m", Basic realm=x"#,
             r#"Negotiate, Bearer resource_metadata="https://h/m", Digest scope="other""#,
-            r#", ,Bearer realm=a,resource_metadata=https://h/m"#,
+            ", ,Bearer realm=a,resource_metadata=https://h/m",
         ] {
             assert_eq!(found(header), Some((url(), None)), "{header}");
         }

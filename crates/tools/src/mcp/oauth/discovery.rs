@@ -18,23 +18,19 @@ pub(super) struct Metadata {
     pub(super) registration_endpoint: Option<Url>,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
-    code_challenge_methods_supported: Vec<String>,
+    // Some servers write `null` for what they do not have.
+    code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207.
-    #[serde(default)]
-    pub(super) authorization_response_iss_parameter_supported: bool,
-    #[serde(default)]
-    scopes_supported: Vec<String>,
+    pub(super) authorization_response_iss_parameter_supported: Option<bool>,
+    scopes_supported: Option<Vec<String>>,
 }
 
 /// The metadata of a protected resource (RFC 9728, section 2).
 #[derive(Debug, Deserialize)]
 struct Protected {
     resource: String,
-    #[serde(default)]
-    authorization_servers: Vec<String>,
-    #[serde(default)]
-    scopes_supported: Vec<String>,
+    authorization_servers: Option<Vec<String>>,
+    scopes_supported: Option<Vec<String>>,
 }
 
 /// The result of a discovery.
@@ -62,24 +58,23 @@ pub(super) async fn discover(http: &Http) -> Result<Discovered, OAuthError> {
     check(server)?;
     let challenge = challenge(http).await?;
     let protected = protected(http, challenge.resource_metadata.as_deref()).await?;
-    let (issuer, resource, scopes) = match protected {
-        Some(protected) => {
-            let mut issuers = protected.authorization_servers.into_iter();
-            let issuer = issuers.next().ok_or(OAuthError::NoServer)?;
-            (issuer, protected.resource, protected.scopes_supported)
-        }
+    let (issuer, resource, scopes) = if let Some(protected) = protected {
+        let issuers = protected.authorization_servers.unwrap_or_default();
+        let issuer = issuers.into_iter().next().ok_or(OAuthError::NoServer)?;
+        let scopes = protected.scopes_supported.unwrap_or_default();
+        (issuer, protected.resource, scopes)
+    } else {
         // Servers of MCP 2025-03-26 are their own authorization server.
-        None => {
-            let origin = server.origin().ascii_serialization();
-            (origin, canonical(server), Vec::new())
-        }
+        let origin = server.origin().ascii_serialization();
+        (origin, canonical(server), Vec::new())
     };
     let metadata = metadata(http, &issuer).await?;
     let joined = (!scopes.is_empty()).then(|| scopes.join(" "));
     let scope = challenge.scope.or(joined);
     let offline = "offline_access";
     // OpenID Connect servers give a refresh token for this scope only.
-    let is_offered = metadata.scopes_supported.iter().any(|it| it == offline);
+    let scopes = metadata.scopes_supported.iter().flatten();
+    let is_offered = scopes.into_iter().any(|it| it == offline);
     let scope = scope.map(|scope| {
         let has = scope.split(' ').any(|it| it == offline);
         if is_offered && !has {
@@ -146,7 +141,7 @@ async fn metadata(http: &Http, issuer: &str) -> Result<Metadata, OAuthError> {
         return Err(OAuthError::OtherIssuer);
     }
     let methods = &found.code_challenge_methods_supported;
-    if !methods.iter().any(|method| method == "S256") {
+    if !methods.iter().flatten().any(|method| method == "S256") {
         return Err(OAuthError::NoPkce);
     }
     check(&found.authorization_endpoint)?;

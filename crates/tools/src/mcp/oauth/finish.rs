@@ -3,9 +3,10 @@
 use super::OAuth;
 use super::discovery::canonical;
 use super::error::OAuthError;
-use super::record::{Pending, Record};
+use super::http::Http;
+use super::record::{Pending, Record, Tokens};
 use super::tokens::{self, Granted, error_code};
-use gatehouse_domain::Actor;
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::inherit;
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
@@ -21,15 +22,15 @@ pub struct Callback {
 }
 
 impl OAuth {
-    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Errors after
-    /// that are also stored for the page.
+    /// Exchanges the code for tokens. Each state works once, and only in the login session that began it. Returns whether
+    /// there are tokens now; otherwise the reason is stored for the page. An error is not stored.
     pub(in super::super) async fn finish(
         &self,
         actor: &Actor,
         (name, url): (String, Url),
         session: String,
         callback: Callback,
-    ) -> Result<(), OAuthError> {
+    ) -> Result<bool, OAuthError> {
         let (oauth, actor) = (self.clone(), actor.clone());
         let work = async move {
             let record = oauth.find(&name).await?;
@@ -37,12 +38,20 @@ impl OAuth {
             let record = record.ok_or(OAuthError::NoFlow)?;
             let (mut record, pending) = oauth.take(record, &session, &callback).await?;
             match oauth.exchange(&url, &pending, callback).await {
-                Ok(granted) => oauth.grant(&actor, record, &pending, granted).await,
+                Ok(granted) => {
+                    let http = oauth.http(&url);
+                    oauth
+                        .grant(&actor, record, &pending, granted, &http)
+                        .await?;
+                    Ok(true)
+                }
+                // The earlier tokens still work.
+                Err(error) if record.row.authorized => Err(error),
                 Err(error) => {
                     record.row.error = Some(error.text());
                     // Another request that saved meanwhile is newer than this failure.
                     oauth.save(&record, false).await?;
-                    Err(error)
+                    Ok(false)
                 }
             }
         };
@@ -110,12 +119,29 @@ impl OAuth {
     async fn grant(
         &self,
         actor: &Actor,
-        mut record: Record,
+        record: Record,
         pending: &Pending,
         granted: Granted,
+        http: &Http,
     ) -> Result<(), OAuthError> {
         let of = (pending.server.clone(), pending.client.clone());
         let (tokens, expires_at) = granted.tokens(self.clock.now(), of, None);
+        let stored = self.store_grant(actor, record, pending, (&tokens, expires_at));
+        let stored = stored.await;
+        if stored.is_err() {
+            // Nobody will use these tokens.
+            tokens::revoke(http, &tokens).await;
+        }
+        stored
+    }
+
+    async fn store_grant(
+        &self,
+        actor: &Actor,
+        mut record: Record,
+        pending: &Pending,
+        (tokens, expires_at): (&Tokens, Option<Timestamp>),
+    ) -> Result<(), OAuthError> {
         loop {
             record.row.authorized = true;
             record.row.expires_at = expires_at;
@@ -123,13 +149,12 @@ impl OAuth {
             record.secret.tokens = Some(tokens.clone());
             let note = Some((actor.clone(), "mcp.authorized"));
             if self.save_with(&record, true, note).await? {
-                break;
+                return Ok(());
             }
             // A refresh of the earlier tokens was saved, or another authorization was started.
             let now = self.find(&record.row.server).await?;
             let same = |it: &Record| it.secret.client.as_ref() == Some(&pending.client);
             record = now.filter(same).ok_or(OAuthError::Changed)?;
         }
-        Ok(())
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// How long a request may take.
-const TIME: Duration = Duration::from_secs(20);
+/// How long a request may take: less than the gateway waits for its tasks when it stops.
+const TIME: Duration = Duration::from_secs(8);
 /// The largest answer.
 const MAX_BYTES: usize = 256 << 10;
 
@@ -78,10 +78,14 @@ impl Http {
     async fn answer(&self, mut request: Request) -> Result<Answer, OAuthError> {
         let accept = HeaderValue::from_static("application/json");
         request.headers_mut().insert(ACCEPT, accept);
-        let response = self.send(request).await?;
-        let status = response.status().as_u16();
-        let read = tokio::time::timeout(TIME, read_capped(response, MAX_BYTES)).await;
-        let (body, is_cut) = read.map_err(|_| OutboundError::Timeout)??;
+        let answered = async {
+            let response = self.send(request).await?;
+            let status = response.status().as_u16();
+            let (body, is_cut) = read_capped(response, MAX_BYTES).await?;
+            Ok::<_, OAuthError>((status, body, is_cut))
+        };
+        let answered = tokio::time::timeout(TIME, answered).await;
+        let (status, body, is_cut) = answered.map_err(|_| OutboundError::Timeout)??;
         let json = (!is_cut).then(|| serde_json::from_slice(&body).ok());
         let json = json.flatten();
         Ok(Answer { status, json })

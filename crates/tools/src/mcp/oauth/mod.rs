@@ -162,6 +162,19 @@ impl OAuth {
         self.to_the_end(inherit(work)).await
     }
 
+    /// Like [`OAuth::disconnect`], for a server whose URL is not in the settings any more.
+    pub(super) async fn disconnect_deleted(
+        &self,
+        actor: &Actor,
+        server: &str,
+    ) -> Result<(), OAuthError> {
+        let Some(row) = self.find_row(server).await? else {
+            return Ok(());
+        };
+        let url = Url::parse(&row.resource).map_err(|_| OAuthError::BadAnswer)?;
+        self.disconnect(actor, server, &url).await.map(drop)
+    }
+
     /// Forgets the authorization of a server without revoking it.
     pub(super) async fn forget(&self, server: &str, note: Option<Note>) -> Result<(), StoreError> {
         match self.find_row(server).await? {

@@ -5,19 +5,19 @@ use super::discovery::canonical;
 use super::error::OAuthError;
 use super::record::{Record, Tokens};
 use super::tokens::{self, Granted};
-use gatehouse_domain::Timestamp;
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tokio::time::sleep;
 use url::Url;
 
-/// How long a claim is valid: longer than a request for tokens takes.
-const CLAIM: Duration = Duration::from_mins(1);
+/// How long a claim is valid: longer than a request for tokens takes, on nodes whose clocks differ by two minutes.
+const CLAIM: Duration = Duration::from_mins(5);
 /// How often a node looks whether the node with the claim has finished.
 const LOOK: Duration = Duration::from_millis(200);
 /// How often a node looks: until a claim has expired and another node had its time.
-const LOOKS: usize = 400;
+const LOOKS: usize = 1800;
 /// How long rotated tokens wait for a vault or a database that does not accept them, between two attempts.
 const SAVE_AGAIN: Duration = Duration::from_secs(1);
 /// How often rotated tokens are saved before they are given up.
@@ -41,6 +41,7 @@ impl OAuth {
         url: &Url,
         rejected: Option<&Token>,
     ) -> Result<Option<Token>, OAuthError> {
+        let mut is_refreshed = false;
         for _ in 0..LOOKS {
             let Some(row) = self.find_row(name).await? else {
                 return Ok(None);
@@ -60,7 +61,9 @@ impl OAuth {
             let is_rejected =
                 rejected.is_some_and(|old| old.access.expose_secret() == tokens.access);
             let is_due = tokens.refresh_at.is_some_and(|at| at <= now.as_millis());
-            if !is_rejected && (!is_due || tokens.refresh.is_none()) {
+            let is_usable = !is_rejected && (!is_due || tokens.refresh.is_none());
+            // The server may return the same access token. Another refresh would not change that.
+            if is_refreshed || is_usable {
                 return Ok(Some(token(&record, tokens)));
             }
             if tokens.refresh.is_none() {
@@ -75,7 +78,10 @@ impl OAuth {
                 let (oauth, http) = (self.clone(), self.http(url));
                 let done = self.to_the_end(async move { oauth.refresh(&http, record).await });
                 match (done.await, usable) {
-                    (Ok(()), _) => continue,
+                    (Ok(()), _) => {
+                        is_refreshed = true;
+                        continue;
+                    }
                     (Err(OAuthError::InvalidGrant), _) => return Err(OAuthError::InvalidGrant),
                     (Err(_), Some(token)) => return Ok(Some(token)),
                     (Err(error), None) => return Err(error),
@@ -160,8 +166,9 @@ impl OAuth {
         record.row.authorized = false;
         record.row.expires_at = None;
         record.row.error = Some(OAuthError::InvalidGrant.text());
+        let note = Some((Actor::system(), "mcp.authorization_ended"));
         // If another request has saved something else, that is newer.
-        self.save(&record, true).await.map(drop)
+        self.save_with(&record, true, note).await.map(drop)
     }
 
     /// Saves rotated tokens. The old refresh token may be invalid already, so this does not give up while the vault is
@@ -177,9 +184,9 @@ impl OAuth {
         let (tokens, expires_at) = granted.tokens(self.clock.now(), of, old.refresh.clone());
         for _ in 0..SAVES {
             match self.replace(name, old, &tokens, expires_at).await {
-                Ok(Saved::Yes) => return Ok(()),
-                Ok(Saved::Superseded) => {
-                    // Somebody disconnected or authorized again. Nobody will use these tokens.
+                // If somebody authorized again, a revocation could end that grant as well.
+                Ok(Saved::Yes | Saved::Superseded) => return Ok(()),
+                Ok(Saved::Disconnected) => {
                     tokens::revoke(http, &tokens).await;
                     return Ok(());
                 }
@@ -202,13 +209,14 @@ impl OAuth {
         expires_at: Option<Timestamp>,
     ) -> Result<Saved, OAuthError> {
         let Some(row) = self.find_row(name).await? else {
-            return Ok(Saved::Superseded);
+            return Ok(Saved::Disconnected);
         };
         self.extend_claim(name, row.version).await?;
         let mut record = self.open(row).await?;
-        let stored = record.secret.tokens.as_ref();
-        if !stored.is_some_and(|stored| is_same(stored, old)) {
-            return Ok(Saved::Superseded);
+        match &record.secret.tokens {
+            None => return Ok(Saved::Disconnected),
+            Some(stored) if !is_same(stored, old) => return Ok(Saved::Superseded),
+            Some(_) => {}
         }
         record.secret.tokens = Some(new.clone());
         record.row.authorized = true;
@@ -237,8 +245,10 @@ enum Saved {
     Yes,
     /// The row changed while it was edited.
     Changed,
-    /// Other tokens are stored, or none.
+    /// Other tokens are stored.
     Superseded,
+    /// No tokens are stored.
+    Disconnected,
 }
 
 fn is_same(one: &Tokens, other: &Tokens) -> bool {

@@ -4,11 +4,12 @@ use super::error::OAuthError;
 use super::http::{Answer, Http};
 use super::record::{Client, Server, Tokens};
 use data_encoding::BASE64;
+use futures_util::future::join_all;
 use gatehouse_domain::Timestamp;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 use std::time::Duration;
+use url::form_urlencoded::byte_serialize;
 
 /// The longest token.
 const MAX_TOKEN_BYTES: usize = 16 << 10;
@@ -62,23 +63,27 @@ pub(super) async fn request(
     read(&answer)
 }
 
-/// Whether the server revoked the token.
+/// Whether the server confirmed that it revoked every token.
 pub(super) async fn revoke(http: &Http, tokens: &Tokens) -> bool {
     let Some(endpoint) = &tokens.server.revocation_endpoint else {
         return false;
     };
-    let (token, hint) = match &tokens.refresh {
-        Some(refresh) => (refresh, "refresh_token"),
-        None => (&tokens.access, "access_token"),
-    };
-    let form = vec![("token", token.as_str()), ("token_type_hint", hint)];
-    match send(http, endpoint, &tokens.client, form).await {
-        Ok(answer) => answer.status == 200,
-        Err(error) => {
-            tracing::debug!(%error, "a token of an MCP server was not revoked");
-            false
+    let refresh = tokens.refresh.iter().map(|token| (token, "refresh_token"));
+    let all = refresh.chain([(&tokens.access, "access_token")]);
+    let requests = all.map(async |(token, hint)| {
+        let form = vec![("token", token.as_str()), ("token_type_hint", hint)];
+        match send(http, endpoint, &tokens.client, form).await {
+            Ok(answer) => answer.status == 200,
+            Err(error) => {
+                tracing::debug!(%error, "a token of an MCP server was not revoked");
+                false
+            }
         }
-    }
+    });
+    join_all(requests)
+        .await
+        .into_iter()
+        .all(|is_revoked| is_revoked)
 }
 
 async fn send<'a>(
@@ -100,9 +105,9 @@ async fn send<'a>(
     http.post_form(endpoint, &form, authorization).await
 }
 
-/// The client's credentials, each form-encoded (RFC 6749, section 2.3.1).
+/// The client's credentials, each form-encoded (RFC 6749, section 2.3.1 and appendix B).
 fn basic(id: &str, secret: &str) -> Option<HeaderValue> {
-    let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
+    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     let pair = format!("{}:{}", encode(id), encode(secret));
     let value = format!("Basic {}", BASE64.encode(pair.as_bytes()));
     let mut value = HeaderValue::from_str(&value).ok()?;
@@ -173,6 +178,14 @@ pub(super) fn error_code(code: &str) -> Option<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn credentials_are_form_encoded() {
+        let value = basic("own.id-1_a*", "s %/+~").unwrap();
+        let text = value.to_str().unwrap().strip_prefix("Basic ").unwrap();
+        let pair = BASE64.decode(text.as_bytes()).unwrap();
+        assert_eq!(pair, b"own.id-1_a*:s+%25%2F%2B%7E");
+    }
 
     #[test]
     fn lifetimes_are_bounded() {

@@ -37,7 +37,10 @@ pub struct Data {
     pub supports_iss: bool,
     /// The next answers of the token endpoint, after the grant was processed.
     pub broken: Vec<StatusCode>,
+    /// How long an answer of the token endpoint is on its way.
     pub token_delay: Duration,
+    /// The access token that each refresh returns.
+    pub same_access: Option<String>,
     pub refreshes: usize,
     pub revoked: Vec<String>,
     pub refused: Vec<&'static str>,
@@ -66,6 +69,7 @@ impl Double {
             supports_iss: true,
             broken: Vec::new(),
             token_delay: Duration::ZERO,
+            same_access: None,
             refreshes: 0,
             revoked: Vec::new(),
             refused: Vec::new(),
@@ -258,11 +262,17 @@ fn form(body: &str) -> Params {
 }
 
 async fn token(State(double): State<Double>, headers: HeaderMap, body: String) -> Response {
-    let params = form(&body);
-    let delay = double.data().token_delay;
+    let (answer, delay) = {
+        let mut data = double.data();
+        (answer(&mut data, &headers, &form(&body)), data.token_delay)
+    };
+    // The tokens are rotated already.
     tokio::time::sleep(delay).await;
-    let mut data = double.data();
-    let (id, secret) = credentials(&headers, &params);
+    answer
+}
+
+fn answer(data: &mut Data, headers: &HeaderMap, params: &Params) -> Response {
+    let (id, secret) = credentials(headers, params);
     if data
         .clients
         .get(&id)
@@ -293,6 +303,12 @@ async fn token(State(double): State<Double>, headers: HeaderMap, body: String) -
             if !data.refresh_tokens.remove(&params["refresh_token"]) {
                 return data.refuse(400, "invalid_grant");
             }
+            if let Some(access) = data.same_access.clone() {
+                let refresh = data.new_name("refresh");
+                data.refresh_tokens.insert(refresh.clone());
+                let answer = json!({ "access_token": access, "refresh_token": refresh });
+                return json_text(answer).into_response();
+            }
             data.access_tokens.clear();
             data.tokens()
         }
@@ -307,10 +323,9 @@ fn credentials(headers: &HeaderMap, params: &Params) -> (String, Option<String>)
         Some(basic) => {
             let pair = String::from_utf8(BASE64.decode(basic.as_bytes()).unwrap()).unwrap();
             let (id, secret) = pair.split_once(':').unwrap();
-            let decode = |text| {
-                percent_encoding::percent_decode_str(text)
-                    .decode_utf8_lossy()
-                    .into_owned()
+            let decode = |text: &str| {
+                let mut pairs = url::form_urlencoded::parse(text.as_bytes());
+                pairs.next().unwrap().0.into_owned()
             };
             (decode(id), Some(decode(secret)))
         }

@@ -3,11 +3,11 @@
 mod double;
 mod refresh;
 
-use crate::steps::{light_owner, new_session, stopped_clock};
+use crate::steps::{light_owner, new_session, set_up_with_vault, stopped_clock, vault_status};
 use double::{Client, Double};
 use gatehouse_agents::{Audience, ToolContext, ToolError};
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_testkit::{Actor, Options, Reply, TestServer};
+use gatehouse_testkit::{Actor, Options, PASSWORD, Reply, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,13 @@ async fn callback(owner: &Actor, path: &str) -> Reply {
     owner.get(path).await
 }
 
+/// A page for the person.
+fn is_refusal(reply: &Reply, status: u16, text: &str) {
+    assert_eq!(reply.status, status, "{}", reply.text);
+    assert!(reply.text.starts_with("<!doctype html>"), "{}", reply.text);
+    assert!(reply.text.contains(text), "{}", reply.text);
+}
+
 async fn connect(owner: &Actor) {
     let path = agree(&begin(owner).await).await;
     let reply = callback(owner, &path).await;
@@ -70,10 +77,10 @@ async fn until(owner: &Actor, state: &str) -> Value {
         }
     };
     let there = tokio::time::timeout(Duration::from_secs(30), waiting).await;
-    match there {
-        Ok(now) => now,
-        Err(_) => panic!("{}", shown(owner).await),
+    if let Ok(now) = there {
+        return now;
     }
+    panic!("{}", shown(owner).await)
 }
 
 async fn test(owner: &Actor) -> Value {
@@ -112,13 +119,15 @@ async fn a_server_is_connected_refreshed_and_disconnected() {
     assert_eq!(now["auth"]["issuer"], issuer);
     // The server repeats the token, and nobody sees it.
     let text = now.to_string();
-    let data = far.data();
-    let mut secrets = data.access_tokens.iter().chain(&data.refresh_tokens);
-    assert!(secrets.all(|secret| !text.contains(secret)), "{text}");
-    drop(data);
+    let shows = |far: &Double| {
+        let data = far.data();
+        let mut secrets = data.access_tokens.iter().chain(&data.refresh_tokens);
+        secrets.any(|secret| text.contains(secret))
+    };
+    assert!(!shows(&far), "{text}");
 
     assert_eq!(far.data().refreshes, 0);
-    clock.advance(Duration::from_secs(3600));
+    clock.advance(Duration::from_hours(1));
     assert_eq!(test(&owner).await["state"], "connected");
     assert_eq!(far.data().refreshes, 1);
     // A token that the server refuses early is refreshed too.
@@ -134,7 +143,8 @@ async fn a_server_is_connected_refreshed_and_disconnected() {
 
     let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
     assert_eq!(gone, Ok(json!({ "revoked": true })));
-    assert_eq!(far.data().revoked.len(), 1);
+    // The refresh token and the access token.
+    assert_eq!(far.data().revoked.len(), 2);
     let now = until(&owner, "failed").await;
     assert_eq!(now["auth"]["state"], "needed", "{now}");
     assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
@@ -155,22 +165,16 @@ async fn a_state_works_once_and_in_its_session_only() {
         first.text
     );
     let stranger = server.local().get(&format!("{path}&again")).await;
-    stranger.refused(401, "AUTH_NOT_AUTHENTICATED");
+    is_refusal(&stranger, 401, "Log in");
     let other = new_session(&server).await;
-    callback(&other, &path)
-        .await
-        .refused(400, "INVALID_REQUEST");
+    is_refusal(&callback(&other, &path).await, 400, "No authorization");
     let wrong = path.replacen("state=", "state=x", 1);
-    callback(&owner, &wrong)
-        .await
-        .refused(400, "INVALID_REQUEST");
+    is_refusal(&callback(&owner, &wrong).await, 400, "No authorization");
     let head = owner.send("HEAD", &path, None).await;
     assert_ne!(head.status, 303);
     assert_eq!(callback(&owner, &path).await.status, 303);
     until(&owner, "connected").await;
-    callback(&owner, &path)
-        .await
-        .refused(400, "INVALID_REQUEST");
+    is_refusal(&callback(&owner, &path).await, 400, "No authorization");
     assert_eq!(shown(&owner).await["auth"]["state"], "connected");
 }
 
@@ -181,8 +185,8 @@ async fn a_state_expires_after_ten_minutes() {
     let (_server, owner) = light_owner(Options::default().clock(clock.clone())).await;
     add(&owner, &url).await;
     let old = agree(&begin(&owner).await).await;
-    clock.advance(Duration::from_secs(600));
-    callback(&owner, &old).await.refused(400, "INVALID_REQUEST");
+    clock.advance(Duration::from_mins(10));
+    is_refusal(&callback(&owner, &old).await, 400, "No authorization");
     let path = agree(&begin(&owner).await).await;
     clock.advance(Duration::from_secs(599));
     assert_eq!(callback(&owner, &path).await.status, 303);
@@ -254,9 +258,17 @@ async fn a_client_that_a_person_registered_can_be_replaced() {
     assert!(!now.to_string().contains("s3cret"));
     // The client stays for the next time.
     connect(&owner).await;
-    // Another client makes the tokens useless.
+    // Another client does not end what works until the person has agreed to it.
+    let path = agree(&begin(&owner).await).await;
+    is_refusal(
+        &callback(&owner, &path.replacen("code=", "error=access_denied&x=", 1)).await,
+        502,
+        "denied",
+    );
     with("another", None).await;
-    assert_eq!(shown(&owner).await["auth"]["state"], "needed");
+    assert_eq!(test(&owner).await["auth"]["state"], "connected");
+    let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
+    assert_eq!(gone, Ok(json!({ "revoked": true })));
 }
 
 #[tokio::test]
@@ -285,4 +297,56 @@ async fn an_api_key_cannot_begin_and_a_server_that_revokes_nothing_is_only_forgo
     assert!(shown(&owner).await["auth"].get("expires_at").is_none());
     let gone = owner.rpc("mcp.disconnect", json!({ "name": "far" })).await;
     assert_eq!(gone, Ok(json!({ "revoked": false })));
+}
+
+#[tokio::test]
+async fn a_session_that_ends_during_the_exchange_stores_nothing() {
+    let (far, url) = Double::start().await;
+    let (server, owner) = TestServer::with_owner().await;
+    add(&owner, &url).await;
+    let path = agree(&begin(&owner).await).await;
+    far.data().token_delay = Duration::from_millis(500);
+    let other = new_session(&server).await;
+    let ending = async {
+        while far.data().access_tokens.is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        owner.post("/api/auth/logout", json!({})).await.expect(200);
+    };
+    let (reply, ()) = tokio::join!(callback(&owner, &path), ending);
+    is_refusal(&reply, 401, "not connected");
+    assert_eq!(shown(&other).await["auth"]["state"], "needed");
+    // Nobody could use them.
+    assert_eq!(far.data().revoked.len(), 2);
+}
+
+#[tokio::test]
+async fn a_deleted_server_is_disconnected() {
+    let (far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    let deleted = owner.rpc("mcp.delete", json!({ "name": "far" })).await;
+    deleted.unwrap();
+    assert_eq!(far.data().revoked.len(), 2);
+    assert_eq!(add(&owner, &url).await["auth"]["state"], "needed");
+}
+
+#[tokio::test]
+async fn a_sealed_vault_at_the_start_is_waited_for() {
+    let (far, url) = Double::start().await;
+    let server = TestServer::start(Options::default()).await;
+    let (owner, _) = set_up_with_vault(&server).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    let server = server.restart().await;
+    let owner = owner.at(server.address());
+    assert_eq!(vault_status(&server).await, "sealed");
+    let waiting = until(&owner, "waiting_for_vault").await;
+    assert_eq!(waiting["auth"]["state"], "connected", "{waiting}");
+    let body = json!({ "password": PASSWORD });
+    let unlocked = owner.post("/api/auth/vault/unlock", body).await;
+    assert_eq!(unlocked.status, 200, "{}", unlocked.text);
+    until(&owner, "connected").await;
+    assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
 }

@@ -86,7 +86,7 @@ async fn two_nodes_refresh_once() {
     far.data().token_delay = Duration::from_millis(500);
     for _ in 0..3 {
         let before = far.data().refreshes;
-        clock.advance(Duration::from_secs(3600));
+        clock.advance(Duration::from_hours(1));
         far.data().access_tokens.clear();
         let (here, there) = tokio::join!(test(&owner), test(&there));
         assert_eq!(
@@ -118,4 +118,37 @@ async fn a_refresh_whose_caller_went_away_or_whose_gateway_stopped_is_completed(
     assert_eq!(far.data().refreshes, 1);
     assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
     call_tool(&server).await.unwrap();
+}
+
+/// A server that returns the token which was refused is asked once, not until it changes its mind.
+#[tokio::test]
+async fn the_same_token_after_a_refresh_is_not_refreshed_again() {
+    let (far, url) = Double::start().await;
+    let (_server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    let access = far.data().access_tokens.pop_first().unwrap();
+    far.data().same_access = Some(access);
+    let now = test(&owner).await;
+    assert_eq!(now["auth"]["state"], "failed", "{now}");
+    let refreshes = far.data().refreshes;
+    assert!((1..10).contains(&refreshes), "{refreshes}");
+}
+
+/// An outage of the authorization server is not a missing authorization.
+#[tokio::test]
+async fn an_outage_is_named() {
+    let (far, url) = Double::start().await;
+    let (server, owner) = light_owner(Options::default()).await;
+    add(&owner, &url).await;
+    connect(&owner).await;
+    far.data().access_tokens.clear();
+    let clients = std::mem::take(&mut far.data().clients);
+    let server = server.restart().await;
+    let owner = owner.at(server.address());
+    let now = until(&owner, "failed").await;
+    let problem = now["problem"].as_str().unwrap();
+    assert!(problem.contains("invalid_client"), "{problem}");
+    far.data().clients = clients;
+    until(&owner, "connected").await;
 }
