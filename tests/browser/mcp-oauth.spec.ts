@@ -36,8 +36,8 @@ test('a server is connected with an account and disconnected', async ({ home, pa
 
   await account.getByRole('button', { name: 'Disconnect' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('far disconnected. The server revoked the tokens.')).toBeVisible();
-  expect(server.revoked).toHaveLength(1);
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('far disconnected. The server confirmed that it revoked the tokens.')).toBeVisible();
+  expect(server.revoked).toHaveLength(2);
   await expect(account.getByText('Account needed')).toBeVisible();
 });
 
@@ -58,8 +58,23 @@ test('a wrong client ID is replaced', async ({ home, page, server, complaints })
 
   server.clients.set('right', redirect);
   await page.goto('/settings/mcp');
-  await account.getByText('Client', { exact: true }).click();
+  await account.getByText('OAuth client', { exact: true }).click();
   await account.getByLabel('Client ID').fill('right');
+  await account.getByRole('button', { name: 'Connect account' }).click();
+  await page.getByRole('link', { name: 'Allow' }).click();
+  await expect(account.getByText('Account connected')).toBeVisible();
+});
+
+test('a client that does not work is forgotten', async ({ home, page, server, complaints }) => {
+  complaints.allow(/left the origin: http:\/\/127.0.0.1:|status of 400/);
+  await home.rpc('config.set', { key: 'server.external_url', value: home.origin });
+  await home.rpc('mcp.create', { name: 'far', url: server.url });
+  await home.rpc('mcp.authorize', { name: 'far', client_id: 'wrong' });
+  await page.goto('/settings/mcp');
+  const account = page.getByRole('region', { name: 'Account of far' });
+  await account.getByRole('button', { name: 'Forget client' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Forget client' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The client of far was forgotten.')).toBeVisible();
   await account.getByRole('button', { name: 'Connect account' }).click();
   await page.getByRole('link', { name: 'Allow' }).click();
   await expect(account.getByText('Account connected')).toBeVisible();
