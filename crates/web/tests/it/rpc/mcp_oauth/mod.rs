@@ -8,6 +8,7 @@ use double::{Client, Double};
 use gatehouse_agents::{Audience, ToolContext, ToolError};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_testkit::{Actor, Options, PASSWORD, Reply, TestServer};
+use gatehouse_tools::McpState;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -342,8 +343,8 @@ async fn a_sealed_vault_at_the_start_is_waited_for() {
     let server = server.restart().await;
     let owner = owner.at(server.address());
     assert_eq!(vault_status(&server).await, "sealed");
-    let waiting = until(&owner, "waiting_for_vault").await;
-    assert_eq!(waiting["auth"]["state"], "connected", "{waiting}");
+    let waiting = server.app().services().tools.mcp().settled("far").await;
+    assert_eq!(waiting.unwrap().state, McpState::WaitingForVault);
     let body = json!({ "password": PASSWORD });
     let unlocked = owner.post("/api/auth/vault/unlock", body).await;
     assert_eq!(unlocked.status, 200, "{}", unlocked.text);
