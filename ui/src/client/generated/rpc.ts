@@ -1457,7 +1457,8 @@ export interface Interface {
         name: string;
         /**
          * The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
-         * Needed where the authorization server offers no registration. It replaces the earlier client.
+         * Needed where the authorization server offers no registration. It replaces the earlier client when
+         * the person has authorized it.
          */
         client_id?: string | null;
         /**
@@ -4237,7 +4238,8 @@ export interface McpAuth {
    */
   kind: string;
   /**
-   * `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last request with them failed.
+   * `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last refresh failed or
+   * the server refused them.
    */
   state: string;
   /**
