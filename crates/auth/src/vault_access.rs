@@ -203,6 +203,7 @@ impl Auth {
                 channels: report.channels,
                 webhooks: report.webhooks,
                 provider_keys: report.provider_keys,
+                mcp_authorizations: report.mcp_authorizations,
             },
         })
     }

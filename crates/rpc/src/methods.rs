@@ -97,6 +97,8 @@ pub static METHODS: &[Method] = &[
     mcp::TEST,
     mcp::APPROVE,
     mcp::RESTART,
+    mcp::AUTHORIZE,
+    mcp::DISCONNECT,
     approval::LIST,
     approval::FIND,
     approval::RESOLVE,

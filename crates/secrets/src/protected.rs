@@ -1,4 +1,4 @@
-//! Secrets in rows that other crates own: those of channel accounts and of webhooks. This crate
+//! Secrets in rows that other crates own: those of channel accounts, of webhooks and of MCP servers. This crate
 //! encrypts and decrypts them and does not know what the rows mean.
 
 use crate::write_secret::{FormedSecret, WhileSealed};
@@ -24,6 +24,8 @@ pub enum SecretOwner {
         /// `secret` or `previous_secret`.
         field: String,
     },
+    /// The client and the tokens of an MCP server.
+    McpAuthorization { server: String },
 }
 
 impl SecretOwner {
@@ -35,6 +37,7 @@ impl SecretOwner {
                 field,
             } => Aad::channel(kind, account_id, field),
             Self::Webhook { field } => Aad::webhook_config(field),
+            Self::McpAuthorization { server } => Aad::mcp_authorization(server),
         }
     }
 }

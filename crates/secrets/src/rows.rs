@@ -84,6 +84,7 @@ pub(crate) fn aad_of(table: SecretTable, id: &str) -> Aad {
             Aad::webhook_config(id.rsplit_once(':').map_or(id, |(_, field)| field))
         }
         SecretTable::ProviderKeys => Aad::provider_key(id),
+        SecretTable::McpAuthorizations => Aad::mcp_authorization(id),
     }
 }
 

@@ -60,12 +60,13 @@ impl Conn {
         Ok(self.run(query.bind(server).bind(name)).await? > 0)
     }
 
-    /// Withdraws all approvals of a server.
+    /// Withdraws all approvals of a server and forgets its authorization.
     pub async fn delete_mcp_server(&mut self, name: &str) -> Result<(), StoreError> {
         let tools = query("DELETE FROM mcp_tools WHERE server = $1");
         self.run(tools.bind(name)).await?;
         let server = query("DELETE FROM mcp_servers WHERE name = $1");
         self.run(server.bind(name)).await?;
+        self.delete_mcp_authorization(name, None).await?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The migrations, one file each. Never change a released migration; add another one.
-const MIGRATIONS: [(i64, &str, &str); 47] = [
+const MIGRATIONS: [(i64, &str, &str); 48] = [
     (
         1,
         "settings",
@@ -201,6 +201,11 @@ const MIGRATIONS: [(i64, &str, &str); 47] = [
         include_str!("../migrations/0068_received_messages.sql"),
     ),
     (69, "push", include_str!("../migrations/0069_push.sql")),
+    (
+        70,
+        "mcp_authorizations",
+        include_str!("../migrations/0070_mcp_authorizations.sql"),
+    ),
     (
         71,
         "webhook_notices",

@@ -19,6 +19,8 @@ pub enum SecretTable {
     WebhookSecrets,
     /// The ID is the provider, the secret is the key.
     ProviderKeys,
+    /// The ID is the server, the secret contains its tokens.
+    McpAuthorizations,
 }
 
 /// One secret.
@@ -43,12 +45,13 @@ impl FromRow for ProtectedRow {
 }
 
 impl SecretTable {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::EnvVariables,
         Self::SshKeys,
         Self::ChannelSecrets,
         Self::WebhookSecrets,
         Self::ProviderKeys,
+        Self::McpAuthorizations,
     ];
 
     const fn select(self) -> &'static str {
@@ -64,6 +67,9 @@ impl SecretTable {
                  FROM webhook_secrets ORDER BY webhook_id, field"
             }
             Self::ProviderKeys => "SELECT id, key, encrypted FROM provider_keys ORDER BY id",
+            Self::McpAuthorizations => {
+                "SELECT server, value, encrypted FROM mcp_authorizations ORDER BY server"
+            }
         }
     }
 
@@ -74,6 +80,9 @@ impl SecretTable {
             Self::ChannelSecrets => "SELECT COUNT(*) FROM channel_secrets WHERE encrypted = 1",
             Self::WebhookSecrets => "SELECT COUNT(*) FROM webhook_secrets WHERE encrypted = 1",
             Self::ProviderKeys => "SELECT COUNT(*) FROM provider_keys WHERE encrypted = 1",
+            Self::McpAuthorizations => {
+                "SELECT COUNT(*) FROM mcp_authorizations WHERE encrypted = 1"
+            }
         }
     }
 
@@ -98,6 +107,10 @@ impl SecretTable {
             Self::ProviderKeys => {
                 "UPDATE provider_keys SET key = $1, encrypted = $2, updated_at = $3
                  WHERE id = $4 AND key = $5"
+            }
+            Self::McpAuthorizations => {
+                "UPDATE mcp_authorizations SET value = $1, encrypted = $2, updated_at = $3
+                 WHERE server = $4 AND value = $5"
             }
         }
     }

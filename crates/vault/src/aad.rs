@@ -29,6 +29,8 @@ pub enum Aad {
     },
     /// `provider:{id}:api_key`: a provider's key in the database.
     ProviderKey { id: String },
+    /// `mcp:{server}:authorization`: the client and the tokens of an MCP server.
+    McpAuthorization { server: String },
     /// `provider_keys`: the encrypted copy of the provider keys file.
     ProviderKeys,
     /// `voice:cache:{name}`: a cached speech file of this name.
@@ -91,6 +93,12 @@ impl Aad {
         Self::ProviderKey { id: id.to_owned() }
     }
 
+    pub fn mcp_authorization(server: &str) -> Self {
+        Self::McpAuthorization {
+            server: server.to_owned(),
+        }
+    }
+
     pub fn webhook_config(field: &str) -> Self {
         Self::WebhookConfig {
             field: field.to_owned(),
@@ -112,6 +120,7 @@ impl fmt::Display for Aad {
             }
             Self::WebhookConfig { field } => write!(f, "webhook:config:{field}"),
             Self::ProviderKey { id } => write!(f, "provider:{id}:api_key"),
+            Self::McpAuthorization { server } => write!(f, "mcp:{server}:authorization"),
             Self::ProviderKeys => f.write_str("provider_keys"),
             Self::VoiceCache { name } => write!(f, "voice:cache:{name}"),
             Self::Held { delivery } => write!(f, "held:{delivery}"),
@@ -143,6 +152,7 @@ mod tests {
                 "webhook:config:previous_secret",
             ),
             (Aad::provider_key("openai"), "provider:openai:api_key"),
+            (Aad::mcp_authorization("far"), "mcp:far:authorization"),
             (Aad::ProviderKeys, "provider_keys"),
             (
                 Aad::VoiceCache {

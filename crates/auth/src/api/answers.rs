@@ -235,6 +235,8 @@ pub struct VaultDisableReport {
     pub webhooks: u64,
     /// Provider keys.
     pub provider_keys: u64,
+    /// Authorizations of MCP servers.
+    pub mcp_authorizations: u64,
 }
 
 /// `POST /api/auth/vault/recovery-key`.

@@ -1,6 +1,7 @@
 //! `mcp.*`: MCP servers and the review of their tools. Changes of a server are changes of its settings, with
 //! the same checks.
 
+mod oauth;
 mod shown;
 
 use super::config::change;
@@ -9,10 +10,12 @@ use crate::method_entry::{Audit, Call, DONE, Done, Method, method};
 
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_services::to_problem;
+use gatehouse_tools::McpStatus;
+pub use oauth::{AUTHORIZE, DISCONNECT};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use shown::{McpServer, is_fixed, shown};
+use shown::{McpServer, is_fixed, shown, shown_with};
 
 pub const LIST: Method = method!(
     "mcp.list",
@@ -163,20 +166,19 @@ fn key(name: &str, last: &str) -> String {
     format!("mcp.servers.{name}.{last}")
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
-fn list(call: Call, params: PageParams) -> std::future::Ready<Result<ListResult, Problem>> {
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
     let services = &call.services;
-    let all = services.tools.mcp().status();
-    let page = by_name(all, &params, |status| &status.name);
-    std::future::ready(page.map(|(page, next_cursor)| {
-        ListResult {
-            servers: page
-                .into_iter()
-                .map(|status| shown(services, status))
-                .collect(),
-            next_cursor,
-        }
-    }))
+    let mcp = services.tools.mcp();
+    let (page, next_cursor) = by_name(mcp.status(), &params, |status| &status.name)?;
+    let authorizations = mcp.authorizations().await?;
+    let with = |status: McpStatus| {
+        let authorization = authorizations.get(&status.name);
+        shown_with(services, status, authorization)
+    };
+    Ok(ListResult {
+        servers: page.into_iter().map(with).collect(),
+        next_cursor,
+    })
 }
 
 async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> {
@@ -204,7 +206,7 @@ async fn create(call: Call, params: CreateParams) -> Result<McpServer, Problem> 
     mcp.forget(&name).await.map_err(to_problem)?;
     change(&call, values.collect()).await?;
     let settled = mcp.settled(&name).await;
-    Ok(shown(&call.services, settled.map_err(to_problem)?))
+    shown(&call.services, settled.map_err(to_problem)?).await
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> {
@@ -232,7 +234,7 @@ async fn update(call: Call, params: UpdateParams) -> Result<McpServer, Problem> 
     values.extend(added);
     change(&call, values).await?;
     let started = mcp.restart(&name).await;
-    Ok(shown(&call.services, started.map_err(to_problem)?))
+    shown(&call.services, started.map_err(to_problem)?).await
 }
 
 async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Problem> {
@@ -248,18 +250,19 @@ async fn delete(call: Call, NameParams { name }: NameParams) -> Result<Done, Pro
     let parts = ["headers", "env", "args", "command", "url"];
     let values = parts.map(|last| (key(&name, last), Value::Null));
     change(&call, values.into()).await?;
+    mcp.disconnect_deleted(&call.actor(), &name).await;
     mcp.forget(&name).await.map_err(to_problem)?;
     Ok(DONE)
 }
 
 async fn test(call: Call, NameParams { name }: NameParams) -> Result<McpServer, Problem> {
     let tested = call.services.tools.mcp().test(&name).await;
-    Ok(shown(&call.services, tested.map_err(to_problem)?))
+    shown(&call.services, tested.map_err(to_problem)?).await
 }
 
 async fn restart(call: Call, NameParams { name }: NameParams) -> Result<McpServer, Problem> {
     let started = call.services.tools.mcp().restart(&name).await;
-    Ok(shown(&call.services, started.map_err(to_problem)?))
+    shown(&call.services, started.map_err(to_problem)?).await
 }
 
 async fn approve(call: Call, params: ApproveParams) -> Result<McpServer, Problem> {
@@ -269,5 +272,5 @@ async fn approve(call: Call, params: ApproveParams) -> Result<McpServer, Problem
         .approve(&call.actor(), &params.name, tools, digest)
         .await
         .map_err(to_problem)?;
-    Ok(shown(&call.services, approved))
+    shown(&call.services, approved).await
 }

@@ -61,6 +61,8 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ("mcp.test", json!({ "name": "far" })),
         ("mcp.approve", json!({ "name": "far" })),
         ("mcp.restart", json!({ "name": "far" })),
+        ("mcp.authorize", json!({ "name": "far" })),
+        ("mcp.disconnect", json!({ "name": "far" })),
         ("mcp.delete", json!({ "name": "far" })),
         ("env.set", json!({ "key": "A", "value": "b" })),
         ("env.delete", json!({ "key": "HAVE" })),

@@ -28,6 +28,8 @@ pub struct DisableReport {
     pub webhooks: u64,
     /// Provider keys.
     pub provider_keys: u64,
+    /// Authorizations of MCP servers.
+    pub mcp_authorizations: u64,
 }
 
 impl DisableReport {
@@ -38,11 +40,17 @@ impl DisableReport {
             SecretTable::ChannelSecrets => self.channels += rows,
             SecretTable::WebhookSecrets => self.webhooks += rows,
             SecretTable::ProviderKeys => self.provider_keys += rows,
+            SecretTable::McpAuthorizations => self.mcp_authorizations += rows,
         }
     }
 
     pub(crate) const fn total(&self) -> u64 {
-        self.env_vars + self.ssh_keys + self.channels + self.webhooks + self.provider_keys
+        self.env_vars
+            + self.ssh_keys
+            + self.channels
+            + self.webhooks
+            + self.provider_keys
+            + self.mcp_authorizations
     }
 }
 

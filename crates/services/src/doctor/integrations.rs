@@ -158,6 +158,7 @@ mod tests {
             digest: String::new(),
             reports: 1,
             run: 1,
+            is_unauthorized: false,
             problem: None,
         }
     }

@@ -1,5 +1,6 @@
 //! Starts a server's program or connects to its URL, and performs the handshake.
 
+use super::bearer::Bearer;
 use super::http_client::HttpClient;
 use super::listener::Listener;
 use super::log;
@@ -48,6 +49,11 @@ pub(super) enum ConnectError {
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
     Url(#[from] gatehouse_outbound::OutboundError),
+    #[error("it requires an authorization; connect it on the page of MCP servers")]
+    Unauthorized,
+    /// The stored tokens cannot be read or refreshed now.
+    #[error("there is no access token for it: {0}")]
+    NoToken(String),
     #[error("the MCP handshake failed")]
     Handshake,
 }
@@ -62,13 +68,21 @@ pub(super) async fn connect(
 ) -> Result<Connection, ConnectError> {
     match &*server.settings {
         McpServer::Command { command, args, env } => {
+            let forgotten = server.dependencies.oauth.forget(&server.name, None).await;
+            forgotten.map_err(|_| ConnectError::Secrets)?;
             let env = environment(server, env).await?;
             let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
         McpServer::Url { url, headers } => {
-            let transport = call(server, url, headers).await?;
-            serve_client(listener, transport).await
+            let oauth = server.dependencies.oauth.clone();
+            let bearer = Bearer::new(oauth, server.name.clone(), url.clone());
+            let transport = call(server, url, headers, bearer.clone()).await?;
+            let connected = serve_client(listener, transport).await;
+            if let (Err(_), Some(error)) = (&connected, bearer.error()) {
+                return Err(error);
+            }
+            connected
         }
     }
     .map_err(|error| {
@@ -158,6 +172,7 @@ async fn call(
     server: &Server,
     url: &Url,
     headers: &BTreeMap<String, SecretString>,
+    bearer: Bearer,
 ) -> Result<StreamableHttpClientTransport<HttpClient>, ConnectError> {
     let ToolsParts {
         outbound, secrets, ..
@@ -181,6 +196,7 @@ async fn call(
             .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
             .collect(),
         server.dependencies.request_secrets.clone(),
+        bearer,
     );
     if let Err(reason) = client.check(url).await {
         return Err(match secrets.status() {

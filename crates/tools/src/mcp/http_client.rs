@@ -2,6 +2,9 @@
 //! whose answer is too large: the MCP library ends the stream without the reason, or reports that the request could not
 //! be sent.
 
+mod token;
+
+use super::bearer::Bearer;
 use super::oversized::too_large;
 use crate::secrets::{Redactor, Request, RequestSecrets};
 use arc_swap::ArcSwap;
@@ -15,6 +18,7 @@ use rmcp::model::{
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use secrecy::SecretString;
 use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
@@ -34,7 +38,11 @@ pub(super) struct HttpClient {
     /// The server's additional headers. They may name secrets.
     headers: Arc<BTreeMap<String, String>>,
     secrets: RequestSecrets,
-    /// Removes every secret that was sent: a server may return one later, or in another stream.
+    /// For requests without a fixed token.
+    bearer: Bearer,
+    /// The access tokens that were sent, the last one first.
+    tokens: Arc<ArcSwap<Vec<(String, SecretString)>>>,
+    /// Removes every other secret that was sent: a server may return one later, or in another stream.
     sent: Arc<ArcSwap<Redactor>>,
 }
 
@@ -50,12 +58,15 @@ impl HttpClient {
         max_event_bytes: usize,
         headers: BTreeMap<String, String>,
         secrets: RequestSecrets,
+        bearer: Bearer,
     ) -> Self {
         Self {
             inner,
+            bearer,
             max_event_bytes,
             headers: Arc::new(headers),
             secrets,
+            tokens: Arc::default(),
             sent: Arc::default(),
         }
     }
@@ -95,11 +106,11 @@ impl HttpClient {
         match error {
             StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
             StreamableHttpError::UnexpectedServerResponse(text) => {
-                let text = self.sent.load().redact(text.into_owned());
+                let text = self.redactor().redact(text.into_owned());
                 StreamableHttpError::UnexpectedServerResponse(text.into())
             }
             StreamableHttpError::UnexpectedContentType(kind) => {
-                let redact = |kind| self.sent.load().redact(kind);
+                let redact = |kind| self.redactor().redact(kind);
                 StreamableHttpError::UnexpectedContentType(kind.map(redact))
             }
             other => other,
@@ -107,9 +118,9 @@ impl HttpClient {
     }
 
     fn clean_events(&self, events: Events) -> Events {
-        let sent = Arc::clone(&self.sent);
+        let client = self.clone();
         let cleaned = events.map(move |event| {
-            let redactor = sent.load();
+            let redactor = client.redactor();
             event.map(|event| Sse {
                 data: event.data.map(|data| clean_data(data, &redactor)),
                 ..event
@@ -124,7 +135,7 @@ impl HttpClient {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         match response {
             Ok(StreamableHttpPostResponse::Json(message, session)) => {
-                let message = clean_message(message, &self.sent.load())?;
+                let message = clean_message(message, &self.redactor())?;
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
             Ok(StreamableHttpPostResponse::Sse(events, session)) => Ok(
@@ -160,15 +171,24 @@ impl StreamableHttpClient for HttpClient {
             (Err(reason), None) => return Err(refused(reason)),
         };
         let max_bytes = self.max_event_bytes;
-        let sent = self.inner.post_message_with_max_sse_event_size(
-            prepared.uri,
-            message,
-            session_id,
-            auth_header,
-            prepared.headers,
-            max_bytes,
-        );
-        let response = self.clean_response(sent.await);
+        let sent = self.with_token(auth_header, |token| {
+            self.inner.post_message_with_max_sse_event_size(
+                Arc::clone(&prepared.uri),
+                message.clone(),
+                session_id.clone(),
+                token,
+                prepared.headers.clone(),
+                max_bytes,
+            )
+        });
+        let response = match (sent.await, &call) {
+            (Ok(sent), _) => self.clean_response(sent),
+            (Err(reason), Some(call)) => {
+                let refusal = refusal(call.clone(), reason);
+                return Ok(StreamableHttpPostResponse::Json(refusal, None));
+            }
+            (Err(reason), None) => Err(refused(reason)),
+        };
         let Some(call) = call else {
             return response;
         };
@@ -210,10 +230,13 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<(), Failure> {
         let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
-        let deleted =
+        let deleted = self.with_token(auth_header, |token| {
+            let (uri, headers) = (Arc::clone(&prepared.uri), prepared.headers.clone());
             self.inner
-                .delete_session(prepared.uri, session_id, auth_header, prepared.headers);
-        deleted.await.map_err(|error| self.clean(error))
+                .delete_session(uri, Arc::clone(&session_id), token, headers)
+        });
+        let deleted = deleted.await.map_err(refused)?;
+        deleted.map_err(|error| self.clean(error))
     }
 
     async fn get_stream(
@@ -226,15 +249,18 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<Events, Failure> {
         let prepared = self.prepare(&uri, custom_headers).await;
         let prepared = prepared.map_err(refused)?;
-        let stream = self.inner.get_stream_with_max_sse_event_size(
-            prepared.uri,
-            session_id,
-            last_event_id,
-            auth_header,
-            prepared.headers,
-            self.max_event_bytes,
-        );
-        let events = stream.await.map_err(|error| self.clean(error))?;
+        let stream = self.with_token(auth_header, |token| {
+            self.inner.get_stream_with_max_sse_event_size(
+                Arc::clone(&prepared.uri),
+                session_id.clone(),
+                last_event_id.clone(),
+                token,
+                prepared.headers.clone(),
+                self.max_event_bytes,
+            )
+        });
+        let stream = stream.await.map_err(refused)?;
+        let events = stream.map_err(|error| self.clean(error))?;
         Ok(self.clean_events(events))
     }
 

@@ -144,12 +144,17 @@ impl Mcp {
     /// Starts a server again and waits until it is connected or has failed.
     pub async fn restart(&self, name: &str) -> Result<McpStatus, McpError> {
         let before = self.find(name)?.run;
+        self.start_again(name);
+        self.settled_when(name, |status| status.run > before).await
+    }
+
+    /// Starts a server again without waiting for it.
+    pub(super) fn start_again(&self, name: &str) {
         self.wanted.send_modify(|wanted| {
             let mut next = (**wanted).clone();
             *next.restarts.entry(name.to_owned()).or_default() += 1;
             *wanted = Arc::new(next);
         });
-        self.settled_when(name, |status| status.run > before).await
     }
 
     /// Asks a connected server for its tools again, or starts it again, and waits for the outcome.

@@ -4,6 +4,9 @@
 //! retried with a growing delay; meanwhile its tools are unavailable. The gateway's start does not wait for
 //! any of this.
 
+mod authorize;
+#[cfg(feature = "mcp")]
+mod bearer;
 #[cfg(feature = "mcp")]
 mod connect;
 #[cfg(feature = "mcp")]
@@ -19,6 +22,11 @@ mod log;
 mod manage;
 #[cfg(feature = "mcp")]
 mod names;
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(dead_code, reason = "needed only for servers")
+)]
+mod oauth;
 #[cfg(feature = "mcp")]
 mod oversized;
 mod program;
@@ -36,5 +44,6 @@ mod supervise;
 mod tool;
 
 pub use manage::McpError;
+pub use oauth::{Authorization, Callback, GivenClient, OAuthError};
 pub use servers::Mcp;
 pub use status::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};

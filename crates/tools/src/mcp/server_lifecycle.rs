@@ -62,9 +62,14 @@ impl Server {
     /// Runs the server until `stop`.
     pub(super) async fn run(self, stop: CancellationToken) {
         let mut failures = 0;
+        let mut needs_person = false;
         loop {
             let began = Instant::now();
-            self.report(McpState::Starting, None);
+            // The page offers to connect an account also during the next attempt.
+            self.dependencies.board.set(McpStatus {
+                is_unauthorized: needs_person,
+                ..self.status()
+            });
             let end = Box::pin(self.session(&stop)).await;
             // Its tools stay known and report that it is restarting. The supervisor removes those of a deleted server.
             let error = match end {
@@ -81,11 +86,20 @@ impl Server {
                 McpState::Failed
             };
             tracing::warn!(server = %self.name, %error, "an MCP server is unavailable");
-            self.report(state, Some(error.to_string()));
+            needs_person = matches!(error, ServerError::Connect(ConnectError::Unauthorized));
+            let mut refresh = self.dependencies.refresh.subscribe();
+            self.dependencies.board.set(McpStatus {
+                state,
+                problem: Some(error.to_string()),
+                is_unauthorized: needs_person,
+                ..self.status()
+            });
             let unsealed = self.unsealed(waits_for_vault);
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = unsealed => {},
+                // Another node may have stored an authorization.
+                Ok(()) = refresh.changed(), if needs_person => {},
                 () = sleep(wait(failures)), if !waits_for_vault => {},
             }
             failures = failures.saturating_add(1);
@@ -96,7 +110,7 @@ impl Server {
     async fn session(&self, stop: &CancellationToken) -> Result<(), ServerError> {
         let listener = Listener::new(self.name.clone());
         let changed = listener.changed();
-        let connecting = timeout(CONNECT_TIME, connect(self, listener));
+        let connecting = timeout(CONNECT_TIME, Box::pin(connect(self, listener)));
         let service = match stop.run_until_cancelled(connecting).await {
             None => return Ok(()),
             Some(connected) => connected.map_err(|_| ServerError::TooSlow)??,
@@ -181,15 +195,7 @@ impl Server {
         }
     }
 
-    /// Reports a state without tools.
-    fn report(&self, state: McpState, problem: Option<String>) {
-        self.dependencies.board.set(McpStatus {
-            state,
-            problem,
-            ..self.status()
-        });
-    }
-
+    /// A start without tools.
     fn status(&self) -> McpStatus {
         McpStatus {
             name: self.name.clone(),
@@ -200,6 +206,7 @@ impl Server {
             digest: String::new(),
             reports: 0,
             run: self.run,
+            is_unauthorized: false,
             problem: None,
         }
     }

@@ -1,5 +1,6 @@
 //! The handle of the MCP servers, and their dependencies.
 
+use super::oauth::OAuth;
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
 use crate::secrets::RequestSecrets;
@@ -47,6 +48,7 @@ pub(crate) struct Dependencies {
     pub(crate) publish: Publish,
     /// For requests to servers over HTTP.
     pub(super) request_secrets: RequestSecrets,
+    pub(super) oauth: OAuth,
     pub(super) board: Board,
     /// Changes when the servers must list and review their tools again.
     pub(super) refresh: watch::Sender<u64>,
@@ -81,8 +83,10 @@ impl Mcp {
         child_variables: Vec<(String, OsString)>,
     ) -> Self {
         let board = Board::default();
+        let oauth = OAuth::new(&parts);
         let dependencies = Arc::new(Dependencies {
             parts,
+            oauth,
             publish,
             request_secrets,
             board,
@@ -153,6 +157,7 @@ impl Mcp {
                     digest: String::new(),
                     reports: 0,
                     run: 0,
+                    is_unauthorized: false,
                     problem: None,
                 });
             }
@@ -168,6 +173,7 @@ impl Mcp {
 
     #[cfg(feature = "mcp")]
     pub(crate) fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
+        self.dependencies.oauth.background(tasks);
         let servers = super::supervise::Supervisor::new(self, tasks.clone());
         tasks.spawn(servers.run(stop));
     }

@@ -25,6 +25,9 @@ pub struct McpStatus {
     /// Counts the starts of all servers: a larger number is a later start.
     #[serde(skip)]
     pub run: u64,
+    /// Whether it refused a request because it needs an authorization.
+    #[serde(skip)]
+    pub is_unauthorized: bool,
     /// What is wrong, for people. Contains no secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(crate) struct Redactor(Vec<(String, String)>);
 
 impl Redactor {
-    pub(super) fn new(values: &[(String, SecretString)]) -> Self {
+    pub(crate) fn new(values: &[(String, SecretString)]) -> Self {
         let mut forms: Vec<(String, String)> = Vec::new();
         for (name, value) in values {
             let place = format!("{OPEN}{name}{CLOSE}");

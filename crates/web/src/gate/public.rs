@@ -26,6 +26,8 @@ pub fn is_public(method: &Method, path: &str) -> bool {
     let reads = method == Method::GET || method == Method::HEAD;
     PATHS.contains(&path)
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+        // Its page reloads itself, because the browser sends no cookie with a redirect from another site.
+        || (method == Method::GET && path.starts_with("/auth/callback/"))
         // The unguessable id is the credential.
         || (reads && path.starts_with("/share/"))
         // Its token is the credential if `approvals.links` is `bearer`. Otherwise it shows the page.
@@ -61,6 +63,7 @@ mod tests {
             "/share/x",
             "/approve/x",
             "/.well-known/security.txt",
+            "/auth/callback/x",
         ] {
             assert!(open(Method::GET, path), "{path}");
         }
@@ -77,7 +80,6 @@ mod tests {
             "/ws/talk",
             "/ws/",
             "/assets",
-            "/auth/callback/x",
             "/metrics",
             "/share",
             "/approve",
@@ -90,6 +92,7 @@ mod tests {
         assert!(open(Method::POST, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::GET, "/api/webhooks/ingest/wh_x"));
         assert!(!open(Method::POST, "/share/x"));
+        assert!(!open(Method::POST, "/auth/callback/x") && !open(Method::HEAD, "/auth/callback/x"));
         let hub = |method, uri| is_hub_check(&method, &Uri::from_static(uri));
         let asked = "/api/webhooks/ingest/wh_x?hub.mode=subscribe&hub.verify_token=t";
         assert!(hub(Method::GET, asked) && !hub(Method::PUT, asked));

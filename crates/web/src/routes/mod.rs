@@ -8,6 +8,7 @@ mod documents;
 pub(crate) mod health;
 mod ingest;
 mod mcp;
+mod mcp_callback;
 mod openai;
 mod passkeys;
 mod rpc;

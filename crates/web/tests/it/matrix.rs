@@ -84,6 +84,7 @@ fn is_public(method: &str, path: &str) -> bool {
             .iter()
             .any(|prefix| path.starts_with(prefix))
         || (method == "GET" && path.starts_with("/share/"))
+        || (method == "GET" && path.starts_with("/auth/callback/"))
         || path.starts_with("/approve/")
         || is_ingest(method, path)
 }

@@ -290,6 +290,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/callback/{server}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where an authorization server sends a person back who connects an MCP server */
+        get: operations["auth.callback.mcp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/approve/{token}": {
         parameters: {
             query?: never;
@@ -2269,6 +2286,11 @@ export interface components {
              * @description Provider keys.
              */
             provider_keys: number;
+            /**
+             * Format: uint64
+             * @description Authorizations of MCP servers.
+             */
+            mcp_authorizations: number;
         };
         /** @description A vault request with an optional password. */
         VaultOptionalPassword: {
@@ -2995,6 +3017,35 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was refused or failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "auth.callback.mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

@@ -1447,6 +1447,40 @@ export interface Interface {
       result: McpServer;
     };
     /**
+     * Starts connecting an MCP server behind a URL with an account (OAuth). Returns the URL that the person opens in the browser of this login session, within ten minutes.
+     */
+    'mcp.authorize': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+        /**
+         * The ID of a client that was registered at the authorization server by hand, with `redirect_url` of `mcp.list`.
+         * Needed where the authorization server offers no registration. It replaces the earlier client when
+         * the person has authorized it.
+         */
+        client_id?: string | null;
+        /**
+         * The secret of that client.
+         */
+        client_secret?: string | null;
+      };
+      result: AuthorizeResult;
+    };
+    /**
+     * Forgets the authorization of an MCP server, and asks the authorization server to revoke it.
+     */
+    'mcp.disconnect': {
+      params: {
+        /**
+         * The server.
+         */
+        name: string;
+      };
+      result: DisconnectResult;
+    };
+    /**
      * Lists the tool calls that wait for approval, oldest first.
      */
     'approval.list': {
@@ -4133,6 +4167,10 @@ export interface McpServer {
    * Identifies what the server offers now, for `mcp.approve`.
    */
   digest?: string;
+  /**
+   * How it is connected with an account; absent if it needs none.
+   */
+  auth?: McpAuth | null;
 }
 /**
  * A tool of an MCP server.
@@ -4187,6 +4225,67 @@ export interface Form {
    * How many characters were escaped.
    */
   hidden: number;
+}
+/**
+ * How an MCP server is connected with an account.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "McpAuth".
+ */
+export interface McpAuth {
+  /**
+   * Always `oauth`.
+   */
+  kind: string;
+  /**
+   * `needed`: nobody has connected it. `connected`. `failed`: there are tokens, but the last refresh failed or
+   * the server refused them.
+   */
+  state: string;
+  /**
+   * The authorization server.
+   */
+  issuer?: string | null;
+  /**
+   * The ID of the client that was entered; absent for one that was registered automatically.
+   */
+  client_id?: string | null;
+  /**
+   * When the access token expires (RFC 3339). It is refreshed before.
+   */
+  expires_at?: string | null;
+  /**
+   * What went wrong last.
+   */
+  error?: string | null;
+  /**
+   * The redirect URL to register at an authorization server.
+   */
+  redirect_url: string;
+}
+/**
+ * Result of `mcp.authorize`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "AuthorizeResult".
+ */
+export interface AuthorizeResult {
+  /**
+   * The URL of the authorization server.
+   */
+  url: string;
+}
+/**
+ * Result of `mcp.disconnect`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DisconnectResult".
+ */
+export interface DisconnectResult {
+  /**
+   * Whether the authorization server confirmed that it revoked the tokens. Otherwise only the gateway forgot them.
+   */
+  revoked: boolean;
 }
 /**
  * Result of `approval.list`.

@@ -1,10 +1,11 @@
 //! An MCP server and its tools as callers see them. A person decides on these texts, so every character in them
 //! is visible.
 
+use super::oauth::{McpAuth, auth_of};
 use gatehouse_config::McpServer as Configured;
-use gatehouse_domain::visible;
+use gatehouse_domain::{Problem, visible};
 use gatehouse_services::Services;
-use gatehouse_tools::{McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
+use gatehouse_tools::{Authorization, McpReview, McpState, McpStatus, McpToolStatus, ToolForm};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,6 +43,9 @@ pub struct McpServer {
     /// Identifies what the server offers now, for `mcp.approve`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+    /// How it is connected with an account; absent if it needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<McpAuth>,
 }
 
 /// A tool of an MCP server.
@@ -115,7 +119,19 @@ impl From<McpToolStatus> for McpTool {
 }
 
 /// A server as callers see it.
-pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
+pub(super) async fn shown(services: &Services, status: McpStatus) -> Result<McpServer, Problem> {
+    let all = services.tools.mcp().authorizations().await?;
+    let authorization = all.get(&status.name);
+    Ok(shown_with(services, status, authorization))
+}
+
+/// A server with its stored authorization.
+pub(super) fn shown_with(
+    services: &Services,
+    status: McpStatus,
+    authorization: Option<&Authorization>,
+) -> McpServer {
+    let auth = auth_of(services, &status, authorization);
     let resolved = services.config.resolved();
     let (mut command, mut url) = (None, None);
     let (mut env, mut headers) = (Vec::new(), Vec::new());
@@ -151,5 +167,6 @@ pub(super) fn shown(services: &Services, status: McpStatus) -> McpServer {
         state: status.state,
         problem: status.problem,
         digest: status.digest,
+        auth,
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{PUBLIC, READ, WRITE, row};
 use crate::routes::{
-    Access, Route, Verb, approve, attachments, documents, health, mcp, rpc, sessions, share, status,
+    Access, Route, Verb, approve, attachments, documents, health, mcp, mcp_callback, rpc, sessions,
+    share, status,
 };
 use crate::{manual, pages, socket};
 use axum::routing::{delete, get, post};
@@ -135,6 +136,13 @@ pub(super) const ROWS: &[Route] = &[
         PUBLIC,
         || get(status::oauth_callback),
         "OAuth callback",
+    ),
+    row(
+        "auth.callback.mcp",
+        (Get, "/auth/callback/{server}"),
+        PUBLIC,
+        || get(mcp_callback::get),
+        "Where an authorization server sends a person back who connects an MCP server",
     ),
     row(
         "approve.get",

@@ -213,6 +213,7 @@ async fn what_starts_a_program_or_moves_a_key_needs_a_confirmation() {
                 "mcp.create",
                 json!({ "name": "new", "url": "https://a.example/mcp" }),
             ),
+            ("mcp.authorize", json!({ "name": "far" })),
         ];
         settings.chain(channels).chain(others)
     };

@@ -53,6 +53,12 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/auth/callback", "/auth/callback", Needs::Nothing),
     (
         "GET",
+        "/auth/callback/{server}",
+        "/auth/callback/far",
+        Needs::Nothing,
+    ),
+    (
+        "GET",
         "/approve/{token}",
         "/approve/unknown",
         Needs::Nothing,
@@ -346,6 +352,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("mcp.test", WRITE),
     ("mcp.approve", ADMIN),
     ("mcp.restart", WRITE),
+    ("mcp.authorize", ADMIN),
+    ("mcp.disconnect", ADMIN),
     ("inbox.list", READ),
     ("inbox.mark_read", WRITE),
     ("usage.stats", READ),

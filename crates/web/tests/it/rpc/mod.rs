@@ -6,6 +6,7 @@ mod discover;
 mod env;
 mod envelope;
 mod mcp;
+mod mcp_oauth;
 mod mcp_tools;
 mod pairing;
 mod providers;

@@ -49,8 +49,7 @@ async fn everything_is_decrypted_and_stays_so() {
         (&done["ok"], &done["status"], &done["restart_advised"]),
         (&json!(true), &json!("disabled"), &json!(true))
     );
-    let report =
-        json!({ "env_vars": 3, "ssh_keys": 1, "channels": 0, "webhooks": 0, "provider_keys": 1 });
+    let report = json!({ "env_vars": 3, "ssh_keys": 1, "channels": 0, "webhooks": 0, "provider_keys": 1, "mcp_authorizations": 0 });
     assert_eq!(done["report"], report);
     assert_eq!(flags(&owner).await, [0, 0, 0, 0]);
     let set = owner

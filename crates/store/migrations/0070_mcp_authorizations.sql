@@ -1,0 +1,20 @@
+-- What an authorization server granted for an MCP server (OAuth 2.1). One row per server of the settings. Every change
+-- of the grant increments the version, so that no node overwrites what another node has saved.
+CREATE TABLE mcp_authorizations (
+    server TEXT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL,
+    -- The MCP server's canonical URI (RFC 8707). The tokens are sent nowhere else.
+    resource TEXT NOT NULL,
+    issuer TEXT,
+    -- Of a client that a person entered; NULL for one that was registered dynamically.
+    client_id TEXT,
+    authorized BIGINT NOT NULL DEFAULT 0 CHECK (authorized IN (0, 1)),
+    expires_at BIGINT,
+    error TEXT,
+    -- The client, the tokens and the pending authorization, as JSON.
+    value TEXT NOT NULL,
+    encrypted BIGINT NOT NULL DEFAULT 0 CHECK (encrypted IN (0, 1)),
+    -- Until then, one node is refreshing the tokens.
+    claimed_until BIGINT,
+    updated_at BIGINT NOT NULL
+);

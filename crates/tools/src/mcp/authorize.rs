@@ -1,0 +1,79 @@
+//! Connecting servers with an account: the operations of people.
+
+use super::oauth::{Authorization, Callback, GivenClient, OAuthError};
+use super::servers::Mcp;
+use gatehouse_config::McpServer;
+use gatehouse_domain::Actor;
+use gatehouse_store::StoreError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+impl Mcp {
+    /// What is known about the authorization of each server, by name.
+    pub async fn authorizations(&self) -> Result<BTreeMap<String, Authorization>, StoreError> {
+        let all = self.dependencies.oauth.list().await?;
+        Ok(all.into_iter().collect())
+    }
+
+    /// Starts an authorization and returns the URL that the person opens. `session` is the login session that may
+    /// complete it, and `redirect_uri` the address of the callback.
+    pub async fn authorize(
+        &self,
+        name: &str,
+        (session, redirect_uri): (&str, &str),
+        client: Option<GivenClient>,
+    ) -> Result<String, OAuthError> {
+        let url = self.url(name)?;
+        let oauth = &self.dependencies.oauth;
+        oauth
+            .begin((name, &url), (session, redirect_uri), client)
+            .await
+    }
+
+    /// Completes an authorization and starts the server again. If the authorization server refused it, the page shows
+    /// why. An error is not shown there.
+    pub async fn finish_authorization(
+        &self,
+        actor: &Actor,
+        name: &str,
+        session: &str,
+        callback: Callback,
+    ) -> Result<(), OAuthError> {
+        let url = self.url(name).map_err(|_| OAuthError::NoFlow)?;
+        let (oauth, server) = (&self.dependencies.oauth, (name.to_owned(), url));
+        let finished = oauth.finish(actor, server, session.to_owned(), callback);
+        if finished.await? {
+            self.start_again(name);
+        }
+        Ok(())
+    }
+
+    /// Forgets the authorization of a server and starts it again. Returns whether the authorization server confirmed that
+    /// it revoked the tokens.
+    pub async fn disconnect(&self, actor: &Actor, name: &str) -> Result<bool, OAuthError> {
+        let url = self.url(name)?;
+        let oauth = &self.dependencies.oauth;
+        let is_revoked = oauth.disconnect(actor, name, &url).await?;
+        self.start_again(name);
+        Ok(is_revoked)
+    }
+
+    /// Disconnects a server that was deleted from the settings, if possible: its tokens are still valid at the
+    /// authorization server.
+    pub async fn disconnect_deleted(&self, actor: &Actor, name: &str) {
+        let oauth = &self.dependencies.oauth;
+        if let Err(error) = oauth.disconnect_deleted(actor, name).await {
+            tracing::warn!(server = name, %error, "the tokens of a deleted MCP server were not revoked");
+        }
+    }
+
+    fn url(&self, name: &str) -> Result<Url, OAuthError> {
+        let wanted = Arc::clone(&self.wanted.borrow());
+        match wanted.servers.get(name).map(|server| &**server) {
+            Some(McpServer::Url { url, .. }) => Ok(url.clone()),
+            Some(McpServer::Command { .. }) => Err(OAuthError::NotHttp),
+            None => Err(OAuthError::NotFound),
+        }
+    }
+}

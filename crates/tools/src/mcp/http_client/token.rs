@@ -1,0 +1,94 @@
+//! The access token of a request, and a second attempt with a new one.
+
+use super::{Failure, HttpClient};
+use crate::mcp::oauth::Token;
+use crate::secrets::Redactor;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use secrecy::ExposeSecret;
+
+/// How many access tokens are removed from answers: an answer may come after the next refresh.
+const KEPT_TOKENS: usize = 3;
+
+impl HttpClient {
+    /// Sends a request with its fixed token, or with the one from OAuth. If the server refuses the latter, gets a new one
+    /// and sends the request once more. The outer error is the reason why there is no token, for people and models.
+    pub(super) async fn with_token<T, F>(
+        &self,
+        fixed: Option<String>,
+        send: impl Fn(Option<String>) -> F,
+    ) -> Result<Result<T, Failure>, String>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        if fixed.is_some() || self.has_authorization() {
+            return Ok(send(fixed).await);
+        }
+        let bearer = &self.bearer;
+        let token = bearer.token(None).await?;
+        let answer = send(self.exposed(token.as_ref())).await;
+        let Some(old) = token else {
+            return if is_unauthorized(&answer) {
+                Err(bearer.refused(None).await)
+            } else {
+                Ok(answer)
+            };
+        };
+        if !is_unauthorized(&answer) {
+            if answer.is_ok() {
+                bearer.accepted(&old).await;
+            }
+            return Ok(answer);
+        }
+        let Some(new) = bearer.token(Some(&old)).await? else {
+            return Err(bearer.refused(None).await);
+        };
+        let answer = send(self.exposed(Some(&new))).await;
+        if is_unauthorized(&answer) {
+            return Err(bearer.refused(Some(&new)).await);
+        }
+        Ok(answer)
+    }
+
+    /// Whether the settings contain the header in which a token is sent.
+    fn has_authorization(&self) -> bool {
+        let mut names = self.headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+
+    /// The token's text. A server may return it, so it is removed from the answers.
+    fn exposed(&self, token: Option<&Token>) -> Option<String> {
+        let access = &token?.access;
+        self.tokens.rcu(|sent| {
+            let others = sent
+                .iter()
+                .filter(|(_, it)| it.expose_secret() != access.expose_secret());
+            let last = ("token".to_owned(), access.clone());
+            std::iter::once(last)
+                .chain(others.cloned())
+                .take(KEPT_TOKENS)
+                .collect::<Vec<_>>()
+        });
+        Some(access.expose_secret().to_owned())
+    }
+
+    /// Removes everything secret that was sent.
+    pub(super) fn redactor(&self) -> Redactor {
+        let tokens = Redactor::new(&self.tokens.load());
+        self.sent.load().and(&tokens)
+    }
+}
+
+/// Whether the server answered 401.
+fn is_unauthorized<T>(sent: &Result<T, Failure>) -> bool {
+    match sent {
+        Err(StreamableHttpError::AuthRequired(_)) => true,
+        Err(StreamableHttpError::Client(error)) => {
+            error.status() == Some(reqwest::StatusCode::UNAUTHORIZED)
+        }
+        Err(StreamableHttpError::UnexpectedServerResponse(text)) => {
+            // The library does not return the status of an answer to a call.
+            text.starts_with("HTTP 401")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,236 @@
+//! Starts an authorization: discovery, registration, and the URL that the person opens.
+
+use super::discovery::{Discovered, Metadata, canonical, discover};
+use super::error::OAuthError;
+use super::http::Http;
+use super::record::{Client, Pending, Record, Server};
+use super::tokens::error_code;
+use super::{OAuth, http};
+use crate::secrets::names_secrets;
+use data_encoding::BASE64URL_NOPAD;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+use url::Url;
+
+/// How long a person has to complete an authorization.
+const VALID: Duration = Duration::from_mins(10);
+/// How often a save is attempted when other nodes save as well.
+const TRIES: usize = 5;
+
+/// A client that a person registered at the authorization server.
+pub struct GivenClient {
+    pub id: String,
+    pub secret: Option<SecretString>,
+}
+
+impl OAuth {
+    /// Returns the URL at which the person authorizes Gatehouse. `session` is the login session that may complete it, and
+    /// `redirect_uri` the address to which the authorization server sends the person back.
+    pub(in super::super) async fn begin(
+        &self,
+        (name, url): (&str, &Url),
+        (session, redirect_uri): (&str, &str),
+        given: Option<GivenClient>,
+    ) -> Result<String, OAuthError> {
+        if names_secrets(url.as_str()) {
+            return Err(OAuthError::SecretUrl);
+        }
+        let http = self.http(url);
+        let Discovered {
+            metadata,
+            scope,
+            resource,
+        } = discover(&http).await?;
+        let mut registered = None;
+        for _ in 0..TRIES {
+            let record = self.find(name).await?;
+            let mut record = match record.filter(|it| it.row.resource == canonical(url)) {
+                Some(record) => record,
+                None => self.blank(name, url).await?,
+            };
+            let known = match (&given, &registered) {
+                (Some(given), _) => Some(manual(given, &metadata, redirect_uri)),
+                (None, Some(client)) => Some(Client::clone(client)),
+                (None, None) => self.known(&record, &metadata, redirect_uri),
+            };
+            let client = match known {
+                Some(client) => client,
+                None => register(&http, &metadata, redirect_uri, scope.as_deref()).await?,
+            };
+            if !client.is_manual {
+                registered = Some(client.clone());
+            }
+            let server = Server {
+                issuer: metadata.issuer.clone(),
+                token_endpoint: metadata.token_endpoint.clone(),
+                revocation_endpoint: metadata.revocation_endpoint.clone(),
+                resource: resource.clone(),
+            };
+            let pending = self.pending(session, &metadata, server, &client);
+            let address = address(&metadata, &pending, redirect_uri, scope.as_deref());
+            put(&mut record, client, pending);
+            if self.save(&record, false).await? {
+                return Ok(address);
+            }
+        }
+        Err(OAuthError::Changed)
+    }
+
+    /// A record without a grant, in place of one for another URL.
+    async fn blank(&self, name: &str, url: &Url) -> Result<Record, OAuthError> {
+        if let Some(row) = self.find_row(name).await? {
+            self.delete(name, row.version, None).await?;
+        }
+        Ok(Record::empty(name, url, self.clock.now()))
+    }
+
+    /// The client of an earlier authorization, if it is usable.
+    fn known(&self, record: &Record, metadata: &Metadata, redirect_uri: &str) -> Option<Client> {
+        let client = record.secret.client.as_ref()?;
+        let now = self.clock.now().as_millis();
+        let is_valid = client.expires_at.is_none_or(|expires_at| expires_at > now);
+        // A person registers another redirect URI at the same client.
+        let redirects = client.is_manual || client.redirect_uri == redirect_uri;
+        (is_valid && redirects && client.issuer == metadata.issuer).then(|| Client {
+            redirect_uri: redirect_uri.to_owned(),
+            ..client.clone()
+        })
+    }
+
+    fn pending(
+        &self,
+        session: &str,
+        metadata: &Metadata,
+        server: Server,
+        client: &Client,
+    ) -> Pending {
+        let random = || BASE64URL_NOPAD.encode(&self.random.bytes::<32>());
+        Pending {
+            state: random(),
+            verifier: random(),
+            session: session.to_owned(),
+            expires_at: self.clock.now().after(VALID).as_millis(),
+            requires_iss: metadata
+                .authorization_response_iss_parameter_supported
+                .unwrap_or(false),
+            server,
+            client: client.clone(),
+        }
+    }
+}
+
+/// The tokens of an earlier client stay until the person has authorized the new one.
+fn put(record: &mut Record, client: Client, pending: Pending) {
+    if !record.row.authorized {
+        record.row.error = None;
+    }
+    record.row.issuer = Some(client.issuer.clone());
+    record.row.client_id = client.is_manual.then(|| client.id.clone());
+    record.secret.client = Some(client);
+    record.secret.pending = Some(pending);
+}
+
+fn manual(given: &GivenClient, metadata: &Metadata, redirect_uri: &str) -> Client {
+    let secret = given.secret.as_ref();
+    let methods = metadata.token_endpoint_auth_methods_supported.as_deref();
+    let has = |method: &str| methods.is_none_or(|all| all.iter().any(|it| it == method));
+    let auth_method = match secret {
+        None => "none",
+        Some(_) if has("client_secret_basic") => "client_secret_basic",
+        Some(_) => "client_secret_post",
+    };
+    Client {
+        id: given.id.clone(),
+        secret: secret.map(|secret| secret.expose_secret().to_owned()),
+        auth_method: auth_method.to_owned(),
+        issuer: metadata.issuer.clone(),
+        redirect_uri: redirect_uri.to_owned(),
+        is_manual: true,
+        expires_at: None,
+    }
+}
+
+/// Registers a client (RFC 7591).
+async fn register(
+    http: &Http,
+    metadata: &Metadata,
+    redirect_uri: &str,
+    scope: Option<&str>,
+) -> Result<Client, OAuthError> {
+    let Some(endpoint) = &metadata.registration_endpoint else {
+        let issuer = metadata.authorization_endpoint.origin();
+        return Err(OAuthError::NoClient(issuer.ascii_serialization()));
+    };
+    http::check(endpoint)?;
+    let methods = metadata.token_endpoint_auth_methods_supported.as_deref();
+    let methods = methods.unwrap_or_default();
+    let wanted = ["none", "client_secret_post", "client_secret_basic"];
+    let wanted = wanted
+        .into_iter()
+        .find(|it| methods.iter().any(|has| has == it));
+    let method = wanted.unwrap_or("client_secret_basic");
+    let mut body = json!({
+        "client_name": "Gatehouse",
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+    });
+    if let (Some(scope), Some(body)) = (scope, body.as_object_mut()) {
+        body.insert("scope".to_owned(), json!(scope));
+    }
+    let answer = http.post_json(endpoint, &body).await?;
+    let json = answer.json.unwrap_or_default();
+    let text = |name: &str| json.get(name).and_then(Value::as_str);
+    if !(200..300).contains(&answer.status) {
+        let code = text("error").and_then(error_code);
+        let reason = code.unwrap_or_else(|| answer.status.to_string());
+        return Err(OAuthError::Registration(reason));
+    }
+    let id = text("client_id").filter(|id| is_short(id));
+    let secret = text("client_secret").filter(|secret| is_short(secret));
+    let method = match (secret, text("token_endpoint_auth_method")) {
+        (None, _) => "none",
+        (Some(_), Some("client_secret_post")) => "client_secret_post",
+        (Some(_), Some("client_secret_basic")) => "client_secret_basic",
+        (Some(_), _) => method,
+    };
+    let expires = json.get("client_secret_expires_at").and_then(Value::as_i64);
+    Ok(Client {
+        id: id.ok_or(OAuthError::BadAnswer)?.to_owned(),
+        secret: secret.map(str::to_owned),
+        auth_method: method.to_owned(),
+        issuer: metadata.issuer.clone(),
+        redirect_uri: redirect_uri.to_owned(),
+        is_manual: false,
+        expires_at: expires
+            .filter(|at| *at > 0)
+            .map(|at| at.saturating_mul(1000)),
+    })
+}
+
+fn is_short(text: &str) -> bool {
+    (1..=2048).contains(&text.len())
+}
+
+fn address(
+    metadata: &Metadata,
+    pending: &Pending,
+    redirect_uri: &str,
+    scope: Option<&str>,
+) -> String {
+    let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(pending.verifier.as_bytes()));
+    let mut url = metadata.authorization_endpoint.clone();
+    url.query_pairs_mut()
+        .append_pair("response_type", "code")
+        .append_pair("client_id", &pending.client.id)
+        .append_pair("redirect_uri", redirect_uri)
+        .append_pair("state", &pending.state)
+        .append_pair("code_challenge", &challenge)
+        .append_pair("code_challenge_method", "S256")
+        .append_pair("resource", &pending.server.resource)
+        .extend_pairs(scope.map(|scope| ("scope", scope)));
+    url.into()
+}

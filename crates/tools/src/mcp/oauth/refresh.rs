@@ -1,0 +1,264 @@
+//! The access token for a request, and its refresh by one node.
+
+use super::OAuth;
+use super::discovery::canonical;
+use super::error::OAuthError;
+use super::record::{Record, Tokens};
+use super::tokens::{self, Granted};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::StoreError;
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+use tokio::time::sleep;
+use url::Url;
+
+/// How long a claim is valid: longer than a request for tokens takes, on nodes whose clocks differ by two minutes.
+const CLAIM: Duration = Duration::from_mins(5);
+/// How often a node looks whether the node with the claim has finished.
+const LOOK: Duration = Duration::from_millis(200);
+/// How often a node looks: until a claim has expired and another node had its time.
+const LOOKS: usize = 1800;
+/// How long rotated tokens wait for a vault or a database that does not accept them, between two attempts.
+const SAVE_AGAIN: Duration = Duration::from_secs(1);
+/// How often rotated tokens are saved before they are given up.
+const SAVES: usize = 3600;
+
+/// An access token.
+#[derive(Clone)]
+pub(in super::super) struct Token {
+    pub(in super::super) access: SecretString,
+    version: i64,
+    /// Whether an error is stored that a successful request disproves.
+    pub(in super::super) has_error: bool,
+}
+
+impl OAuth {
+    /// The access token for the server at this URL; `None` if it has no authorization. `rejected` is a token that the
+    /// server has just refused.
+    pub(in super::super) async fn token(
+        &self,
+        name: &str,
+        url: &Url,
+        rejected: Option<&Token>,
+    ) -> Result<Option<Token>, OAuthError> {
+        let mut is_refreshed = false;
+        for _ in 0..LOOKS {
+            let Some(row) = self.find_row(name).await? else {
+                return Ok(None);
+            };
+            if row.resource != canonical(url) {
+                // The tokens are for the server that was at another URL.
+                self.delete(name, row.version, None).await?;
+                return Ok(None);
+            }
+            if !row.authorized {
+                return Ok(None);
+            }
+            let record = self.open(row).await?;
+            let tokens = record.secret.tokens.as_ref();
+            let tokens = tokens.ok_or(OAuthError::NotAuthorized)?;
+            let now = self.clock.now();
+            let is_rejected =
+                rejected.is_some_and(|old| old.access.expose_secret() == tokens.access);
+            let is_due = tokens.refresh_at.is_some_and(|at| at <= now.as_millis());
+            let is_usable = !is_rejected && (!is_due || tokens.refresh.is_none());
+            // The server may return the same access token. Another refresh would not change that.
+            if is_refreshed || is_usable {
+                return Ok(Some(token(&record, tokens)));
+            }
+            if tokens.refresh.is_none() {
+                let text = OAuthError::Expired.text();
+                self.set_error(name, record.row.version, Some(text), false)
+                    .await;
+                return Err(OAuthError::Expired);
+            }
+            let still_valid = record.row.expires_at.is_some_and(|at| at > now);
+            let usable = (!is_rejected && still_valid).then(|| token(&record, tokens));
+            if self.claim(&record, now).await? {
+                let (oauth, http) = (self.clone(), self.http(url));
+                let done = self.to_the_end(async move { oauth.refresh(&http, record).await });
+                match (done.await, usable) {
+                    (Ok(()), _) => {
+                        is_refreshed = true;
+                        continue;
+                    }
+                    (Err(OAuthError::InvalidGrant), _) => return Err(OAuthError::InvalidGrant),
+                    (Err(_), Some(token)) => return Ok(Some(token)),
+                    (Err(error), None) => return Err(error),
+                }
+            }
+            if usable.is_some() {
+                return Ok(usable);
+            }
+            sleep(LOOK).await;
+        }
+        Err(OAuthError::Changed)
+    }
+
+    /// Records that the server refused a token that was new.
+    pub(in super::super) async fn refused(&self, name: &str, token: &Token) {
+        let text = OAuthError::TokenRefused.text();
+        self.set_error(name, token.version, Some(text), false).await;
+    }
+
+    /// Records that the token works.
+    pub(in super::super) async fn works(&self, name: &str, token: &Token) {
+        self.set_error(name, token.version, None, false).await;
+    }
+
+    async fn set_error(&self, name: &str, version: i64, error: Option<String>, ends_claim: bool) {
+        let (name, now) = (name.to_owned(), self.clock.now());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let of = (name.as_str(), version);
+                conn.update_mcp_authorization_error(of, error.as_deref(), ends_claim, now)
+                    .await
+            })
+        });
+        let written: Result<bool, StoreError> = write.await;
+        if let Err(error) = written {
+            tracing::warn!(%error, "the state of an MCP server's authorization was not stored");
+        }
+    }
+
+    async fn claim(&self, record: &Record, now: Timestamp) -> Result<bool, StoreError> {
+        let (name, version) = (record.row.server.clone(), record.row.version);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                conn.claim_mcp_authorization((&name, version), now, now.after(CLAIM))
+                    .await
+            })
+        });
+        write.await
+    }
+
+    /// Exchanges the refresh token. The caller has the claim.
+    async fn refresh(&self, http: &super::Http, record: Record) -> Result<(), OAuthError> {
+        let name = record.row.server.clone();
+        let tokens = record.secret.tokens.as_ref();
+        let tokens = tokens.ok_or(OAuthError::NotAuthorized)?.clone();
+        let refresh = tokens.refresh.clone().ok_or(OAuthError::Expired)?;
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh.as_str()),
+        ];
+        let asked = tokens::request(http, &tokens.server, &tokens.client, &form).await;
+        match asked {
+            Ok(granted) => self.keep(http, &name, &tokens, granted).await,
+            Err(OAuthError::InvalidGrant) => {
+                tracing::warn!(server = name, "an MCP server's authorization has ended");
+                self.end(record).await?;
+                Err(OAuthError::InvalidGrant)
+            }
+            Err(error) => {
+                tracing::warn!(server = name, %error, "an MCP server's token was not refreshed");
+                let version = record.row.version;
+                self.set_error(&name, version, Some(error.text()), true)
+                    .await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Deletes the tokens that the authorization server no longer accepts, and keeps the client.
+    async fn end(&self, mut record: Record) -> Result<(), OAuthError> {
+        record.secret.tokens = None;
+        record.row.authorized = false;
+        record.row.expires_at = None;
+        record.row.error = Some(OAuthError::InvalidGrant.text());
+        let note = Some((Actor::system(), "mcp.authorization_ended"));
+        // If another request has saved something else, that is newer.
+        self.save_with(&record, true, note).await.map(drop)
+    }
+
+    /// Saves rotated tokens. The old refresh token may be invalid already, so this does not give up while the vault is
+    /// sealed or the database does not answer, and extends the claim meanwhile.
+    async fn keep(
+        &self,
+        http: &super::Http,
+        name: &str,
+        old: &Tokens,
+        granted: Granted,
+    ) -> Result<(), OAuthError> {
+        let of = (old.server.clone(), old.client.clone());
+        let (tokens, expires_at) = granted.tokens(self.clock.now(), of, old.refresh.clone());
+        for _ in 0..SAVES {
+            match self.replace(name, old, &tokens, expires_at).await {
+                // If somebody authorized again, a revocation could end that grant as well.
+                Ok(Saved::Yes | Saved::Superseded) => return Ok(()),
+                Ok(Saved::Disconnected) => {
+                    tokens::revoke(http, &tokens).await;
+                    return Ok(());
+                }
+                Ok(Saved::Changed) => {}
+                Err(error) => {
+                    tracing::warn!(server = name, %error, "refreshed tokens wait to be stored");
+                    sleep(SAVE_AGAIN).await;
+                }
+            }
+        }
+        Err(OAuthError::Changed)
+    }
+
+    /// Replaces the old tokens if they are still the stored ones.
+    async fn replace(
+        &self,
+        name: &str,
+        old: &Tokens,
+        new: &Tokens,
+        expires_at: Option<Timestamp>,
+    ) -> Result<Saved, OAuthError> {
+        let Some(row) = self.find_row(name).await? else {
+            return Ok(Saved::Disconnected);
+        };
+        self.extend_claim(name, row.version).await?;
+        let mut record = self.open(row).await?;
+        match &record.secret.tokens {
+            None => return Ok(Saved::Disconnected),
+            Some(stored) if !is_same(stored, old) => return Ok(Saved::Superseded),
+            Some(_) => {}
+        }
+        record.secret.tokens = Some(new.clone());
+        record.row.authorized = true;
+        record.row.expires_at = expires_at;
+        record.row.error = None;
+        Ok(if self.save(&record, true).await? {
+            Saved::Yes
+        } else {
+            Saved::Changed
+        })
+    }
+
+    async fn extend_claim(&self, name: &str, version: i64) -> Result<(), StoreError> {
+        let (name, until) = (name.to_owned(), self.clock.now().after(CLAIM));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                let of = (name.as_str(), version);
+                conn.update_mcp_authorization_claim(of, until).await
+            })
+        });
+        write.await.map(drop)
+    }
+}
+
+enum Saved {
+    Yes,
+    /// The row changed while it was edited.
+    Changed,
+    /// Other tokens are stored.
+    Superseded,
+    /// No tokens are stored.
+    Disconnected,
+}
+
+fn is_same(one: &Tokens, other: &Tokens) -> bool {
+    one.refresh == other.refresh && one.access == other.access
+}
+
+fn token(record: &Record, tokens: &Tokens) -> Token {
+    Token {
+        access: SecretString::from(tokens.access.as_str()),
+        version: record.row.version,
+        has_error: record.row.error.is_some(),
+    }
+}
