@@ -38,8 +38,8 @@ async fn every_value_of_n8n_is_imported_also_below_others_and_under_a_name_that_
     let first = json!([
         { "id": "1", "name": "Bot", "type": "telegramApi", "data": { "accessToken": "9:clear-n8n" } },
         { "id": "Ab", "name": "bot", "type": "telegramApi", "data": { "accessToken": "8:clear-n8n" } },
-        { "id": "3", "name": "AI", "type": "groqApi", "data": { "apiKey": "clear-pw-1" } },
-        { "id": "4", "name": "AI", "type": "groqApi", "data": { "apiKey": "clear-pw-2" } },
+        { "id": "3", "name": "AI", "type": "openAiApi", "data": { "apiKey": "clear-pw-1" } },
+        { "id": "4", "name": "AI", "type": "openAiApi", "data": { "apiKey": "clear-pw-2" } },
         { "id": "5", "name": "Mail", "type": "gmailOAuth2", "data": {
             "clientId": "clear-pw", "oauthTokenData": { "access_token": "clear-pw", "expires_in": 3599 },
             "scopes": ["a", "b"], "ssl": true, "empty": "", "client_id": "clear-pw",
