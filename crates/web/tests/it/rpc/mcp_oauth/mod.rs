@@ -3,12 +3,11 @@
 mod double;
 mod refresh;
 
-use crate::steps::{light_owner, new_session, set_up_with_vault, stopped_clock, vault_status};
+use crate::steps::{light_owner, new_session, stopped_clock};
 use double::{Client, Double};
 use gatehouse_agents::{Audience, ToolContext, ToolError};
 use gatehouse_domain::id::{SessionId, TurnId};
-use gatehouse_testkit::{Actor, Options, PASSWORD, Reply, TestServer};
-use gatehouse_tools::McpState;
+use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -331,23 +330,4 @@ async fn a_deleted_server_is_disconnected() {
     deleted.unwrap();
     assert_eq!(far.data().revoked.len(), 2);
     assert_eq!(add(&owner, &url).await["auth"]["state"], "needed");
-}
-
-#[tokio::test]
-async fn a_sealed_vault_at_the_start_is_waited_for() {
-    let (far, url) = Double::start().await;
-    let server = TestServer::start(Options::default()).await;
-    let (owner, _) = set_up_with_vault(&server).await;
-    add(&owner, &url).await;
-    connect(&owner).await;
-    let server = server.restart().await;
-    let owner = owner.at(server.address());
-    assert_eq!(vault_status(&server).await, "sealed");
-    let waiting = server.app().services().tools.mcp().settled("far").await;
-    assert_eq!(waiting.unwrap().state, McpState::WaitingForVault);
-    let body = json!({ "password": PASSWORD });
-    let unlocked = owner.post("/api/auth/vault/unlock", body).await;
-    assert_eq!(unlocked.status, 200, "{}", unlocked.text);
-    until(&owner, "connected").await;
-    assert!(far.data().refused.is_empty(), "{:?}", far.data().refused);
 }
