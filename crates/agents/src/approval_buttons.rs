@@ -2,7 +2,7 @@
 //!
 //! A token is derived from the call's link token, the button's choice, and who may press it where. It fits into 64
 //! bytes with the choice, needs no table, and any node recognizes it from what the nodes share about the call. It ends
-//! with the call. Someone who reads the database could compute one, but it answers nothing by itself: the vendor says who
+//! with the call. Someone who reads the database could compute one, but that answers nothing: the vendor says who
 //! pressed.
 
 use crate::error::AgentsError;

@@ -20,7 +20,7 @@ const MAX_QUEUED: usize = 200;
 const NOTES: usize = 32;
 /// How long an acknowledgement may take.
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a person is told if a press could not be worked on.
+/// The note to a person if a press could not be worked on.
 const FAILED: &str = "This cannot be answered right now. Try again.";
 /// How long a refused person causes no further audit row.
 const REFUSED_MS: u64 = 3_600_000;

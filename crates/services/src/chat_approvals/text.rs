@@ -7,7 +7,7 @@ use gatehouse_domain::Timestamp;
 /// How many characters of arguments that do not fit are shown at most.
 const MAX_CUT_CHARS: usize = 1_500;
 
-/// What a person is told about a call that ended otherwise than by an answer or its expiry.
+/// The result of a call that neither was answered nor expired.
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
 /// How a question ended.

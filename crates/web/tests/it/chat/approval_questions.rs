@@ -82,7 +82,7 @@ async fn a_notified_chat_has_buttons_only_if_its_person_is_trusted() {
     telegram.press(42, 4, "Allow");
     assert_eq!(telegram.wait_for(5).await["text"], "pong");
 
-    // A group is told the link.
+    // A group gets the link.
     notify(&owner, "-100").await;
     send(&owner).await;
     is_link(&telegram.wait_for(6).await);

@@ -305,14 +305,14 @@ async fn told_to_wait(options: Options) -> (TestServer, Telegram) {
     let account = json!({ "type": "telegram", "label": "Bot", "fields": fields });
     owner.rpc("channels.create", account).await.unwrap();
     inbound_error(&owner, "telegram", "").await;
-    assert_eq!(telegram.refused(), 1);
+    assert_eq!(telegram.limited(), 1);
     (server, telegram)
 }
 
 /// Waits until a number in the database is at least `least`, or the vendor was asked again.
 async fn until_number(telegram: &Telegram, location: &Location, sql: &str, least: i64) {
     let reached = async {
-        while telegram.refused() == 1 && number(location, sql).await < least {
+        while telegram.limited() == 1 && number(location, sql).await < least {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     };
@@ -348,7 +348,7 @@ async fn another_node_does_not_ask_while_the_vendor_wants_one_to_wait() {
     // Longer than a lease that is not renewed.
     clock.advance(Duration::from_secs(100));
     until_number(&telegram, &location, LOOKS_OF_TWO, 2).await;
-    assert_eq!(telegram.refused(), 1);
+    assert_eq!(telegram.limited(), 1);
 }
 
 #[tokio::test]
@@ -372,5 +372,5 @@ async fn a_failure_of_the_database_does_not_end_the_wait_for_the_vendor() {
     // The renewal after the one that failed. A node that does not wait for it asks with the next lease.
     until_number(&telegram, &location, LEASE, lease + 1).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(telegram.refused(), 1);
+    assert_eq!(telegram.limited(), 1);
 }

@@ -96,7 +96,7 @@ impl Telegram {
     }
 
     /// How many requests for updates were asked to wait.
-    pub fn refused(&self) -> usize {
+    pub fn limited(&self) -> usize {
         self.shared.bot.lock().unwrap().limited
     }
 
