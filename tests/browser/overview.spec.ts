@@ -83,10 +83,23 @@ test.describe('scheduled backups', () => {
 
 test('what could not be loaded is not reported as nothing', async ({ home: _, page, complaints }) => {
   complaints.allow(/status of 503/);
-  await page.route('**/api/auth/api-keys', (route) => route.fulfill({ status: 503, json: { code: 'INTERNAL', error: 'Down.' } }));
+  let asked = 0;
+  await page.route('**/api/auth/api-keys', (route) => {
+    asked += 1;
+    return route.fulfill({ status: 503, json: { code: 'INTERNAL', error: 'Down.' } });
+  });
   await page.goto('/overview');
+  // The page asks again when its connection is live.
+  await isLive(page);
   await expect(needs(page).getByText('Part of this could not be loaded.')).toBeVisible({ timeout: 30_000 });
   await expect(needs(page).getByText('Nothing needs you right now.')).toHaveCount(0);
+  // The page repeats failed requests, at most two seconds apart.
+  const more = async () => {
+    const before = asked;
+    await page.waitForTimeout(3_000);
+    return asked - before;
+  };
+  await expect.poll(more, { timeout: 40_000 }).toBe(0);
   await page.unroute('**/api/auth/api-keys');
   await needs(page).getByRole('button', { name: 'Try again' }).click();
   await expect(needs(page).getByText('Nothing needs you right now.')).toBeVisible();
