@@ -110,27 +110,27 @@ async fn a_use_is_not_written_after_its_secret_was_deleted() {
             node.secrets
                 .delete_env_variable(actor(), "A")
                 .await
-                .unwrap()
+                .unwrap();
         };
         node.set("A", "1").await;
-        let used = node.clock.now();
+        let used_at = node.clock.now();
         delete().await;
         // A request that had the secret ends; another node had not written its use yet.
         node.secrets.note_use(SecretKind::Env, "A");
         node.secrets.note_use(SecretKind::Ssh, "none");
         node.secrets.note_use(SecretKind::Channel, "none");
         node.secrets.write_uses(true).await.unwrap();
-        write(&node, "A", used).await;
+        write(&node, "A", used_at).await;
         assert_eq!(written(&node).await, []);
         for kind in [SecretKind::Ssh, SecretKind::Channel] {
-            let uses = node.secrets.last_uses(kind).await.unwrap();
-            assert!(uses.is_empty(), "{kind:?}: {uses:?}");
+            let noted = node.secrets.last_uses(kind).await.unwrap();
+            assert!(noted.is_empty(), "{kind:?}: {noted:?}");
         }
         // The use was not that of the next secret with this name.
         node.clock.advance(Duration::from_millis(1));
         node.set("A", "2").await;
         node.secrets.write_uses(true).await.unwrap();
-        write(&node, "A", used).await;
+        write(&node, "A", used_at).await;
         assert_eq!(written(&node).await, []);
         assert_eq!(shown(&node).await, [None]);
         node.stop().await;
