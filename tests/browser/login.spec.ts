@@ -180,6 +180,8 @@ test('logout from the menu ends the session on the gateway, or reports that it d
   await expect(heading(page, 'Log in to Gatehouse')).toBeVisible();
   await expect(page).toHaveURL(`${home.origin}/`);
   await expect(home.call('GET', '/api/auth/sessions')).rejects.toThrow('401');
+  // Otherwise Chromium sometimes does not close the window after the gateway has ended.
+  await page.waitForLoadState('networkidle');
 });
 
 test('logout: no window of the browser keeps user data', async ({ home, page, context, complaints }) => {
