@@ -5,11 +5,10 @@ use crate::method_entry::{Audit, Call, Method, method};
 use gatehouse_auth::Subject;
 use gatehouse_config::McpServer as Configured;
 use gatehouse_domain::{ErrorCode, Problem, Scope, visible};
-use gatehouse_services::Services;
-use gatehouse_services::to_problem;
+use gatehouse_services::{Services, to_problem};
 use gatehouse_tools::{Authorization, GivenClient, McpStatus};
 use schemars::JsonSchema;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 /// The longest client ID or secret.
@@ -45,25 +44,8 @@ pub struct AuthorizeParams {
     /// the person has authorized it.
     client_id: Option<String>,
     /// The secret of that client.
-    client_secret: Option<SecretText>,
-}
-
-/// A secret in params.
-#[derive(Deserialize)]
-struct SecretText(SecretString);
-
-impl JsonSchema for SecretText {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
+    #[schemars(with = "Option<String>")]
+    client_secret: Option<SecretString>,
 }
 
 /// Result of `mcp.authorize`.
@@ -154,9 +136,9 @@ async fn authorize(call: Call, params: AuthorizeParams) -> Result<AuthorizeResul
     let AuthorizeParams {
         name,
         client_id,
-        client_secret,
+        client_secret: secret,
     } = params;
-    if client_id.is_none() && client_secret.is_some() {
+    if client_id.is_none() && secret.is_some() {
         return Err(Problem::invalid_params(
             "client_id",
             "required with `client_secret`",
@@ -171,10 +153,9 @@ async fn authorize(call: Call, params: AuthorizeParams) -> Result<AuthorizeResul
             "1 to 2048 visible characters",
         ));
     }
-    let secret = client_secret.map(|SecretText(secret)| secret);
     if secret
         .as_ref()
-        .is_some_and(|it| is_wrong(secrecy::ExposeSecret::expose_secret(it)))
+        .is_some_and(|secret| is_wrong(secret.expose_secret()))
     {
         return Err(Problem::invalid_params(
             "client_secret",
