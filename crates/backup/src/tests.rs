@@ -3,7 +3,7 @@
 use super::*;
 use crate::age::{Identity, Recipient};
 use gatehouse_domain::{AuthSessionId, SeededRandom, Timestamp};
-use gatehouse_store::testing::{TestDatabase, databases, run_sql};
+use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql};
 use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, Store, StoreError};
 use secrecy::SecretString;
 use std::path::Path;
@@ -213,8 +213,7 @@ async fn a_refused_restore_does_not_migrate_the_other_database() {
         let from = gatehouse_store::testing::sqlite();
         fill(&from, 1).await;
         let (file, _) = backup(&source(&from, &[]), None).await;
-        let old = Store::open_at(&to.location, Some(OLD)).await.unwrap();
-        old.close().await;
+        migrate(&to.location, Some(OLD)).await;
         let row = "INSERT INTO settings (key, value, updated_at) VALUES ('a', '1', 1)";
         run_sql(&to.location, row).await;
         let error = restore(&file, None, &to).await.unwrap_err();
@@ -227,8 +226,7 @@ async fn a_refused_restore_does_not_migrate_the_other_database() {
 #[tokio::test]
 async fn a_database_of_an_older_version_is_backed_up_and_migrated_at_the_restore() {
     for from in databases().await {
-        let old = Store::open_at(&from.location, Some(23)).await.unwrap();
-        old.close().await;
+        migrate(&from.location, Some(23)).await;
         let row = "INSERT INTO settings (key, value, updated_at) VALUES ('a.b', '1', 1)";
         run_sql(&from.location, row).await;
         let (file, created) = backup(&source(&from, &[]), None).await;

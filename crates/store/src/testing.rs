@@ -145,6 +145,14 @@ async fn script(conn: &Conn, sql: &str) -> Result<(), StoreError> {
     }
 }
 
+/// Migrates the database up to `version`, or to the newest, and closes the connection.
+pub async fn migrate(location: &Location, version: Option<i64>) {
+    let mut conn = connect(location).await;
+    if let Err(error) = crate::migrate::run(&mut conn, location.engine(), version).await {
+        panic!("cannot migrate the database to {version:?}: {error:?}");
+    }
+}
+
 /// Runs statements directly on the database, bypassing the store.
 pub async fn run_sql(location: &Location, sql: &str) {
     let conn = connect(location).await;

@@ -1,7 +1,7 @@
 //! Moves between databases, on every pair of engines.
 
 use gatehouse_domain::{AuthSessionId, Timestamp};
-use gatehouse_store::testing::{TestDatabase, databases, run_sql, sqlite};
+use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql, sqlite};
 use gatehouse_store::{
     AuthSessionRow, Conn, ImportError, MoveStep, OpenError, Store, StoreError, move_rows,
 };
@@ -155,8 +155,7 @@ async fn a_database_with_rows_is_no_target() {
 #[tokio::test]
 async fn a_database_of_an_earlier_version_arrives_up_to_date() {
     let (from, to) = (sqlite(), sqlite());
-    let old = Store::open_at(&from.location, Some(20)).await.unwrap();
-    old.close().await;
+    migrate(&from.location, Some(20)).await;
     add_old(&from).await;
     move_rows(&from.location, &to.location, |_, _, _| ())
         .await

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use gatehouse_store::testing::{databases, run_sql};
+use gatehouse_store::testing::{databases, migrate, run_sql};
 use gatehouse_store::{ChannelPollRow, ReceivedMessageRow, Store, StoreError};
 
 const ACCOUNT: &str =
@@ -30,10 +30,9 @@ async fn read(store: &Store) -> (Vec<ReceivedMessageRow>, Option<ChannelPollRow>
 #[tokio::test]
 async fn messages_of_an_older_version_are_taken_over() {
     for database in databases().await {
-        let old = Store::open_at(&database.location, Some(67)).await.unwrap();
+        migrate(&database.location, Some(67)).await;
         run_sql(&database.location, ACCOUNT).await;
         run_sql(&database.location, &message(7)).await;
-        old.close().await;
         let store = database.open().await;
         let (messages, poll) = read(&store).await;
         assert_eq!(messages.len(), 1);

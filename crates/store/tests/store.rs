@@ -1,7 +1,7 @@
 //! The store on every available engine: transactions, groups, migrations and damaged values.
 
 use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
-use gatehouse_store::testing::{TestDatabase, databases, postgres, sqlite};
+use gatehouse_store::testing::{TestDatabase, databases, migrate, postgres, run_sql, sqlite};
 use gatehouse_store::{
     AuditEntry, AuditIntent, AuditIntentRow, AuthSessionRow, Conn, Guard, OpenError, Store,
     StoreError, inherit, intending, migration_versions, unguarded,
@@ -93,15 +93,10 @@ async fn a_job_that_panics_takes_nobody_with_it() {
 async fn every_earlier_schema_is_brought_up_to_date_and_keeps_its_rows() {
     for version in migration_versions() {
         for database in databases().await {
-            let old = Store::open_at(&database.location, Some(version))
-                .await
-                .unwrap();
-            old.write(|conn| {
-                Box::pin(async move { conn.update_setting("a.b", &json!([1, "x"]), at(1)).await })
-            })
-            .await
-            .unwrap();
-            old.close().await;
+            migrate(&database.location, Some(version)).await;
+            let row =
+                "INSERT INTO settings (key, value, updated_at) VALUES ('a.b', '[1,\"x\"]', 1)";
+            run_sql(&database.location, row).await;
             let store = database.open().await;
             let kept = store
                 .read(|conn| Box::pin(async move { conn.find_setting("a.b").await }))

@@ -1,6 +1,5 @@
 //! Upgrades from every version of the schema: rows are kept, and a process that dies at any migration can start again.
-//! The old databases are built by the migrations themselves, because landed migrations never change. On SQLite, because
-//! a connection for each step to PostgreSQL takes more than a minute.
+//! The old databases are built by the migrations themselves, because landed migrations never change.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,8 +7,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use gatehouse_store::testing::{TestDatabase, run_sql, sqlite};
-use gatehouse_store::{ColumnKind, Snapshot, Store, Table, migration_versions};
+use gatehouse_store::testing::{TestDatabase, migrate, postgres, run_sql, sqlite};
+use gatehouse_store::{ColumnKind, Engine, Snapshot, Store, Table, migration_versions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -44,7 +43,7 @@ async fn rows(database: &TestDatabase) -> Rows {
 }
 
 /// A valid value of a column, in SQL. Ids are equal in all tables, so that references find their rows.
-fn value(table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String {
+fn value(engine: Engine, table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String {
     match kind {
         // A subscription has a session or a device.
         ColumnKind::Text if (table, column) == ("push_subscriptions", "device_id") => {
@@ -53,7 +52,10 @@ fn value(table: &str, (column, kind): (&str, ColumnKind), number: i64) -> String
         ColumnKind::Text if column == "id" || column.ends_with("_id") => format!("'row_{number}'"),
         ColumnKind::Text if column == "direction" => "'inbound'".to_owned(),
         ColumnKind::Text => format!("'{column} {number}'"),
-        ColumnKind::Blob => "X'01fe'".to_owned(),
+        ColumnKind::Blob => match engine {
+            Engine::Sqlite => "X'01fe'".to_owned(),
+            Engine::Postgres => "'\\x01fe'".to_owned(),
+        },
         // At most one persona is active.
         ColumnKind::Integer if (table, column) == ("voice_personas", "active") => "0".to_owned(),
         ColumnKind::Integer => match column {
@@ -80,18 +82,20 @@ async fn fill(database: &TestDatabase, number: i64) {
     }
     drop(snapshot);
     let inserts = tables.iter().filter(|table| !full.contains(&table.name));
-    let inserts: Vec<String> = inserts.map(|table| insert(table, number)).collect();
+    let inserts: Vec<String> = inserts
+        .map(|table| insert(database.engine(), table, number))
+        .collect();
     run_sql(&database.location, &inserts.join(";\n")).await;
 }
 
-fn insert(table: &Table, number: i64) -> String {
+fn insert(engine: Engine, table: &Table, number: i64) -> String {
     let columns = table.columns.iter();
     let names: Vec<String> = columns
         .map(|column| format!("\"{}\"", column.name))
         .collect();
     let columns = table.columns.iter();
     let values: Vec<String> = columns
-        .map(|column| value(&table.name, (&column.name, column.kind), number))
+        .map(|column| value(engine, &table.name, (&column.name, column.kind), number))
         .collect();
     let (names, values) = (names.join(", "), values.join(", "));
     format!("INSERT INTO {} ({names}) VALUES ({values})", table.name)
@@ -135,34 +139,38 @@ async fn die_in(database: &TestDatabase, version: i64) {
     run_sql(&database.location, &sql).await;
 }
 
-/// Opens the database, and dies without closing it.
-async fn open_and_die(database: &TestDatabase, version: Option<i64>) {
-    let store = Store::open_at(&database.location, version).await;
-    drop(store.unwrap_or_else(|error| panic!("{version:?}: {error:?}")));
+async fn keeps_the_rows_of_every_version(database: &TestDatabase) {
+    let mut before = Rows::new();
+    for (number, version) in (1..).zip(migration_versions()) {
+        die_in(database, version).await;
+        if number > 1 {
+            assert_eq!(rows(database).await, before, "dead in {version}");
+        }
+        migrate(&database.location, Some(version)).await;
+        assert_kept(
+            &before,
+            &rows(database).await,
+            &format!("version {version}"),
+        );
+        fill(database, number).await;
+        before = rows(database).await;
+    }
+    let store = Store::open(&database.location).await.unwrap();
+    assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
+    assert_kept(&before, &rows(database).await, "opened");
+    store.close().await;
 }
 
 #[tokio::test]
 async fn rows_of_every_version_are_kept_by_a_process_that_dies_at_every_migration() {
-    let database = sqlite();
-    let mut before = Rows::new();
-    for (number, version) in (1..).zip(migration_versions()) {
-        die_in(&database, version).await;
-        if number > 1 {
-            assert_eq!(rows(&database).await, before, "dead in {version}");
-        }
-        open_and_die(&database, Some(version)).await;
-        assert_kept(
-            &before,
-            &rows(&database).await,
-            &format!("version {version}"),
-        );
-        fill(&database, number).await;
-        before = rows(&database).await;
+    keeps_the_rows_of_every_version(&sqlite()).await;
+}
+
+#[tokio::test]
+async fn postgresql_keeps_the_rows_of_every_version_when_a_process_dies_at_every_migration() {
+    if let Some(database) = postgres().await {
+        keeps_the_rows_of_every_version(&database).await;
     }
-    let store = Store::open(&database.location).await.unwrap();
-    assert_eq!(store.check_integrity().await.unwrap(), [""; 0]);
-    assert_kept(&before, &rows(&database).await, "opened");
-    store.close().await;
 }
 
 #[tokio::test]
@@ -170,10 +178,10 @@ async fn a_database_of_every_version_opens_at_once() {
     let newest = migration_versions().last().copied();
     for version in migration_versions() {
         let database = sqlite();
-        open_and_die(&database, Some(version)).await;
+        migrate(&database.location, Some(version)).await;
         fill(&database, 1).await;
         let before = rows(&database).await;
-        open_and_die(&database, None).await;
+        migrate(&database.location, None).await;
         assert_kept(&before, &rows(&database).await, &format!("from {version}"));
         let snapshot = Snapshot::open(&database.location).await.unwrap();
         assert_eq!(Some(snapshot.version()), newest);
