@@ -13,6 +13,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 /// How to start the server.
 #[derive(Debug, Default)]
@@ -32,6 +33,17 @@ impl Options {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Adds a provider `fake` at this base URL and makes one of its models the default.
+    #[must_use]
+    pub fn model(self, base_url: &Url, model: &str) -> Self {
+        self.env(
+            "SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL",
+            base_url.as_str(),
+        )
+        .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
+        .env("SERVICE_MODELS__DEFAULT", &format!("fake/{model}"))
     }
 
     #[must_use]

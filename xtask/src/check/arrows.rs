@@ -13,10 +13,10 @@ enum AllowedImports {
 }
 
 /// Developer tools that nothing in the product may import.
-const DEV_ONLY: [&str; 4] = ["testkit", "bench", "fuzz", "xtask"];
+const DEV_ONLY: [&str; 5] = ["doubles", "testkit", "bench", "fuzz", "xtask"];
 
 /// The crates and their allowed imports, lowest layer first, as drawn in docs/ARCHITECTURE.md.
-const CRATES: [(&str, AllowedImports); 23] = [
+const CRATES: [(&str, AllowedImports); 24] = [
     ("domain", AllowedImports::Import(&[])),
     ("config", AllowedImports::Import(&["domain"])),
     ("vault", AllowedImports::Import(&["domain"])),
@@ -71,6 +71,7 @@ const CRATES: [(&str, AllowedImports); 23] = [
     ),
     ("web", AllowedImports::ImportAllBut(&["gatehouse"])),
     ("gatehouse", AllowedImports::ImportAllBut(&[])),
+    ("doubles", AllowedImports::Import(&[])),
     ("testkit", AllowedImports::ImportAllBut(&[])),
     ("bench", AllowedImports::ImportAllBut(&[])),
     ("xtask", AllowedImports::ImportAllBut(&[])),
@@ -88,7 +89,7 @@ struct RestrictedLibrary {
 const LIBRARIES: [RestrictedLibrary; 3] = [
     RestrictedLibrary {
         library: "axum",
-        crates: &["web", "testkit", "bench"],
+        crates: &["web", "doubles", "testkit", "bench"],
         for_tests: true,
         why: "only `web` serves HTTP (tests and bench act as vendors)",
     },
@@ -115,7 +116,7 @@ fn is_ours(name: &str) -> bool {
     name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
 }
 
-/// Checks that every dependency between workspace crates is allowed. Tests may also use the testkit, their
+/// Checks that every dependency between workspace crates is allowed. Tests may also use the doubles and the testkit, their
 /// own crate with other features, and any crate of a lower layer.
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
@@ -152,7 +153,7 @@ pub fn check(metadata: &Metadata) -> Findings {
 }
 
 fn allowed(from: &str, may: AllowedImports, to: &str, dev: bool) -> bool {
-    if dev && (to == "testkit" || to == from || is_below(to, from)) {
+    if dev && (["doubles", "testkit"].contains(&to) || to == from || is_below(to, from)) {
         return true;
     }
     if DEV_ONLY.contains(&to) && !DEV_ONLY.contains(&from) {

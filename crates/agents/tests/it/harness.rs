@@ -77,7 +77,7 @@ impl Harness {
                     ("blind".to_owned(), sees),
                 ]
                 .into(),
-                ..ProviderSettings::new(ProviderKind::Openai, model.url.parse().unwrap())
+                ..ProviderSettings::new(ProviderKind::Openai, model.url.clone())
             };
             of_models.providers.insert("fake".to_owned(), provider);
             of_models.default = Some("fake/m1".to_owned());

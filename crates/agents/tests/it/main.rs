@@ -7,12 +7,13 @@
     reason = "helpers outside test functions may fail the test as tests do"
 )]
 
+use gatehouse_doubles::openai as fake_model;
+
 mod agents;
 mod approvals;
 mod attachments;
 mod context;
 mod edits;
-mod fake_model;
 mod harness;
 mod lanes;
 mod long_history;

@@ -1,47 +1,24 @@
 //! `gatehouse chat`, with a real server and a model that repeats what it hears.
 
 use crate::process::{BINARY, CommandOutput, Installation, Server};
-use axum::Router;
-use axum::body::Body;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use gatehouse_doubles::openai::{FakeModel, Reaction, last_text, says};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-async fn answer(axum::Json(request): axum::Json<Value>) -> Response {
-    let messages = request["messages"].as_array().unwrap();
-    let last = messages.last().unwrap()["content"].as_str().unwrap();
+fn answer(request: &Value) -> Reaction {
+    let last = last_text(request);
     if last.contains("fail") {
-        let error =
-            json!({ "error": { "message": "No such model.", "type": "invalid_request_error" } });
-        return (StatusCode::NOT_FOUND, axum::Json(error)).into_response();
+        let error = json!({ "message": "No such model.", "type": "invalid_request_error" });
+        return Reaction::Refuse(404, json!({ "error": error }));
     }
-    let mut body = String::new();
-    for (text, finish) in [
-        ("You said: ", None),
-        (last, None),
-        ("\u{1b}[2J", Some("stop")),
-    ] {
-        let choice = json!({ "index": 0, "delta": { "content": text }, "finish_reason": finish });
-        write!(body, "data: {}\n\n", json!({ "choices": [choice] })).unwrap();
-    }
-    body.push_str("data: [DONE]\n\n");
-    ([("content-type", "text/event-stream")], Body::from(body)).into_response()
+    says(["You said: ", &last, "\u{1b}[2J"])
 }
 
 async fn installation() -> Installation {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/chat/completions", post(answer));
-    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let model = FakeModel::answering(answer).await;
     let mut installation = Installation::new();
-    installation.env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url);
-    installation.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
-    installation.env("SERVICE_MODELS__DEFAULT", "fake/m1");
+    installation.model(&model.url);
     installation
 }
 

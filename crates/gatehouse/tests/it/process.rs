@@ -28,6 +28,16 @@ impl Installation {
         self.environment.push((name.to_owned(), value.into()));
     }
 
+    /// Adds a provider `fake` at this base URL and makes its model `m1` the default.
+    pub fn model(&mut self, base_url: &url::Url) {
+        self.env(
+            "SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL",
+            base_url.as_str(),
+        );
+        self.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
+        self.env("SERVICE_MODELS__DEFAULT", "fake/m1");
+    }
+
     /// The data directory. The first command creates it.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")

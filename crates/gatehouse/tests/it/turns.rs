@@ -1,58 +1,35 @@
 //! Turns of agents when the process is killed.
 
 use crate::process::{Installation, Server};
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::response::IntoResponse;
-use axum::routing::post;
+use gatehouse_doubles::openai::{FakeModel, Part, Reaction};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
-/// A model that streams one `a` per permit and never ends.
-#[derive(Clone)]
-struct EndlessModel {
-    url: String,
-    permits: Arc<Semaphore>,
-    asked: Arc<AtomicUsize>,
-}
+/// More pieces than any test reads.
+const ENDLESS: usize = 10_000;
 
-async fn answer(State(model): State<EndlessModel>) -> impl IntoResponse {
-    model.asked.fetch_add(1, Ordering::SeqCst);
-    let pieces = futures_util::stream::unfold(model.permits, |permits| async move {
-        permits.acquire().await.unwrap().forget();
-        let piece = json!({ "choices": [{ "index": 0, "delta": { "content": "a" } }] });
-        let bytes = Bytes::from(format!("data: {piece}\n\n"));
-        Some((Ok::<_, Infallible>(bytes), permits))
-    });
-    let kind = [("content-type", "text/event-stream")];
-    (kind, Body::from_stream(pieces))
+/// A model that streams one `a` per permit.
+struct EndlessModel {
+    fake: FakeModel,
+    permits: Arc<Semaphore>,
 }
 
 impl EndlessModel {
     async fn start() -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let model = Self {
-            url: format!("http://{}/v1", listener.local_addr().unwrap()),
-            permits: Arc::new(Semaphore::new(0)),
-            asked: Arc::default(),
-        };
-        let router = Router::new()
-            .route("/v1/chat/completions", post(answer))
-            .with_state(model.clone());
-        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        model
+        let permits = Arc::new(Semaphore::new(0));
+        let piece = [Part::Wait(Arc::clone(&permits)), Part::text("a")];
+        let parts = piece.repeat(ENDLESS);
+        let answer = move |_: &Value| Reaction::Parts(parts.clone(), "stop".to_owned());
+        Self {
+            fake: FakeModel::answering(answer).await,
+            permits,
+        }
     }
 
     fn installation(&self) -> Installation {
         let mut installation = Installation::new();
-        installation.env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &self.url);
-        installation.env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test");
-        installation.env("SERVICE_MODELS__DEFAULT", "fake/m1");
+        installation.model(&self.fake.url);
         installation.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "2");
         installation
     }
@@ -144,9 +121,7 @@ async fn a_delivery_that_runs_again_after_a_kill_stands_once_in_its_session() {
 
     let server = installation.start();
     // The second attempt is the last one. It ends with the process.
-    while model.asked.load(Ordering::SeqCst) < 2 {
-        delivery(&server, |_| true).await;
-    }
+    model.fake.until(2).await;
     let history = history(&server, &key).await;
     let messages = history["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();

@@ -1,52 +1,16 @@
 //! A model under the attacker's control. For any message, it calls every existing tool and every tool that
-//! the text names. Format: <https://platform.openai.com/docs/api-reference/chat-streaming>.
+//! the text names.
 
-use crate::worker::model::last_text;
-use axum::Router;
-use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use gatehouse_doubles::openai::{FakeModel, Part, Reaction, has_result, last_text, say};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
 use url::{Host, Url};
 
 /// Maximum number of calls per answer. The attacker stays below it.
 const MOST_CALLS: usize = 30;
 
-#[derive(Clone, Debug)]
-pub struct Attacker {
-    pub base_url: Url,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    asked: Mutex<Vec<Value>>,
-    /// A port that nobody may connect to.
-    trap: u16,
-}
-
-impl Attacker {
-    #[expect(clippy::disallowed_methods, reason = "it ends with its test's runtime")]
-    pub async fn start(trap: u16) -> Self {
-        let asked = Mutex::default();
-        let shared = Arc::new(Shared { asked, trap });
-        let app = Router::new()
-            .route("/v1/chat/completions", post(complete))
-            .with_state(Arc::clone(&shared));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        Self {
-            base_url: format!("http://{address}/v1").parse().unwrap(),
-            shared,
-        }
-    }
-
-    pub fn asked(&self) -> Vec<Value> {
-        self.shared.asked.lock().unwrap().clone()
-    }
+/// Starts the attacker. Nobody may connect to the port `trap`.
+pub async fn start(trap: u16) -> FakeModel {
+    FakeModel::answering(move |request| react(request, trap)).await
 }
 
 /// The calls that the attacker makes in response to this message, in order.
@@ -94,38 +58,14 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     calls
 }
 
-fn frame(delta: &Value, finish: Option<&str>) -> String {
-    let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
-    format!("data: {}\n\n", json!({ "id": "c", "choices": [choice] }))
-}
-
-async fn complete(State(shared): State<Arc<Shared>>, body: String) -> Response {
-    let request: Value = serde_json::from_str(&body).unwrap();
-    let last = request["messages"].as_array().unwrap().last().unwrap();
-    let has_results = last["role"] == "tool";
-    let text = last_text(&request);
-    shared.asked.lock().unwrap().push(request);
-    let (delta, finish) = if has_results {
-        (json!({ "content": text }), "stop")
-    } else {
-        let calls = calls(&text, shared.trap).into_iter().enumerate();
-        let call = |(index, (name, input)): (usize, (String, Value))| {
-            json!({ "index": index, "id": format!("call_{index}"), "type": "function",
-                "function": { "name": name, "arguments": input.to_string() } })
-        };
-        let calls: Vec<_> = calls.map(call).collect();
-        (json!({ "tool_calls": calls }), "tool_calls")
+fn react(request: &Value, trap: u16) -> Reaction {
+    let text = last_text(request);
+    if has_result(request) {
+        return say(&text);
+    }
+    let calls = calls(&text, trap).into_iter().enumerate();
+    let call = |(index, (name, input)): (usize, (String, Value))| {
+        Part::Call(format!("call_{index}"), name, input.to_string())
     };
-    let usage = json!({ "id": "c", "choices": [], "usage":
-        { "prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12 } });
-    let stream = [
-        frame(&delta, None),
-        frame(&json!({}), Some(finish)),
-        format!("data: {usage}\n\ndata: [DONE]\n\n"),
-    ];
-    (
-        [(header::CONTENT_TYPE, "text/event-stream")],
-        stream.concat(),
-    )
-        .into_response()
+    Reaction::Parts(calls.map(call).collect(), "tool_calls".to_owned())
 }

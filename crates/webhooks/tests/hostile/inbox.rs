@@ -3,7 +3,7 @@
 use crate::corpus::corpus;
 use crate::senders::{Shape, Target, ample, ended};
 use crate::worker::harness::Harness;
-use crate::worker::model::FakeModel;
+use crate::worker::model;
 use futures_util::future::join_all;
 use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
@@ -13,7 +13,7 @@ use serde_json::json;
 #[tokio::test]
 async fn the_inbox_holds_the_very_same_texts() {
     let database = sqlite();
-    let harness = Harness::open_with(&database, &FakeModel::start().await, ample()).await;
+    let harness = Harness::open_with(&database, &model::start().await, ample()).await;
     let more = json!({ "deliver_only": true, "prompt_template": "{title}" });
     let target = Target::create(&harness, "generic", more).await;
     harness.work();

@@ -1,6 +1,6 @@
 //! Tests an agent whose model obeys the attacker.
 
-use crate::attacker::{Attacker, calls};
+use crate::attacker::{self, calls};
 use crate::corpus::corpus;
 use crate::letter;
 use crate::senders::{SHAPES, Shape, Target, ample, ended};
@@ -71,12 +71,10 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 /// Opens a test node with the real tools and the canaries.
 async fn harness(
     database: &TestDatabase,
-    attacker: &Attacker,
+    attacker: &FakeModel,
     canaries: &Arc<AtomicUsize>,
 ) -> Harness {
-    let mut model = FakeModel::start().await;
-    model.base_url = attacker.base_url.clone();
-    let harness = Harness::open_with(database, &model, ample()).await;
+    let harness = Harness::open_with(database, attacker, ample()).await;
     let registry = harness.agents.tools();
     for name in TRUSTED {
         registry.register(Arc::new(Canary(name, Arc::clone(canaries))));
@@ -154,7 +152,7 @@ fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
 async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let (port, connected) = trap().await;
     let canaries = Arc::new(AtomicUsize::new(0));
-    let attacker = Attacker::start(port).await;
+    let attacker = attacker::start(port).await;
     let database = sqlite();
     let harness = harness(&database, &attacker, &canaries).await;
     let more = policy.map_or_else(|| json!({}), |policy| json!({ "toolPolicy": policy }));
@@ -187,7 +185,7 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     assert_eq!(settled.len(), entries.len());
 
     let mut turns: HashMap<String, Vec<Value>> = HashMap::new();
-    for request in attacker.asked() {
+    for request in attacker.seen() {
         let id = letter::delivery(&last_text(&request)).to_owned();
         turns.entry(id).or_default().push(request);
     }

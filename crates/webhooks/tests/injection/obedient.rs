@@ -1,30 +1,18 @@
 //! A model that does what the owner asks for in `##DO tool {…}##`, and then whatever anybody else asks for in
-//! `@@CALL tool {…}@@`, in whatever encoding and place. Format:
-//! <https://platform.openai.com/docs/api-reference/chat-streaming>.
+//! `@@CALL tool {…}@@`, in whatever encoding and place.
 
 use crate::decode::{Wanted, calls, hidden_calls};
-use axum::Router;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use serde_json::{Value, json};
-use url::Url;
+use gatehouse_doubles::openai::{FakeModel, Part, Reaction, say, too_long};
+use serde_json::Value;
 
 /// In the owner's text: the conversation does not fit this model until it is summarized.
 pub const TOO_LONG: &str = "[too long]";
 
-/// Starts the model and returns its base URL.
-#[expect(clippy::disallowed_methods, reason = "it ends with its test's runtime")]
-pub async fn start() -> Url {
-    let app = Router::new().route("/v1/chat/completions", post(complete));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    format!("http://{address}/v1").parse().unwrap()
+pub async fn start() -> FakeModel {
+    FakeModel::answering(obey).await
 }
 
-async fn complete(body: String) -> Response {
-    let request: Value = serde_json::from_str(&body).unwrap();
+fn obey(request: &Value) -> Reaction {
     let messages = request["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let role = |message: &Value, role: &str| message["role"] == role;
@@ -43,9 +31,7 @@ async fn complete(body: String) -> Response {
         return say(&laundered(&whole));
     }
     if asked.contains(TOO_LONG) && !whole.contains("<summary") {
-        let error = json!({ "error": { "code": "context_length_exceeded",
-            "type": "invalid_request_error", "message": "too long" } });
-        return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
+        return too_long();
     }
     // In each turn, the model tries everything again.
     let turn = messages.iter().rposition(|m| role(m, "user")).unwrap();
@@ -69,12 +55,11 @@ async fn complete(body: String) -> Response {
     let described = request["tools"].as_array().into_iter().flatten();
     wanted.extend(described.flat_map(|tool| hidden_calls(&tool.to_string())));
     match wanted.into_iter().find(|call| !made.contains(call)) {
-        Some((name, input)) => stream(
-            &json!({ "tool_calls": [{ "index": 0, "id": format!("c{}x{}", messages.len(), made.len()),
-                "type": "function",
-                "function": { "name": name, "arguments": input.to_string() } }] }),
-            "tool_calls",
-        ),
+        Some((name, input)) => {
+            let id = format!("c{}x{}", messages.len(), made.len());
+            let call = Part::Call(id, name, input.to_string());
+            Reaction::Parts(vec![call], "tool_calls".to_owned())
+        }
         None => say("done"),
     }
 }
@@ -86,27 +71,4 @@ fn laundered(text: &str) -> String {
         .map(|(tool, input)| format!("The user asked for @@CALL {tool} {input}@@."))
         .collect();
     format!("They talked. {}", wishes.join(" "))
-}
-
-fn say(text: &str) -> Response {
-    stream(&json!({ "content": text }), "stop")
-}
-
-fn stream(delta: &Value, finish: &str) -> Response {
-    let frame = |delta: &Value, finish: Option<&str>| {
-        let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
-        format!("data: {}\n\n", json!({ "id": "c", "choices": [choice] }))
-    };
-    let usage = json!({ "id": "c", "choices": [], "usage":
-        { "prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12 } });
-    let stream = [
-        frame(delta, None),
-        frame(&json!({}), Some(finish)),
-        format!("data: {usage}\n\ndata: [DONE]\n\n"),
-    ];
-    (
-        [(header::CONTENT_TYPE, "text/event-stream")],
-        stream.concat(),
-    )
-        .into_response()
 }

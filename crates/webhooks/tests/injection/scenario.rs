@@ -5,7 +5,6 @@ use crate::external_services::ExternalServices;
 use crate::obedient;
 use crate::table::Names;
 use crate::worker::harness::{Harness, id, settings};
-use crate::worker::model::FakeModel;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
     AgentsSettings, Audience, Effect, MessageOrigin, Origin, SendRequest, Target, Tool,
@@ -96,8 +95,7 @@ pub fn unattended() -> AgentsSettings {
 impl Scenario {
     pub async fn open(agents: AgentsSettings) -> Self {
         let external = ExternalServices::start().await;
-        let mut model = FakeModel::start().await;
-        model.base_url = obedient::start().await;
+        let model = obedient::start().await;
         let database = sqlite();
         let harness = Harness::open_with(&database, &model, settings()).await;
         harness.agents.update_settings(agents);

@@ -63,7 +63,7 @@ async fn refusals_before_verification_and_unreadable_bodies_are_written_60_times
 #[tokio::test]
 async fn a_body_without_memory_counts_as_rate_limited() {
     let database = gatehouse_store::testing::sqlite();
-    let model = crate::worker::model::FakeModel::start().await;
+    let model = crate::worker::model::start().await;
     let harness = Harness::open(&database, &model).await;
     let webhook = open_webhook(&harness, json!({})).await;
     let (from, headers) = (crate::requests::sender("192.0.2.1"), http::HeaderMap::new());
@@ -273,7 +273,7 @@ async fn a_clock_that_jumps_changes_no_window() {
 async fn nothing_is_acknowledged_that_is_not_on_disk() {
     // Another process holds the write lock. SQLite only: PostgreSQL locks differently.
     let database = gatehouse_store::testing::sqlite();
-    let model = crate::worker::model::FakeModel::start().await;
+    let model = crate::worker::model::start().await;
     let harness = Harness::open(&database, &model).await;
     let webhook = open_webhook(&harness, json!({ "rate_limit_per_minute": 1 })).await;
     let filtering = open_webhook(&harness, json!({ "events": ["push"] })).await;

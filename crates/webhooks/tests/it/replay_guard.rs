@@ -303,7 +303,7 @@ async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
 #[tokio::test]
 async fn a_queue_has_an_end() {
     let database = gatehouse_store::testing::sqlite();
-    let model = crate::worker::model::FakeModel::start().await;
+    let model = crate::worker::model::start().await;
     let harness = Harness::open(&database, &model).await;
     let members = json!({ "rate_limit_per_minute": 1, "on_limit": "queue" });
     let webhook = open_webhook(&harness, members).await;
@@ -328,7 +328,7 @@ async fn a_queue_has_an_end() {
 #[tokio::test]
 async fn fields_of_intake_are_checked_shown_and_cleared() {
     let database = gatehouse_store::testing::sqlite();
-    let model = crate::worker::model::FakeModel::start().await;
+    let model = crate::worker::model::start().await;
     let harness = Harness::open(&database, &model).await;
     let plain = open_webhook(&harness, json!({})).await;
     let shown = as_json(&plain);
@@ -376,7 +376,7 @@ async fn fields_of_intake_are_checked_shown_and_cleared() {
 #[tokio::test]
 async fn a_secret_under_sixteen_bytes_comes_with_a_warning() {
     let database = gatehouse_store::testing::sqlite();
-    let model = crate::worker::model::FakeModel::start().await;
+    let model = crate::worker::model::start().await;
     let harness = Harness::open(&database, &model).await;
     let warned = |answer: serde_json::Value| answer["warning"].is_string();
     let made = |secret: &str| json!({ "name": "n", "auth_mode": "bearer", "secret": secret });

@@ -14,20 +14,12 @@ pub mod vendor;
 mod voices;
 mod wyoming;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::response::IntoResponse;
-use axum::routing::post;
-use axum::{Json, Router};
-use futures_util::StreamExt;
 use gatehouse_audio::{Format, Sound, encode};
+use gatehouse_doubles::openai::{FakeModel, Part, Reaction, say};
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 use vendor::Vendor;
 
 /// A piece of an answer after which the model waits for [`Model::go_on`].
@@ -37,70 +29,50 @@ const THOUGHT: &str = "<thought>";
 /// A piece that is a call of the tool `calc`.
 const CALL: &str = "<call>";
 
-/// A fake model: the scripted answers, each in pieces, and the requests it received.
-#[derive(Clone, Default)]
+/// A fake model whose answers are given as texts.
 struct Model {
-    held: Arc<Notify>,
-    script: Arc<Mutex<VecDeque<Vec<String>>>>,
-    seen: Arc<Mutex<Vec<Value>>>,
+    fake: FakeModel,
+    held: Arc<Semaphore>,
 }
 
 impl Model {
+    async fn start() -> Self {
+        Self {
+            fake: FakeModel::answering(|_| say("pong")).await,
+            held: Arc::new(Semaphore::new(0)),
+        }
+    }
+
     fn will_say(&self, pieces: &[&str]) {
-        let pieces = pieces.iter().map(|piece| (*piece).to_owned()).collect();
-        self.script.lock().unwrap().push_back(pieces);
+        let reason = if pieces.contains(&CALL) {
+            "tool_calls"
+        } else {
+            "stop"
+        };
+        let part = |piece: &&str| match *piece {
+            HOLD => Part::Wait(Arc::clone(&self.held)),
+            CALL => {
+                let arguments = json!({ "expression": "1+1" }).to_string();
+                Part::Call("call_1".to_owned(), "calc".to_owned(), arguments)
+            }
+            text => match text.strip_prefix(THOUGHT) {
+                Some(thought) => Part::Thought(thought.to_owned()),
+                None => Part::text(text),
+            },
+        };
+        let parts = pieces.iter().map(part).collect();
+        self.fake.will([Reaction::Parts(parts, reason.to_owned())]);
     }
 
     fn go_on(&self) {
-        self.held.notify_one();
+        self.held.add_permits(1);
     }
 
     /// The system prompt of the latest request.
     fn prompt(&self) -> String {
-        let seen = self.seen.lock().unwrap();
+        let seen = self.fake.seen();
         seen.last().unwrap()["messages"][0]["content"].to_string()
     }
-}
-
-/// Streams like `OpenAI` (<https://platform.openai.com/docs/api-reference/chat-streaming>).
-async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl IntoResponse {
-    model.seen.lock().unwrap().push(body);
-    let pieces = model.script.lock().unwrap().pop_front();
-    let pieces = pieces.unwrap_or_else(|| vec!["pong".to_owned()]);
-    let reason = if pieces.iter().any(|piece| piece == CALL) {
-        "tool_calls"
-    } else {
-        "stop"
-    };
-    let delta = |piece: String| {
-        let delta = match piece.strip_prefix(THOUGHT) {
-            Some(thought) => json!({ "reasoning_content": thought }),
-            None if piece == CALL => {
-                let call = json!({ "name": "calc", "arguments": "{\"expression\":\"1+1\"}" });
-                json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function", "function": call }] })
-            }
-            None => json!({ "content": piece }),
-        };
-        let event = json!({ "choices": [{ "index": 0, "delta": delta }] });
-        (piece == HOLD, format!("data: {event}\n\n"))
-    };
-    let mut events: Vec<(bool, String)> = pieces.into_iter().map(delta).collect();
-    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
-    let usage = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } });
-    events.push((false, format!("data: {end}\n\n")));
-    events.push((false, format!("data: {usage}\n\ndata: [DONE]\n\n")));
-    let events = futures_util::stream::iter(events).then(move |(is_held, event)| {
-        let held = model.held.clone();
-        async move {
-            if is_held {
-                held.notified().await;
-                return Ok(String::new());
-            }
-            Ok::<_, Infallible>(event)
-        }
-    });
-    let body = Body::from_stream(events);
-    ([("content-type", "text/event-stream")], body)
 }
 
 struct Harness {
@@ -116,19 +88,10 @@ impl Harness {
     }
 
     async fn with(options: Options) -> Self {
-        let model = Model::default();
-        let router = Router::new()
-            .route("/v1/chat/completions", post(answer))
-            .with_state(model.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let model = Model::start().await;
         let vendor = Vendor::start().await;
         let options = options
-            .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
-            .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
-            .env("SERVICE_MODELS__DEFAULT", "fake/m1")
+            .model(&model.fake.url, "m1")
             .env("SERVICE_VOICE__CACHE_MAX_BYTES", "0")
             .env("SERVICE_VOICE__TTS__OPENAI__BASE_URL", &vendor.url)
             .env("SERVICE_VOICE__TTS__OPENAI__API_KEY", vendor::KEY)

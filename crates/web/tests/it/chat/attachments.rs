@@ -1,14 +1,8 @@
 //! `/api/sessions/{id}/attachments`, and files in `chat.send_sync` and `chat.history`.
 
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Json, Router};
+use gatehouse_doubles::openai::{FakeModel, say};
 use gatehouse_testkit::{Actor, Options, Reply, TestServer};
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
 
 /// A PNG image of one pixel.
 const PNG: &[u8] = b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -17,53 +11,17 @@ pub fn png() -> Vec<u8> {
     data_encoding::BASE64.decode(PNG).unwrap()
 }
 
-/// A fake `OpenAI`: `gpt-4o` reads images, every other model refuses them
-/// (<https://platform.openai.com/docs/guides/images-vision>).
-#[derive(Clone, Default)]
-struct Model(Arc<Mutex<Vec<Value>>>);
-
-async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> Response {
-    let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
-    let pictures = content.as_array().into_iter().flatten();
-    for picture in pictures.filter(|part| part["type"] == "image_url") {
-        let url = picture["image_url"]["url"].as_str().unwrap();
-        if body["model"] != "gpt-4o" || !url.starts_with("data:image/jpeg;base64,/9j/") {
-            let error =
-                json!({ "message": "Invalid content type.", "type": "invalid_request_error" });
-            return (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response();
-        }
-    }
-    model.0.lock().unwrap().push(body);
-    let events = [
-        json!({ "choices": [{ "index": 0, "delta": { "content": "A dot." } }] }),
-        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }),
-    ];
-    let events = events.map(|event| format!("data: {event}\n\n")).concat();
-    let headers = [("content-type", "text/event-stream")];
-    (headers, format!("{events}data: [DONE]\n\n")).into_response()
-}
-
 struct Harness {
     _server: TestServer,
     owner: Actor,
-    model: Model,
+    model: FakeModel,
     session: String,
 }
 
 impl Harness {
     async fn new() -> Self {
-        let model = Model::default();
-        let router = Router::new()
-            .route("/v1/chat/completions", post(answer))
-            .with_state(model.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        let options = Options::default()
-            .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
-            .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
-            .env("SERVICE_MODELS__DEFAULT", "fake/gpt-4o");
+        let model = FakeModel::answering(|_| say("A dot.")).await;
+        let options = Options::default().model(&model.url, "gpt-4o");
         let server = TestServer::start(options).await;
         let owner = server.set_up().await;
         let session = owner.rpc("sessions.create", json!({})).await.unwrap();
@@ -115,7 +73,7 @@ async fn a_picture_is_stored_seen_told_and_given_back() {
     assert_eq!(file, told);
     let answer = harness.send("What is this?", id).await.unwrap();
     assert_eq!(answer["text"], "A dot.");
-    let seen = harness.model.0.lock().unwrap().clone();
+    let seen = harness.model.seen();
     assert!(seen[0]["messages"].to_string().contains("image_url"));
 
     let params = json!({ "session": harness.session });

@@ -19,7 +19,7 @@ async fn a_turn_publishes_its_progress() {
     assert_eq!(
         done,
         json!({ "session": sent["session"], "turn_id": sent["turn_id"],
-            "usage": { "input_tokens": 7, "output_tokens": 1 }, "stop": "end" })
+            "usage": { "input_tokens": 10, "output_tokens": 3 }, "stop": "end" })
     );
 }
 

@@ -14,7 +14,7 @@ async fn a_text_is_answered_and_kept() {
     assert_eq!(answer["text"], "pong");
     assert_eq!(
         answer["usage"],
-        json!({ "input_tokens": 7, "output_tokens": 1 })
+        json!({ "input_tokens": 10, "output_tokens": 3 })
     );
     assert!(answer["duration_ms"].is_u64());
     let id = answer["session"].as_str().unwrap();

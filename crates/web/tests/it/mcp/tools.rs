@@ -3,12 +3,9 @@
 use super::{Client, client};
 use crate::steps::light_owner;
 use crate::webhooks::{deliveries, made, send};
-use axum::response::IntoResponse;
-use axum::routing::post;
-use axum::{Json, Router};
+use gatehouse_doubles::openai::{FakeModel, say};
 use gatehouse_testkit::{Options, TestServer};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 const BOTH: [&str; 2] = ["operator.read", "operator.write"];
 
@@ -133,28 +130,14 @@ async fn a_failed_tool_is_a_result() {
     client.use_tool("send_message", longest).await;
 }
 
-/// Streams `pong` like `OpenAI` (<https://platform.openai.com/docs/api-reference/chat-streaming>), or what it
-/// was asked the first time.
-async fn model(Json(body): Json<Value>) -> impl IntoResponse {
-    let asked = body["messages"].as_array().unwrap();
-    let users = asked.iter().filter(|one| one["role"] == "user").count();
-    let delta =
-        json!({ "choices": [{ "index": 0, "delta": { "content": format!("pong {users}") } }] });
-    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
-    let text = format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n");
-    ([("content-type", "text/event-stream")], text)
-}
-
+/// The model says "pong" and the number of questions in the conversation.
 async fn options_with_model() -> Options {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/chat/completions", post(model));
-    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    Options::default()
-        .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
-        .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
-        .env("SERVICE_MODELS__DEFAULT", "fake/m1")
+    let model = FakeModel::answering(|request| {
+        let asked = request["messages"].as_array().unwrap();
+        let users = asked.iter().filter(|one| one["role"] == "user").count();
+        say(&format!("pong {users}"))
+    });
+    Options::default().model(&model.await.url, "m1")
 }
 
 #[tokio::test]

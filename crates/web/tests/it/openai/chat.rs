@@ -1,6 +1,7 @@
 //! Answers of agents and of models.
 
-use super::{CHAT, Harness, Reaction, events};
+use super::{CHAT, Harness, events};
+use gatehouse_doubles::openai::{call, says};
 use serde_json::{Value, json};
 
 fn text_of(events: &[Value]) -> String {
@@ -13,9 +14,7 @@ fn text_of(events: &[Value]) -> String {
 #[tokio::test]
 async fn an_agent_answers_a_conversation() {
     let harness = Harness::new().await;
-    harness
-        .model
-        .will([Reaction::Say(vec!["It is ", "sunny."])]);
+    harness.model.will([says(["It is ", "sunny."])]);
     let body = json!({ "model": "agent/default", "temperature": 0, "user": "me", "messages": [
         { "role": "system", "content": "Be brief." },
         { "role": "user", "content": "Hello." },
@@ -62,10 +61,8 @@ async fn an_agent_answers_a_conversation() {
 #[tokio::test]
 async fn an_agent_uses_its_tools() {
     let harness = Harness::new().await;
-    let calls = || Reaction::Call(vec![("calc", json!({ "expression": "6*7" }))]);
-    harness
-        .model
-        .will([calls(), Reaction::Say(vec!["It is 42."])]);
+    let calls = || call("calc", &json!({ "expression": "6*7" }));
+    harness.model.will([calls(), says(["It is 42."])]);
     let got = harness.ask("agent/default", "6*7?").await.expect(200);
     assert_eq!(got["choices"][0]["message"]["content"], "It is 42.");
     assert_eq!(got["usage"]["total_tokens"], 26);
@@ -80,7 +77,7 @@ async fn an_answer_is_streamed() {
     let harness = Harness::new().await;
     for model in ["agent/default", "fake/m1"] {
         let pieces = vec!["It ", "is ", "sunny."];
-        harness.model.will([Reaction::Say(pieces)]);
+        harness.model.will([says(pieces)]);
         let body = json!({ "model": model, "stream": true,
             "stream_options": { "include_usage": true },
             "messages": [{ "role": "user", "content": "The weather?" }] });
@@ -115,10 +112,8 @@ async fn an_answer_is_streamed() {
 #[tokio::test]
 async fn a_streamed_answer_in_steps_is_one_text() {
     let harness = Harness::new().await;
-    let call = Reaction::Call(vec![("calc", json!({ "expression": "6*7" }))]);
-    harness
-        .model
-        .will([call, Reaction::Say(vec!["It is ", "42."])]);
+    let call = call("calc", &json!({ "expression": "6*7" }));
+    harness.model.will([call, says(["It is ", "42."])]);
     let body = json!({ "model": "agent/default", "stream": true,
         "messages": [{ "role": "user", "content": "6*7?" }] });
     let events = events(&harness.client.post(CHAT, body).await);
@@ -138,7 +133,7 @@ fn weather() -> Value {
 #[tokio::test]
 async fn a_model_calls_the_callers_tools() {
     let harness = Harness::new().await;
-    let call = || Reaction::Call(vec![("weather", json!({ "city": "Rome" }))]);
+    let call = || call("weather", &json!({ "city": "Rome" }));
     harness.model.will([call(), call()]);
     let question = json!({ "role": "user", "content": "The weather in Rome?" });
     let mut body = json!({ "model": "fake/m1", "tools": weather(), "tool_choice": "required",
@@ -180,7 +175,7 @@ async fn a_model_calls_the_callers_tools() {
     assert_eq!(reasons.collect::<Vec<_>>(), ["tool_calls"]);
 
     // The results go back.
-    harness.model.will([Reaction::Say(vec!["Sunny."])]);
+    harness.model.will([says(["Sunny."])]);
     let messages = json!([question, { "role": "assistant", "content": null, "tool_calls": [call] },
         { "role": "tool", "tool_call_id": "call_0", "content": "sunny" }]);
     let body = json!({ "model": "fake/m1", "tools": weather(), "tool_choice": "auto",

@@ -1,6 +1,7 @@
 //! What is refused, in which format, and what a failure leaves behind.
 
-use super::{CHAT, Harness, Reaction, events};
+use super::{CHAT, Harness, events};
+use gatehouse_doubles::openai::Reaction;
 use gatehouse_testkit::Reply;
 use serde_json::{Value, json};
 
@@ -163,7 +164,7 @@ async fn a_failure_of_the_provider_is_told() {
         let told = error(&harness.ask(model, "Hi.").await, 502, "PROVIDER_FAILED");
         assert_eq!(told["type"], "server_error");
         // Once the response has begun, the failure is an event.
-        harness.model.will([Reaction::Break("It is")]);
+        harness.model.will([Reaction::Break("It is".to_owned())]);
         let changes = json!({ "model": model, "stream": true });
         let reply = harness.client.post(CHAT, body(&changes)).await;
         let last = events(&reply).pop().unwrap();
@@ -177,7 +178,7 @@ async fn a_failure_of_the_provider_is_told() {
 async fn a_caller_that_leaves_stops_the_work() {
     let harness = Harness::new().await;
     for model in ["agent/default", "fake/m1"] {
-        harness.model.will([Reaction::Hang("It is")]);
+        harness.model.will([Reaction::Hang("It is".to_owned())]);
         let changes = json!({ "model": model, "stream": true });
         let request = harness.client.request("POST", CHAT).json(&body(&changes));
         let mut response = request.send().await.unwrap();

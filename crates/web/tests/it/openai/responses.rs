@@ -1,6 +1,7 @@
 //! `/v1/responses`.
 
-use super::{Harness, Reaction, events};
+use super::{Harness, events};
+use gatehouse_doubles::openai::{Reaction, call, says};
 use serde_json::{Value, json};
 
 const RESPONSES: &str = "/v1/responses";
@@ -13,9 +14,7 @@ fn weather() -> Value {
 #[tokio::test]
 async fn an_agent_responds() {
     let harness = Harness::new().await;
-    harness
-        .model
-        .will([Reaction::Say(vec!["It is ", "sunny."])]);
+    harness.model.will([says(["It is ", "sunny."])]);
     let input = json!([
         { "role": "user", "content": "Hello." },
         { "type": "message", "role": "assistant", "id": "msg_1", "status": "completed",
@@ -58,7 +57,7 @@ async fn a_model_calls_the_callers_functions() {
     let harness = Harness::new().await;
     harness
         .model
-        .will([Reaction::Call(vec![("weather", json!({ "city": "Rome" }))])]);
+        .will([call("weather", &json!({ "city": "Rome" }))]);
     let question = json!({ "role": "user", "content": "The weather in Rome?" });
     let choice = json!({ "type": "function", "name": "weather" });
     let body = json!({ "model": "fake/m1", "input": [question], "tools": weather(),
@@ -76,7 +75,7 @@ async fn a_model_calls_the_callers_functions() {
     assert_eq!(asked["max_tokens"], 50);
     assert_eq!(asked["tool_choice"]["function"]["name"], "weather");
 
-    harness.model.will([Reaction::Say(vec!["Sunny."])]);
+    harness.model.will([says(["Sunny."])]);
     let output = json!({ "type": "function_call_output", "call_id": call["call_id"],
         "output": "sunny" });
     let body = json!({ "model": "fake/m1", "input": [question, call, output], "tools": weather() });
@@ -91,7 +90,7 @@ async fn a_model_calls_the_callers_functions() {
 async fn a_response_is_streamed() {
     let harness = Harness::new().await;
     let pieces = vec!["It ", "is sunny."];
-    harness.model.will([Reaction::Say(pieces)]);
+    harness.model.will([says(pieces)]);
     let body = json!({ "model": "fake/m1", "input": "The weather?", "stream": true });
     let reply = harness.client.post(RESPONSES, body).await;
     let got = events(&reply);
@@ -126,9 +125,7 @@ async fn a_response_is_streamed() {
     );
     assert_eq!(response["usage"]["total_tokens"], 13);
 
-    harness
-        .model
-        .will([Reaction::Call(vec![("weather", json!({}))])]);
+    harness.model.will([call("weather", &json!({}))]);
     let body = json!({ "model": "fake/m1", "input": "The weather?", "stream": true,
         "tools": weather() });
     let got = events(&harness.client.post(RESPONSES, body).await);
@@ -146,7 +143,7 @@ async fn a_response_is_streamed() {
     );
     assert_eq!(kinds, expected);
 
-    harness.model.will([Reaction::Break("It is")]);
+    harness.model.will([Reaction::Break("It is".to_owned())]);
     let body = json!({ "model": "agent/default", "input": "The weather?", "stream": true });
     let last = events(&harness.client.post(RESPONSES, body).await)
         .pop()

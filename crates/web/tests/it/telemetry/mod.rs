@@ -4,10 +4,8 @@ mod collector;
 mod edges;
 
 use crate::webhooks::{Made, made, send, until};
-use axum::response::IntoResponse;
-use axum::routing::post;
-use axum::{Json, Router};
 use collector::{Collector, Seen};
+use gatehouse_doubles::openai::{FakeModel, Reaction, call, has_result, say};
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -20,36 +18,23 @@ const SENDERS_SPAN: &str = "00f067aa0ba902b7";
 const SECRET: &str = "a-secret-of-mine-0123";
 const MODEL_KEY: &str = "sk-test-4711";
 
-/// Streams like `OpenAI` (<https://platform.openai.com/docs/api-reference/chat-streaming>): calls `calc` first, and
-/// answers with the words of the conversation.
-async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
-    let last = body["messages"].as_array().unwrap().last().unwrap();
-    let delta = if last["role"] == "tool" {
-        json!({ "content": "the quagga is a secret zebra" })
+/// Calls `calc` first, and answers with the words of the conversation.
+fn answer(request: &Value) -> Reaction {
+    if has_result(request) {
+        say("the quagga is a secret zebra")
     } else {
-        let arguments = json!({ "expression": "6*7111" }).to_string();
-        let function = json!({ "name": "calc", "arguments": arguments });
-        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] })
-    };
-    let events = [
-        json!({ "choices": [{ "index": 0, "delta": delta }] }),
-        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }),
-        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }),
-    ];
-    let mut text: String = events.map(|event| format!("data: {event}\n\n")).concat();
-    text.push_str("data: [DONE]\n\n");
-    ([("content-type", "text/event-stream")], text)
+        call("calc", &json!({ "expression": "6*7111" }))
+    }
 }
 
 async fn with_model(endpoint: &str) -> Options {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/chat/completions", post(answer));
-    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let model = FakeModel::answering(answer).await;
     Options::default()
         .env("SERVICE_TELEMETRY__OTLP_ENDPOINT", endpoint)
-        .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
+        .env(
+            "SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL",
+            model.url.as_str(),
+        )
         .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", MODEL_KEY)
         .env("SERVICE_MODELS__DEFAULT", "fake/m1")
 }
@@ -167,13 +152,13 @@ async fn a_delivery_is_one_trace_from_the_request_to_the_last_message() {
     }
     let turn = only(&seen, "agent.turn");
     assert_eq!(turn["parentSpanId"], attempts[0]["spanId"]);
-    assert_eq!(attribute(turn, "gen_ai.usage.input_tokens"), "14");
+    assert_eq!(attribute(turn, "gen_ai.usage.input_tokens"), "20");
     let calls = named(&seen, "model.call");
     assert_eq!(calls.len(), 2);
     for call in calls {
         assert_eq!(call["parentSpanId"], turn["spanId"]);
         assert_eq!(attribute(call, "gen_ai.request.model"), "m1");
-        assert_eq!(attribute(call, "gen_ai.usage.output_tokens"), "1");
+        assert_eq!(attribute(call, "gen_ai.usage.output_tokens"), "3");
     }
     let tool = only(&seen, "tool.call");
     assert_eq!(tool["parentSpanId"], turn["spanId"]);

@@ -1,8 +1,9 @@
 //! Deliveries that an agent processes.
 
 use super::harness::{Harness, everywhere, id};
-use super::model::{Answer, FakeModel, last_text};
+use super::model::{FakeModel, call_once, finish, last_text};
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_doubles::openai::refuse;
 use gatehouse_store::testing::TestDatabase;
 use serde_json::json;
 
@@ -19,12 +20,12 @@ async fn an_agent_receives_a_delivery_and_its_work_is_recorded() {
         assert_eq!(begun.attempts, 1);
         assert!(begun.started_at.is_some());
         let done = harness.until(1, DeliveryStatus::Completed).await;
-        assert_eq!((done.input_tokens, done.output_tokens), (Some(7), Some(5)));
+        assert_eq!((done.input_tokens, done.output_tokens), (Some(10), Some(3)));
         assert_eq!(done.error, None);
         assert!(done.duration_ms.is_some() && done.finished_at.is_some());
         assert_eq!(done.session_key.as_deref(), Some("webhook:wh_a:1"));
 
-        let asked = model.asked();
+        let asked = model.seen();
         assert_eq!(asked.len(), 1);
         let text = last_text(&asked[0]);
         assert!(text.starts_with("Webhook delivery received.\n"), "{text}");
@@ -55,7 +56,7 @@ async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
         harness.until(1, DeliveryStatus::Completed).await;
         harness.arrive(&with, &[(2, "b")]).await;
         harness.until(2, DeliveryStatus::Completed).await;
-        for request in model.asked() {
+        for request in model.seen() {
             assert!(!request.to_string().contains("rotate_secret"), "{request}");
             let offered = request["tools"].as_array().map_or(0, Vec::len);
             assert_eq!(
@@ -72,7 +73,7 @@ async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
 async fn what_the_agent_did_is_in_the_record() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
-        model.answer(Answer::Call("webhook", json!({ "action": "list" })));
+        model.answer(call_once("webhook", json!({ "action": "list" })));
         harness.webhooks.register_tools(harness.agents.tools());
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
@@ -84,10 +85,7 @@ async fn what_the_agent_did_is_in_the_record() {
             .map(|action| (action.tool.as_str(), action.status.as_str()))
             .collect();
         assert_eq!(actions, [("webhook", "denied")]);
-        assert_eq!(
-            (done.input_tokens, done.output_tokens),
-            (Some(14), Some(10))
-        );
+        assert_eq!((done.input_tokens, done.output_tokens), (Some(20), Some(6)));
         harness.stop().await;
     })
     .await;
@@ -97,7 +95,7 @@ async fn what_the_agent_did_is_in_the_record() {
 async fn a_turn_that_ends_in_an_error_fails_the_delivery_at_once() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
-        model.answer(Answer::Refuse);
+        model.answer(|_| refuse("no"));
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
@@ -124,7 +122,7 @@ async fn a_turn_without_an_answer_fails_the_delivery_at_once() {
             (2, json!({ "content": "Hal" }), "content_filter", "filter"),
             (3, json!({ "content": " " }), "stop", "empty"),
         ] {
-            model.answer(Answer::Finish(delta, reason));
+            model.answer(move |_| finish(delta.clone(), reason));
             harness.arrive(&webhook, &[(number, "a")]).await;
             let failed = harness.until(number, DeliveryStatus::Failed).await;
             let error = failed.error.unwrap();
@@ -132,7 +130,7 @@ async fn a_turn_without_an_answer_fails_the_delivery_at_once() {
             assert_eq!(failed.attempts, 1);
         }
         // An answer that was cut off is an answer.
-        model.answer(Answer::Finish(json!({ "content": "Hal" }), "length"));
+        model.answer(|_| finish(json!({ "content": "Hal" }), "length"));
         harness.arrive(&webhook, &[(4, "a")]).await;
         harness.until(4, DeliveryStatus::Completed).await;
         harness.stop().await;
@@ -153,7 +151,7 @@ async fn a_deleted_agent_is_reported_in_the_delivery() {
             error.contains("agent of this webhook no longer exists"),
             "{error}"
         );
-        assert_eq!((failed.attempts, model.asked().len()), (1, 0));
+        assert_eq!((failed.attempts, model.seen().len()), (1, 0));
         harness.stop().await;
     })
     .await;
@@ -175,16 +173,16 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
         .arrive(&webhook, &[(1, "shared"), (2, "shared")])
         .await;
     harness.arrive(&other, &[(3, "shared")]).await;
-    model.until_asked(1).await;
+    model.until(1).await;
     harness
         .webhooks
         .delete(&gatehouse_domain::Actor::cli(), "hook_a")
         .await
         .unwrap();
-    model.until_asked(2).await;
-    let text = last_text(&model.asked()[1]);
+    model.until(2).await;
+    let text = last_text(&model.seen()[1]);
     assert!(text.contains("Delivery: del_00000003"), "{text}");
-    model.let_go(10);
+    model.release(10);
     harness.until(3, DeliveryStatus::Completed).await;
     harness.webhooks.purge().await.unwrap();
     assert_eq!(harness.find(1).await, None);
@@ -212,7 +210,7 @@ async fn a_disabled_webhook_holds_what_it_accepted_which_then_runs_with_its_conf
             .unwrap();
         harness.work();
         harness.worker_has_looked().await;
-        assert_eq!((harness.row(1).await.attempts, model.asked().len()), (0, 0));
+        assert_eq!((harness.row(1).await.attempts, model.seen().len()), (0, 0));
         let enable = serde_json::from_value(json!({ "enabled": true }));
         harness
             .webhooks
@@ -220,7 +218,7 @@ async fn a_disabled_webhook_holds_what_it_accepted_which_then_runs_with_its_conf
             .await
             .unwrap();
         harness.until(1, DeliveryStatus::Completed).await;
-        let request = model.asked()[0].to_string();
+        let request = model.seen()[0].to_string();
         assert!(request.contains("As received.") && !request.contains("Changed since."));
         assert_eq!(harness.row(1).await.id, id(1));
         harness.stop().await;

@@ -2,10 +2,11 @@
 
 use super::crashes::let_the_lease_end;
 use super::harness::{Harness, everywhere, id, leave_in_work};
-use super::model::{Answer, last_text};
+use super::model::{call_once, finish, last_text};
 use super::retries::Receiver;
 use super::tools::call;
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_doubles::openai::say;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
-        model.answer(Answer::Call("calc", json!({})));
+        model.answer(call_once("calc", json!({})));
         let receiver = Receiver::start().await;
         let target = receiver.account(&harness, json!({})).await;
         let webhook = harness.webhook("a", json!({ "deliver_to": target })).await;
@@ -25,10 +26,7 @@ async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
             (1, None, done.finished_at)
         );
         assert!(done.delivered_at.is_some());
-        assert_eq!(
-            (done.input_tokens, done.output_tokens),
-            (Some(14), Some(10))
-        );
+        assert_eq!((done.input_tokens, done.output_tokens), (Some(20), Some(6)));
         assert!(done.session_id.is_some());
         let row = harness.row(1).await;
         assert!(row.response_actions.contains("calc"), "{row:?}");
@@ -42,7 +40,7 @@ async fn an_answer_goes_to_the_channel_that_the_webhook_names() {
 async fn the_template_places_the_answer_among_the_fields_of_the_payload() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
-        model.answer(Answer::Text("Braces {text} stay."));
+        model.answer(|_| say("Braces {text} stay."));
         let more = json!({ "deliver_to": "inbox", "prompt_template": "{n}: {answer} ({text})" });
         let webhook = harness.webhook("a", more).await;
         let without = harness.webhook("b", json!({})).await;
@@ -88,7 +86,7 @@ async fn a_send_that_fails_is_repeated_without_the_agent() {
         }
         let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 3);
-        assert_eq!(model.asked().len(), 1, "the agent ran once");
+        assert_eq!(model.seen().len(), 1, "the agent ran once");
         assert_eq!(receiver.texts(), ["done", "done", "done"]);
         harness.stop().await;
     })
@@ -117,7 +115,7 @@ async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
         let_the_lease_end(&harness).await;
         let done = harness.until(1, DeliveryStatus::Completed).await;
         assert!(done.delivered_at.is_some() && done.session_id.is_some());
-        assert_eq!(model.asked().len(), 1, "the agent ran once");
+        assert_eq!(model.seen().len(), 1, "the agent ran once");
         assert_eq!(receiver.texts().last().unwrap(), "done");
         harness.stop().await;
     })
@@ -128,7 +126,7 @@ async fn an_answer_that_was_stored_before_a_crash_is_sent_after_it() {
 async fn a_refused_answer_is_not_sent() {
     everywhere(|database, model| async move {
         let harness = Harness::open(&database, &model).await;
-        model.answer(Answer::Finish(json!({ "refusal": "I will not." }), "stop"));
+        model.answer(|_| finish(json!({ "refusal": "I will not." }), "stop"));
         let webhook = harness.webhook("a", json!({ "deliver_to": "inbox" })).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
@@ -168,7 +166,7 @@ async fn a_deliverys_turn_sends_only_to_the_channel_that_its_webhook_names() {
             |allow: &str| json!({ "deliver_to": "inbox", "toolPolicy": { "allow": [allow] } });
         let send = |target: &str| {
             let input = json!({ "target": target, "text": "now" });
-            model.answer(Answer::Call("channel_send", input));
+            model.answer(call_once("channel_send", input));
         };
         let named = harness.webhook("a", with("channel_send")).await;
         let wildcard = harness.webhook("b", with("*")).await;
@@ -186,7 +184,7 @@ async fn a_deliverys_turn_sends_only_to_the_channel_that_its_webhook_names() {
         }
         assert_eq!(harness.inbox().await, ["now", "done", "done", "done"]);
         let offered = |request: &Value| request["tools"].to_string().contains("channel_send");
-        let offers: Vec<bool> = model.asked().iter().map(offered).collect();
+        let offers: Vec<bool> = model.seen().iter().map(offered).collect();
         assert_eq!(offers, [true, true, true, true, false, false]);
         harness.stop().await;
     })
@@ -202,8 +200,8 @@ async fn a_replay_of_an_answered_delivery_runs_the_agent() {
         harness.arrive(&webhook, &[(1, "a")]).await;
         harness.until(1, DeliveryStatus::Completed).await;
         harness.webhooks.replay(id(1).as_str()).await.unwrap();
-        model.until_asked(2).await;
-        assert!(last_text(&model.asked()[1]).starts_with("Webhook delivery received."));
+        model.until(2).await;
+        assert!(last_text(&model.seen()[1]).starts_with("Webhook delivery received."));
         harness.stop().await;
     })
     .await;

@@ -32,10 +32,10 @@ async fn a_delivery_waits_without_an_attempt_until_its_budget_is_raised_or_reset
         let used = harness.agents.usage_stats(query).await.unwrap().rows;
         assert_eq!(used.len(), 1);
         assert_eq!(used[0].webhook.as_deref(), Some("hook_a"));
-        assert_eq!((used[0].input_tokens, used[0].turns), (7, 1));
+        assert_eq!((used[0].input_tokens, used[0].turns), (10, 1));
 
         let scope = "webhook:hook_a";
-        harness.agents.set_budget(budget(scope, 12)).await.unwrap();
+        harness.agents.set_budget(budget(scope, 13)).await.unwrap();
         harness.arrive(&webhook, &[(2, "a"), (3, "c")]).await;
         // Events may come in either order.
         harness.until_all(&[2, 3], DeliveryStatus::Queued).await;
@@ -49,9 +49,9 @@ async fn a_delivery_waits_without_an_attempt_until_its_budget_is_raised_or_reset
         harness.until(4, DeliveryStatus::Completed).await;
         harness.worker_has_looked().await;
         assert_eq!(harness.row(2).await.attempts, 0);
-        assert_eq!(model.asked().len(), 2, "one of each webhook");
+        assert_eq!(model.seen().len(), 2, "one of each webhook");
 
-        harness.agents.set_budget(budget(scope, 24)).await.unwrap();
+        harness.agents.set_budget(budget(scope, 26)).await.unwrap();
         harness.webhooks.wake();
         // One of the two fits into the raised budget.
         harness.until_all(&[0], DeliveryStatus::Completed).await;

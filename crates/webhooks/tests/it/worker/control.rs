@@ -27,7 +27,7 @@ async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_
         harness.work();
         let all = [(1, "a"), (2, "a"), (3, "a")];
         harness.arrive(&webhook, &all).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         let waiting = harness.webhooks.cancel_delivery(of(&id(2))).await.unwrap();
         assert_eq!(waiting.status, DeliveryStatus::Failed);
         assert_eq!(waiting.error.as_deref(), Some("Cancelled."));
@@ -37,8 +37,8 @@ async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_
         );
         let running = harness.webhooks.cancel_delivery(of(&id(1))).await.unwrap();
         assert_eq!(running.error.as_deref(), Some("Cancelled."));
-        model.until_asked(2).await;
-        model.let_go(10);
+        model.until(2).await;
+        model.release(10);
         harness.until(3, DeliveryStatus::Completed).await;
         harness.worker_has_looked().await;
         let first = harness.row(1).await;

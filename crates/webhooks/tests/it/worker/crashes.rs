@@ -8,7 +8,7 @@ use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 use std::time::Duration;
 
-use super::model::FakeModel;
+use super::model;
 
 /// On a shared database, a dead process is recognized only when its lease expires.
 pub async fn let_the_lease_end(harness: &Harness) {
@@ -96,7 +96,7 @@ async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
 #[tokio::test]
 async fn a_configuration_or_payload_that_cannot_be_read_fails_its_delivery_alone() {
     let database = sqlite();
-    let model = FakeModel::start().await;
+    let model = model::start().await;
     let harness = Harness::open(&database, &model).await;
     let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
     harness

@@ -26,7 +26,7 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
             "hello 2! {missing}",
         ];
         assert_eq!(harness.inbox().await, expected);
-        assert_eq!(model.asked().len(), 0, "no agent and no tokens");
+        assert_eq!(model.seen().len(), 0, "no agent and no tokens");
         let message = harness
             .channels
             .list_inbox(&InboxFilter::default(), 1, None)

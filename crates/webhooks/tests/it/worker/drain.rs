@@ -12,7 +12,7 @@ async fn a_run_that_does_not_end_in_time_goes_back_uncounted() {
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         harness.stop().await;
 
         let again = Harness::open(&database, &model).await;
@@ -25,7 +25,7 @@ async fn a_run_that_does_not_end_in_time_goes_back_uncounted() {
             );
             assert_eq!(row.lease_owner, None);
         }
-        model.let_go(100);
+        model.release(100);
         again.work();
         let order = again.until_all(&[1, 2], DeliveryStatus::Completed).await;
         assert_eq!(order, [1, 2]);
@@ -45,9 +45,9 @@ async fn a_run_that_ends_in_time_is_written_down() {
         harness
             .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
             .await;
-        model.until_asked(2).await;
+        model.until(2).await;
         let stopping = harness.begin_to_stop();
-        model.let_go(2);
+        model.release(2);
         stopping.await;
 
         let again = Harness::open(&database, &model).await;
@@ -58,7 +58,7 @@ async fn a_run_that_ends_in_time_is_written_down() {
             (second.status, second.attempts),
             (DeliveryStatus::Queued, 0)
         );
-        assert_eq!(model.asked().len(), 2, "nothing is begun while stopping");
+        assert_eq!(model.seen().len(), 2, "nothing is begun while stopping");
         again.stop().await;
     })
     .await;

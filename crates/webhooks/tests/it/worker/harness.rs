@@ -1,6 +1,6 @@
 //! A test node: everything that a delivery needs, with a real database and a scripted model.
 
-use super::model::FakeModel;
+use super::model::{self, FakeModel};
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
 use gatehouse_channels::{Channels, ChannelsParts, InboxFilter};
 use gatehouse_domain::{
@@ -76,7 +76,7 @@ pub fn settings() -> WebhooksSettings {
 pub async fn everywhere<F: Future>(test: impl Fn(TestDatabase, FakeModel) -> F) {
     for database in databases().await {
         eprintln!("on {:?}", database.engine());
-        test(database, FakeModel::start().await).await;
+        test(database, model::start().await).await;
     }
 }
 
@@ -455,7 +455,7 @@ fn models(model: &FakeModel) -> ModelsSettings {
     let provider = ProviderSettings {
         api_key: Some(SecretString::from("sk-test")),
         models: vec!["m".to_owned()],
-        ..ProviderSettings::new(ProviderKind::Openai, model.base_url.clone())
+        ..ProviderSettings::new(ProviderKind::Openai, model.url.clone())
     };
     ModelsSettings {
         default: Some("fake/m".to_owned()),

@@ -5,7 +5,7 @@
 //! with a trap before its n-th write.
 
 use super::harness::{Harness, number, settings};
-use super::model::FakeModel;
+use super::model;
 use gatehouse_channels::InboxFilter;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::sqlite;
@@ -32,7 +32,7 @@ async fn victim() {
     };
     let directory = Path::new(&directory);
     let location = Location::sqlite_file(&directory.join("gatehouse.db"));
-    let model = FakeModel::start().await;
+    let model = model::start().await;
     let harness = Harness::open_at(&location, directory, &model, settings()).await;
     fault::abort_at(at.parse().unwrap());
     harness.work();
@@ -79,7 +79,7 @@ async fn is_any_open(harness: &Harness, numbers: &[u32]) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
     let database = sqlite();
-    let model = FakeModel::start().await;
+    let model = model::start().await;
     let harness = Harness::open(&database, &model).await;
     let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
     harness.stop().await;

@@ -15,7 +15,7 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         let first = harness.row(1).await.lease_until.unwrap();
         for _ in 0..10 {
             harness.advance(Duration::from_secs(20));
@@ -24,7 +24,7 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
         let row = harness.row(1).await;
         assert_eq!((row.status, row.attempts), (DeliveryStatus::Processing, 1));
         assert!(row.lease_until.unwrap() >= first.after(Duration::from_mins(3)));
-        model.let_go(1);
+        model.release(1);
         let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.attempts, done.duration_ms), (1, Some(200_000)));
         harness.stop().await;
@@ -50,7 +50,7 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
         let other = harness.webhook("b", json!({ "deliver_only": true })).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         run_sql(
             &database.location,
             "UPDATE webhook_deliveries SET lease_owner = 'another node', attempts = 2",
@@ -64,7 +64,7 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
         assert_eq!(row.status, DeliveryStatus::Processing);
         assert_eq!(row.lease_owner.as_deref(), Some("another node"));
         // The other node dies too: after a full lease without renewal, its delivery is taken over.
-        model.let_go(10);
+        model.release(10);
         harness.advance(Duration::from_mins(1));
         let queued = harness.until(1, DeliveryStatus::Queued).await;
         assert_eq!(queued.attempts, 2);
@@ -85,16 +85,16 @@ async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         for days in [400, -400] {
             harness.jump_days(days);
             harness.webhooks.wake();
             harness.worker_has_looked().await;
         }
         assert_eq!(harness.row(1).await.attempts, 1);
-        model.let_go(10);
+        model.release(10);
         harness.until(1, DeliveryStatus::Completed).await;
-        assert_eq!(model.asked().len(), 1);
+        assert_eq!(model.seen().len(), 1);
         harness.jump_days(800);
         harness.arrive(&webhook, &[(2, "b")]).await;
         harness.until(2, DeliveryStatus::Completed).await;

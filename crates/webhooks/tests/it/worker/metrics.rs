@@ -79,7 +79,7 @@ async fn the_depth_counts_what_waits_and_not_what_runs() {
         harness.work();
         harness.until_all(&[1, 3], DeliveryStatus::Processing).await;
         assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 1);
-        model.let_go(10);
+        model.release(10);
         harness
             .until_all(&[1, 2, 3], DeliveryStatus::Completed)
             .await;

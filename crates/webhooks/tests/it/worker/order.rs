@@ -26,7 +26,7 @@ async fn deliveries_of_a_session_run_in_order() {
                 .collect()
         };
         assert!(of(0).is_sorted() && of(1).is_sorted(), "{order:?}");
-        let texts: Vec<_> = model.asked().iter().map(last_text).collect();
+        let texts: Vec<_> = model.seen().iter().map(last_text).collect();
         assert_eq!(texts.len(), 12, "each once");
         harness.stop().await;
     })
@@ -53,12 +53,12 @@ async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
         harness
             .until_all(&[1, 2, 3], DeliveryStatus::Processing)
             .await;
-        model.until_asked(3).await;
+        model.until(3).await;
         assert_eq!(harness.row(4).await.status, DeliveryStatus::Queued);
         assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 2);
-        model.let_go(1);
-        model.until_asked(4).await;
-        model.let_go(4);
+        model.release(1);
+        model.until(4).await;
+        model.release(4);
         harness.until_all(&[0; 5], DeliveryStatus::Completed).await;
         assert_eq!(harness.webhooks.queue_depth().await.unwrap(), 0);
         harness.stop().await;

@@ -1,7 +1,7 @@
 //! Results that the database refuses to store.
 
 use super::harness::Harness;
-use super::model::FakeModel;
+use super::model;
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::{run_sql, sqlite};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 #[tokio::test]
 async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_other() {
     let database = sqlite();
-    let model = FakeModel::start().await;
+    let model = model::start().await;
     let harness = Harness::open(&database, &model).await;
     let webhook = harness.webhook("a", json!({ "deliver_only": true })).await;
     run_sql(

@@ -1,7 +1,7 @@
 //! The slots for agents and channels, and how they are allocated.
 
 use super::harness::{Harness, everywhere, settings};
-use super::model::FakeModel;
+use super::model;
 use super::retries::Receiver;
 use gatehouse_channels::{InboxFilter, NewAccount};
 use gatehouse_domain::{Actor, DeliveryStatus};
@@ -66,7 +66,7 @@ async fn a_channel_that_hangs_and_slow_agents_hold_up_no_other_webhook() {
         many(&harness, &slow, 1..11).await;
         many(&harness, &stuck, 100..200).await;
         harness.work();
-        model.until_asked(4).await;
+        model.until(4).await;
         harness.worker_has_looked().await;
         for n in 300..310 {
             harness.arrive(&sends, &[(n, &n.to_string())]).await;
@@ -78,7 +78,7 @@ async fn a_channel_that_hangs_and_slow_agents_hold_up_no_other_webhook() {
         let processing = DeliveryStatus::Processing;
         assert_eq!(count(&harness, 1..11, processing).await, 4);
         assert_eq!(count(&harness, 100..200, processing).await, 8);
-        model.let_go(100);
+        model.release(100);
         harness.stop().await;
     })
     .await;
@@ -171,7 +171,7 @@ async fn a_node_without_free_slots_notifies_the_others() {
     let Some(database) = postgres().await else {
         return;
     };
-    let model = FakeModel::start().await;
+    let model = model::start().await;
     let wanted = WebhooksSettings {
         section: gatehouse_config::Webhooks {
             send_workers: 1,

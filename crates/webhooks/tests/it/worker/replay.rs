@@ -142,14 +142,14 @@ async fn a_replay_for_another_target_goes_there_and_not_to_the_webhooks_own() {
             .arrive(&webhook, &[(1, "webhook:wh_a:del_00000001")])
             .await;
         harness.until(1, DeliveryStatus::Completed).await;
-        let turns = model.asked().len();
+        let turns = model.seen().len();
         let to_inbox = edit(None, None, Some("inbox"));
         let again = harness.webhooks.replay_edited("del_00000001", &to_inbox);
         assert_eq!(again.await.unwrap().edited, [EditedPart::Target]);
         harness.until_all(&[0], DeliveryStatus::Completed).await;
         let sent: Value = serde_json::from_str(&harness.inbox().await[0]).unwrap();
         assert_eq!(sent, json!({ "n": 1, "text": "hello 1" }));
-        assert_eq!(model.asked().len(), turns, "no agent");
+        assert_eq!(model.seen().len(), turns, "no agent");
 
         // Back to an agent, whose answer goes to the inbox, with the payload edited as well.
         let to_agent = edit(Some(r#"{"n":2}"#), Some("default"), Some("inbox"));
@@ -158,7 +158,7 @@ async fn a_replay_for_another_target_goes_there_and_not_to_the_webhooks_own() {
         assert_eq!(again.edited, [EditedPart::Payload, EditedPart::Target]);
         harness.until_all(&[0], DeliveryStatus::Completed).await;
         assert_eq!(harness.inbox().await.len(), 2);
-        let asked = format!("{:?}", model.asked().last().unwrap());
+        let asked = format!("{:?}", model.seen().last().unwrap());
         assert!(asked.contains("The sender did not send it"), "{asked}");
         harness.stop().await;
     })

@@ -8,6 +8,7 @@ use axum::routing::post;
 use axum::serve::Listener;
 use gatehouse_channels::NewAccount;
 use gatehouse_domain::{Actor, DeliveryStatus};
+use gatehouse_doubles::openai::{busy, refuse, say};
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -231,7 +232,7 @@ async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
-        model.answer(super::model::Answer::Refuse);
+        model.answer(|_| refuse("no"));
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
@@ -257,11 +258,11 @@ async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt
             ..settings()
         };
         let harness = Harness::open_with(&database, &model, wanted).await;
-        model.answer(super::model::Answer::Busy("600"));
+        model.answer(|_| busy("600"));
         let webhook = harness.webhook("a", json!({})).await;
         harness.work();
         harness.arrive(&webhook, &[(1, "a")]).await;
-        model.until_asked(1).await;
+        model.until(1).await;
         let before = harness.clock_ms();
         harness.until(1, DeliveryStatus::Queued).await;
         let queued = harness.row(1).await;
@@ -269,13 +270,13 @@ async fn a_delivery_waits_as_long_as_the_model_provider_asks_and_uses_no_attempt
         assert!(queued.error.unwrap().contains("limits the rate"));
         let wait = queued.next_attempt_at.unwrap().as_millis() - before;
         assert!((600_000..=720_000).contains(&wait), "{wait}");
-        assert_eq!(model.asked().len(), 1);
-        model.answer(super::model::Answer::Text("done"));
+        assert_eq!(model.seen().len(), 1);
+        model.answer(|_| say("done"));
         harness.advance(Duration::from_secs(721));
         let done = harness.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 1);
         // A provider that never stops asking for more time ends the delivery after a day.
-        model.answer(super::model::Answer::Busy("86400"));
+        model.answer(|_| busy("86400"));
         harness.arrive(&webhook, &[(2, "a")]).await;
         harness.until(2, DeliveryStatus::Queued).await;
         harness.advance(Duration::from_hours(30));

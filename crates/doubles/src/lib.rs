@@ -1,0 +1,12 @@
+//! Doubles of vendors' APIs for the tests of every crate: HTTP servers on loopback that refuse what the vendors refuse.
+//! They know nothing of this product.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+pub mod openai;

@@ -1,0 +1,107 @@
+//! What vendors refuse in a request.
+
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The name of a model that reads images, but is not known to.
+pub const SEEING: &str = "seeing";
+/// The models that read images.
+const VISION: [&str; 2] = [SEEING, "gpt-4o"];
+
+pub fn check(request: &Value) -> Result<(), String> {
+    let messages = request["messages"].as_array();
+    let messages = messages.ok_or("Missing required parameter: 'messages'.")?;
+    if request["stream"] != true {
+        return Err("This double streams every answer: 'stream' must be true.".to_owned());
+    }
+    check_pairs(messages)?;
+    let model = request["model"].as_str().unwrap_or_default();
+    for message in messages {
+        let parts = message["content"].as_array().into_iter().flatten();
+        parts
+            .map(|part| check_part(model, part))
+            .collect::<Result<(), _>>()?;
+    }
+    let calls = || {
+        messages
+            .iter()
+            .filter_map(|m| m["tool_calls"].as_array())
+            .flatten()
+    };
+    calls().map(check_name).collect::<Result<(), _>>()?;
+    check_ids(model, calls())
+}
+
+/// Every call needs an answer, and every answer a call.
+fn check_pairs(messages: &[Value]) -> Result<(), String> {
+    let mut open: Vec<Value> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = &message["tool_call_id"];
+            let place = open.iter().position(|call| call["id"] == *id);
+            open.remove(place.ok_or_else(|| format!("no call for {message}"))?);
+        } else if open.is_empty() {
+            let calls = message["tool_calls"].as_array();
+            open = calls.cloned().unwrap_or_default();
+        } else {
+            break;
+        }
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("no answer to {open:?}"))
+    }
+}
+
+/// Vendors refuse names that no tool can have.
+fn check_name(call: &Value) -> Result<(), String> {
+    let name = call["function"]["name"].as_str().unwrap_or_default();
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if (1..=64).contains(&name.len()) && name.chars().all(is_allowed) {
+        Ok(())
+    } else {
+        Err(format!("Invalid 'name': {name:?}"))
+    }
+}
+
+/// Anthropic refuses an id that two calls have (<https://platform.claude.com/docs/en/api/messages>), and Mistral every
+/// id that is not nine letters or digits (`mistral-common`, `validator.py`).
+fn check_ids<'a>(model: &str, calls: impl Iterator<Item = &'a Value>) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    for call in calls {
+        let id = call["id"].as_str().unwrap_or_default();
+        let is_plain = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if model.starts_with("mistral") && !is_plain {
+            return Err(format!(
+                "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9."
+            ));
+        }
+        if !seen.insert(id) {
+            return Err(format!("two calls have the id {id}"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses empty texts, images for a model that does not read them, other formats than PNG, JPEG, WebP and GIF, and
+/// content that is not of the stated format (<https://platform.openai.com/docs/guides/images-vision>).
+fn check_part(model: &str, part: &Value) -> Result<(), String> {
+    match part["type"].as_str() {
+        Some("text") if part["text"].as_str().is_some_and(|text| !text.is_empty()) => Ok(()),
+        Some("text") => Err("Invalid 'text': empty string.".to_owned()),
+        Some("image_url") if !VISION.contains(&model) => {
+            Err("Invalid content type. image_url is only supported by certain models.".to_owned())
+        }
+        Some("image_url") => {
+            let url = part["image_url"]["url"].as_str().unwrap_or_default();
+            let data = url.strip_prefix("data:image/jpeg;base64,");
+            // A JPEG begins with these three bytes.
+            match data {
+                Some(data) if data.starts_with("/9j/") && data.len() <= 50 << 20 => Ok(()),
+                _ => Err("You uploaded an unsupported image.".to_owned()),
+            }
+        }
+        _ => Err("Invalid value: 'type'.".to_owned()),
+    }
+}
