@@ -4,7 +4,7 @@ use super::*;
 use crate::age::{Identity, Recipient};
 use gatehouse_domain::{AuthSessionId, SeededRandom, Timestamp};
 use gatehouse_store::testing::{TestDatabase, databases, migrate, run_sql};
-use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, Store, StoreError};
+use gatehouse_store::{AuthSessionRow, Conn, Import, ImportError, Snapshot, StoreError};
 use secrecy::SecretString;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
+    clippy::missing_panics_doc,
     missing_docs,
     reason = "a test that cannot go on has failed"
 )]

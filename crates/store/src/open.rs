@@ -131,11 +131,17 @@ impl Source {
 impl Store {
     /// Opens the database and migrates its schema to this version.
     pub async fn open(location: &Location) -> Result<Self, OpenError> {
+        Self::open_at(location, None).await
+    }
+
+    /// Opens the database and migrates its schema up to `version` only. For tests of the migrations.
+    #[doc(hidden)]
+    pub async fn open_at(location: &Location, version: Option<i64>) -> Result<Self, OpenError> {
         let engine = location.engine();
         let fail = |source| OpenError::Connect { engine, source };
         let source = location.source(Role::Migrator, 1)?;
         let mut conn = source.connect_patiently().await.map_err(fail)?;
-        migrate::run(&mut conn, engine, None).await?;
+        migrate::run(&mut conn, engine, version).await?;
         drop(conn);
         let changed = broadcast::Sender::new(CHANGES);
         let (hear, heard) = watch::channel(0);

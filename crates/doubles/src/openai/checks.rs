@@ -17,10 +17,8 @@ pub fn check(request: &Value) -> Result<(), String> {
     check_pairs(messages)?;
     let model = request["model"].as_str().unwrap_or_default();
     for message in messages {
-        let parts = message["content"].as_array().into_iter().flatten();
-        parts
-            .map(|part| check_part(model, part))
-            .collect::<Result<(), _>>()?;
+        let mut parts = message["content"].as_array().into_iter().flatten();
+        parts.try_for_each(|part| check_part(model, part))?;
     }
     let calls = || {
         messages
@@ -28,7 +26,7 @@ pub fn check(request: &Value) -> Result<(), String> {
             .filter_map(|m| m["tool_calls"].as_array())
             .flatten()
     };
-    calls().map(check_name).collect::<Result<(), _>>()?;
+    calls().try_for_each(check_name)?;
     check_ids(model, calls())
 }
 

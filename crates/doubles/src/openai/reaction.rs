@@ -38,7 +38,7 @@ pub enum Reaction {
 pub enum Part {
     /// A piece of text.
     Text(String),
-    /// A piece of reasoning, in the field that DeepSeek and local servers use.
+    /// A piece of reasoning, in the field that `DeepSeek` and local servers use.
     Thought(String),
     /// A call of a tool: its id, its name and its arguments.
     Call(String, String, String),

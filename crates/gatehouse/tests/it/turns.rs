@@ -19,7 +19,7 @@ impl EndlessModel {
     async fn start() -> Self {
         let permits = Arc::new(Semaphore::new(0));
         let piece = [Part::Wait(Arc::clone(&permits)), Part::text("a")];
-        let parts = piece.repeat(ENDLESS);
+        let parts = vec![piece; ENDLESS].concat();
         let answer = move |_: &Value| Reaction::Parts(parts.clone(), "stop".to_owned());
         Self {
             fake: FakeModel::answering(answer).await,

@@ -149,14 +149,7 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
     assert!(page.text.contains("hear this") && !page.text.contains("persona="));
     // The history sent to the model does not contain the markup either.
     harness.say(Some(&session), "And now?").await;
-    let seen = harness
-        .model
-        .seen
-        .lock()
-        .unwrap()
-        .last()
-        .unwrap()
-        .to_string();
+    let seen = harness.model.fake.last().to_string();
     assert!(!seen.contains("persona="), "{seen}");
 }
 

@@ -1,9 +1,9 @@
 //! Deliveries that an agent processes.
 
 use super::harness::{Harness, everywhere, id};
-use super::model::{FakeModel, call_once, finish, last_text};
+use super::model::{FakeModel, call_once, finish};
 use gatehouse_domain::DeliveryStatus;
-use gatehouse_doubles::openai::refuse;
+use gatehouse_doubles::openai::{last_text, refuse};
 use gatehouse_store::testing::TestDatabase;
 use serde_json::json;
 

@@ -2,11 +2,11 @@
 
 use super::crashes::let_the_lease_end;
 use super::harness::{Harness, everywhere, id, leave_in_work};
-use super::model::{call_once, finish, last_text};
+use super::model::{call_once, finish};
 use super::retries::Receiver;
 use super::tools::call;
 use gatehouse_domain::DeliveryStatus;
-use gatehouse_doubles::openai::say;
+use gatehouse_doubles::openai::{last_text, say};
 use serde_json::{Value, json};
 use std::time::Duration;
 

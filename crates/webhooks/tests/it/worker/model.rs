@@ -1,6 +1,6 @@
 //! The model of these tests, and the answers that they use.
 
-pub use gatehouse_doubles::openai::{FakeModel, last_text};
+pub use gatehouse_doubles::openai::FakeModel;
 use gatehouse_doubles::openai::{Part, Reaction, call, has_result, say};
 use serde_json::Value;
 

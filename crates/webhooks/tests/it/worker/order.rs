@@ -1,8 +1,8 @@
 //! Deliveries run sequentially within a session and concurrently across sessions.
 
 use super::harness::{Harness, everywhere, settings};
-use super::model::last_text;
 use gatehouse_domain::DeliveryStatus;
+use gatehouse_doubles::openai::last_text;
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 

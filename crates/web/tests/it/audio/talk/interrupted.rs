@@ -80,14 +80,7 @@ async fn speaking_stops_the_answer_within_200_ms_and_the_history_knows_what_was_
         (&json!("aborted"), &json!(heard))
     );
     assert!(stopped["content"].as_str().unwrap().len() > heard.len());
-    let seen = harness
-        .model
-        .seen
-        .lock()
-        .unwrap()
-        .last()
-        .unwrap()
-        .to_string();
+    let seen = harness.model.fake.last().to_string();
     let known = format!("{heard} [interrupted: the rest was not heard]");
     assert!(seen.contains(&known), "{seen}");
     assert!(!seen.contains("number 20"), "{seen}");
