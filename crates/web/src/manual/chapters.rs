@@ -66,6 +66,7 @@ const CHAPTERS: &[Chapter] = &[
     embedded!("decisions/0020-earshot.md"),
     embedded!("decisions/0021-certificates-and-importers.md"),
     embedded!("decisions/0022-opentelemetry.md"),
+    embedded!("decisions/0023-accept-path.md"),
     embedded!("generated/error-codes.md"),
     embedded!("profiles-in-files.md"),
     embedded!("vault-format.md"),
