@@ -41,6 +41,9 @@ const ICONS: Readonly<Record<string, Icon>> = {
   schedule: CalendarClock,
 };
 
+/** Sources for any sender, which remain when nothing else is found. */
+const ANY: readonly string[] = ['standard_webhooks', 'generic'];
+
 export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
 
 /** The senders to offer: known ones, then Standard Webhooks, then generic. */
@@ -63,4 +66,17 @@ export function sources(profiles: readonly ProfileInfo[]): Source[] {
   };
   const known = profiles.filter(({ id }) => id !== 'generic').map(of);
   return [...known, standard, ...profiles.filter(({ id }) => id === 'generic').map(of)];
+}
+
+/** Text without case and accents. */
+const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** The sources whose name, ID or text has every word, and those for any sender if none has. `named` is how many match. */
+export function found(all: readonly Source[], typed: string): { list: readonly Source[]; named: number } {
+  const words = folded(typed).split(/\s+/).filter(Boolean);
+  const list = all.filter(({ id, name, text }) => {
+    const where = folded(`${name} ${id} ${text}`);
+    return words.every((word) => where.includes(word));
+  });
+  return list.length > 0 ? { list, named: list.length } : { list: all.filter(({ id }) => ANY.includes(id)), named: 0 };
 }
