@@ -24,6 +24,8 @@ macro_rules! in_files {
             folder: $folder,
             profile: include_str!(concat!("vendors/", $folder, "/profile.toml")),
             sample: include_str!(concat!("vendors/", $folder, "/sample.json")),
+            #[cfg(test)]
+            vectors: include_str!(concat!("vendors/", $folder, "/vectors.json")),
         }
     };
 }
@@ -58,6 +60,9 @@ pub(crate) struct FileVendor {
     pub folder: &'static str,
     pub profile: &'static str,
     pub sample: &'static str,
+    /// Signed deliveries.
+    #[cfg(test)]
+    pub vectors: &'static str,
 }
 
 /// Vendors whose profile is a file, in display order.

@@ -11,7 +11,7 @@ test('a vendor is found by the ID of a profile, of a channel type and by a displ
 });
 
 test('a sender whose folder has a mark is found by its ID', () => {
-  for (const id of ['uptime_kuma', 'alertmanager', 'discord_interactions', 'jira', 'cal_com']) {
+  for (const id of ['uptime_kuma', 'alertmanager', 'discord_interactions', 'jira', 'lemon_squeezy']) {
     expect(vendorOf(id)?.path, id).toBe(SENDERS[id]);
     expect(SENDERS[id], id).toBeDefined();
   }

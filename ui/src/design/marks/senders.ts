@@ -2,7 +2,6 @@
 import bitbucket from 'simple-icons/icons/bitbucket.svg?path';
 import box from 'simple-icons/icons/box.svg?path';
 import buildkite from 'simple-icons/icons/buildkite.svg?path';
-import caldotcom from 'simple-icons/icons/caldotcom.svg?path';
 import calendly from 'simple-icons/icons/calendly.svg?path';
 import circleci from 'simple-icons/icons/circleci.svg?path';
 import clerk from 'simple-icons/icons/clerk.svg?path';
@@ -24,7 +23,6 @@ import sonarqubeserver from 'simple-icons/icons/sonarqubeserver.svg?path';
 import square from 'simple-icons/icons/square.svg?path';
 import terraform from 'simple-icons/icons/terraform.svg?path';
 import twitch from 'simple-icons/icons/twitch.svg?path';
-import typeform from 'simple-icons/icons/typeform.svg?path';
 import uptimekuma from 'simple-icons/icons/uptimekuma.svg?path';
 import vercel from 'simple-icons/icons/vercel.svg?path';
 import zendesk from 'simple-icons/icons/zendesk.svg?path';
@@ -35,7 +33,6 @@ export const SENDERS: Readonly<Record<string, string>> = {
   bitbucket,
   box,
   buildkite,
-  cal_com: caldotcom,
   calendly,
   circleci,
   clerk,
@@ -56,7 +53,6 @@ export const SENDERS: Readonly<Record<string, string>> = {
   square,
   terraform,
   twitch,
-  typeform,
   uptime_kuma: uptimekuma,
   vercel,
   zendesk,

@@ -8,6 +8,7 @@ const all = sources([
   profile('generic', 'Generic', 'Anything'),
   profile('codehost_a', 'Code host A (GitHub)', 'Pushes, pull requests, issues'),
   profile('cal_com', 'Cal.com', 'Bookings and meetings'),
+  profile('twilio', 'Twilio', 'Text messages and calls'),
   profile('jira', 'Jira', 'Issues, comments, sprints'),
 ]);
 const ids = (typed: string) => found(all, typed).list.map(({ id }) => id);
@@ -19,9 +20,14 @@ test('without a search, all sources are listed', () => {
 
 test('a source is found by its name, ID and subject', () => {
   expect(ids('github')).toEqual(['codehost_a']);
-  expect(ids('CAL')).toEqual(['cal_com']);
+  expect(ids('cal.com')).toEqual(['cal_com']);
+  expect(ids('uests')).toEqual(ids('nosuchservice'));
   expect(ids('ísSues')).toEqual(['codehost_a', 'jira']);
   expect(ids('issues jira')).toEqual(['jira']);
+});
+
+test('a source that is found by its name comes first', () => {
+  expect(ids('CAL')).toEqual(['cal_com', 'twilio']);
 });
 
 test('when nothing is found, those for any sender remain', () => {

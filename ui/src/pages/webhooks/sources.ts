@@ -71,12 +71,18 @@ export function sources(profiles: readonly ProfileInfo[]): Source[] {
 /** Text without case and accents. */
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** The sources whose name, ID or text has every word, and those for any sender if none has. `named` is how many match. */
+/**
+ * The sources with words that start with each typed word, in name, ID or text: those found by their name first. If there
+ * is none, those for any sender. `named` is how many match.
+ */
 export function found(all: readonly Source[], typed: string): { list: readonly Source[]; named: number } {
   const words = folded(typed).split(/\s+/).filter(Boolean);
-  const list = all.filter(({ id, name, text }) => {
-    const where = folded(`${name} ${id} ${text}`);
-    return words.every((word) => where.includes(word));
-  });
+  const has = (text: string) => {
+    const there = folded(text).split(/[^\p{L}\p{N}.]+/u);
+    return words.every((word) => there.some((one) => one.startsWith(word)));
+  };
+  const byName = all.filter(({ name }) => has(name));
+  const byText = all.filter((one) => !byName.includes(one) && has(`${one.name} ${one.id} ${one.text}`));
+  const list = [...byName, ...byText];
   return list.length > 0 ? { list, named: list.length } : { list: all.filter(({ id }) => ANY.includes(id)), named: 0 };
 }
