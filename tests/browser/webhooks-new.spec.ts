@@ -293,3 +293,24 @@ test('the shell commands are correct for every verification mode', async ({ home
     expect(await page.getByRole('main').getByRole('listitem').count(), `steps for ${name}`).toBeGreaterThanOrEqual(2);
   }
 });
+
+test('a sender is found among all by a search, also on a phone', async ({ home: _, page }) => {
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto('/webhooks/new');
+    const senders = page.getByRole('region', { name: 'Which service?' });
+    const search = senders.getByRole('searchbox', { name: 'Search services' });
+    await expect(senders.getByRole('button', { name: /^GitHub/ })).toBeVisible();
+    expect(await senders.getByRole('button').count()).toBeGreaterThan(40);
+    await search.fill('bookings');
+    await expect(senders.getByRole('button')).toHaveText([/Calendly/, /Cal\.com/]);
+    await expect(senders.getByRole('status')).toHaveText('Services found: 2');
+    await search.fill('nosuchservice');
+    await expect(senders.getByRole('status')).toContainText('No service matches “nosuchservice”');
+    await expect(senders.getByRole('button')).toHaveText([/Standard Webhooks/, /Anything else/]);
+    await search.fill('tickets');
+    await senders.getByRole('button', { name: /^Zendesk/ }).click();
+    await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Zendesk');
+    await page.getByRole('button', { name: 'Choose another source' }).click();
+  }
+});

@@ -1,9 +1,11 @@
 // Writes src/client/generated from the gateway's generated documents: rpc.ts from
-// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json. `--check` writes nothing and fails
-// if a file would change.
+// docs/generated/openrpc.json, http.ts from docs/generated/openapi.json; and the senders' marks. `--check` writes nothing
+// and fails if a file would change.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
+import { senderTable } from './sender-marks.mjs';
 
 const DOCUMENTS = new URL('../../docs/generated/', import.meta.url);
 const GENERATED = new URL('../src/client/generated/', import.meta.url);
@@ -72,6 +74,7 @@ let stale = false;
 for (const [name, text] of [
   ['rpc.ts', await rpc()],
   ['http.ts', await http()],
+  ['../../design/marks/senders.ts', senderTable()],
 ]) {
   const file = new URL(name, GENERATED);
   if (!process.argv.includes('--check')) {
@@ -79,7 +82,7 @@ for (const [name, text] of [
     continue;
   }
   if (readFileSync(file, 'utf8') !== text) {
-    console.error(`ui/src/client/generated/${name} is not what the documents say: run \`npm run gen\` in ui`);
+    console.error(`${fileURLToPath(file)} is not what the documents say: run \`npm run gen\` in ui`);
     stale = true;
   }
 }

@@ -24,6 +24,8 @@ macro_rules! in_files {
             folder: $folder,
             profile: include_str!(concat!("vendors/", $folder, "/profile.toml")),
             sample: include_str!(concat!("vendors/", $folder, "/sample.json")),
+            #[cfg(test)]
+            vectors: include_str!(concat!("vendors/", $folder, "/vectors.json")),
         }
     };
 }
@@ -58,6 +60,9 @@ pub(crate) struct FileVendor {
     pub folder: &'static str,
     pub profile: &'static str,
     pub sample: &'static str,
+    /// Signed deliveries.
+    #[cfg(test)]
+    pub vectors: &'static str,
 }
 
 /// Vendors whose profile is a file, in display order.
@@ -72,6 +77,32 @@ pub(crate) static IN_FILES: &[FileVendor] = &[
     in_files!("grafana"),
     in_files!("alertmanager"),
     in_files!("uptime_kuma"),
+    in_files!("jira"),
+    in_files!("clickup"),
+    in_files!("vercel"),
+    in_files!("circleci"),
+    in_files!("buildkite"),
+    in_files!("terraform"),
+    in_files!("sonarqube"),
+    in_files!("launchdarkly"),
+    in_files!("heroku"),
+    in_files!("cloudflare"),
+    in_files!("zendesk"),
+    in_files!("discourse"),
+    in_files!("ghost"),
+    in_files!("typeform"),
+    in_files!("tally"),
+    in_files!("calendly"),
+    in_files!("cal_com"),
+    in_files!("resend"),
+    in_files!("clerk"),
+    in_files!("openai"),
+    in_files!("square"),
+    in_files!("razorpay"),
+    in_files!("lemon_squeezy"),
+    in_files!("btcpay"),
+    in_files!("box"),
+    in_files!("mux"),
 ];
 
 #[cfg(test)]

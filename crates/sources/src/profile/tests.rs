@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::carries_credential;
+use crate::verify::scheme::Method;
 
 fn headers_of(profile: &Profile) -> Vec<&'static str> {
     let keys = profile.delivery_key.iter().filter_map(|key| match key {
@@ -142,15 +143,29 @@ fn guides_say_where_to_paste_what() {
 #[test]
 fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
     for profile in all() {
-        // Every signature covers an id in the body; of those in headers, only Twitch's.
+        // Every signature covers an id in the body, and some one in a header.
+        let method = profile.default_auth_mode.method();
+        let signed_headers = match method {
+            Method::Signature(scheme) => scheme.id_headers,
+            _ => &[],
+        };
         let keys = profile.delivery_key;
-        let is_signed =
-            |source: &KeySource| matches!(source, KeySource::Body(_)) || profile.id == "twitch";
+        let is_signed = |source: &KeySource| match source {
+            KeySource::Body(_) => true,
+            KeySource::Header(name) | KeySource::EventAndHeader(name) => {
+                signed_headers.contains(name)
+            }
+            KeySource::BodyHash => false,
+        };
         let is_signed = !keys.is_empty() && keys.iter().all(is_signed);
         assert_eq!(profile.replay.id_is_signed, is_signed, "{profile}");
         assert!(profile.replay.note.ends_with('.'), "{profile}");
-        // These send the secret itself, with which a captor can create other deliveries.
-        let sends_secret = ["codehost_b", "alertmanager", "uptime_kuma"].contains(&profile.id);
+        // With the secret itself, a captor can create other deliveries. The generic profile is used with every mode.
+        let sends_secret = profile.id != generic().id
+            && matches!(
+                method,
+                Method::Token(_) | Method::Bearer | Method::OwnHeader
+            );
         let by_bytes = profile.replay.guard == ReplayGuard::Bytes;
         assert_eq!(by_bytes, !is_signed && !sends_secret, "{profile}");
     }

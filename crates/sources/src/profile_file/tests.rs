@@ -236,8 +236,8 @@ fn mistakes_have_the_file_and_the_line() {
         ),
         (
             "{body}",
-            "{body}{url}",
-            "profiles/acme.toml:13: verify.signs: `{url}`: expected",
+            "{body}{uri}",
+            "profiles/acme.toml:13: verify.signs: `{uri}`: expected",
         ),
         (
             "{body}\"",

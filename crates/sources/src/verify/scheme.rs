@@ -86,6 +86,8 @@ pub(crate) enum Part {
     /// As the sender wrote it.
     Timestamp,
     Body,
+    /// The URL that the sender called.
+    Url,
     /// The URL, then the form's names and values, sorted by name.
     UrlAndForm,
 }

@@ -79,6 +79,7 @@ fn signature(scheme: &Scheme, vendor: Option<&str>) -> ShellRecipe {
         Part::Id => "$ID",
         Part::Timestamp => "$TIME",
         Part::Body => "$BODY",
+        Part::Url => "$URL",
         Part::UrlAndForm => "$URL$FIELDS",
     });
     let signed: String = signed.collect();

@@ -31,7 +31,8 @@ pub(super) fn check(
     claim: &Claim<'_>,
     input: &VerifyInput<'_>,
 ) -> Result<bool, VerifyError> {
-    let urls = if scheme.signed.contains(&Part::UrlAndForm) {
+    let signs_url = |part: &Part| matches!(part, Part::Url | Part::UrlAndForm);
+    let urls = if scheme.signed.iter().any(signs_url) {
         spellings(input.url)
     } else {
         vec![Cow::Borrowed(input.url)]
@@ -119,6 +120,7 @@ pub(super) fn parts<'a>(scheme: &Scheme, subject: &Subject<'a>) -> Option<Vec<Co
             Part::Id => parts.push(Cow::Borrowed(subject.id.as_bytes())),
             Part::Timestamp => parts.push(Cow::Borrowed(subject.timestamp.as_bytes())),
             Part::Body => parts.push(Cow::Borrowed(subject.body)),
+            Part::Url => parts.push(Cow::Borrowed(subject.url.as_bytes())),
             Part::UrlAndForm => parts.extend(url_and_form(subject.url, subject.body)?),
         }
     }
@@ -163,7 +165,7 @@ fn body_hash(url: &str) -> Option<String> {
         .and_then(|(_, hash)| String::from_utf8(hash.to_vec()).ok())
 }
 
-/// The URL as is, with its default port, and without it. Twilio signs either form.
+/// The URL as is, with its default port, and without it. Twilio signs either form, and others can be set up with either.
 fn spellings(url: &str) -> Vec<Cow<'_, str>> {
     let mut all = vec![Cow::Borrowed(url)];
     let parsed = Url::parse(url).ok();

@@ -61,15 +61,15 @@ impl Case {
         .collect();
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.append(
-            HeaderName::from_static(name),
+            name.parse::<HeaderName>().unwrap(),
             HeaderValue::from_str(value).unwrap(),
         );
         self
     }
 
-    fn without(mut self, name: &'static str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
         self
     }
@@ -95,8 +95,13 @@ impl Case {
     }
 }
 
+/// Whether the secret is `whsec_` and Base64.
+fn has_encoded_key(mode: AuthMode) -> bool {
+    matches!(mode.method(), Method::Signature(scheme) if scheme.key == scheme::Key::Whsec)
+}
+
 fn secret(mode: AuthMode) -> &'static str {
-    if mode == AuthMode::STANDARD_WEBHOOKS {
+    if has_encoded_key(mode) {
         "whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgMTI="
     } else {
         "s3cret of ours"

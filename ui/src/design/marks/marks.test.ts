@@ -1,14 +1,20 @@
 import { expect, test } from 'vitest';
 import { ALL, vendorOf } from './marks';
+import { SENDERS } from './senders';
 
 test('a vendor is found by the ID of a profile, of a channel type and by a display name', () => {
   expect(vendorOf('codehost_a')?.name).toBe('GitHub');
   expect(vendorOf('telegram')?.name).toBe('Telegram');
   expect(vendorOf('Google Cloud')?.name).toBe('Google');
   expect(vendorOf('ElevenLabs')?.name).toBe('ElevenLabs');
-  expect(vendorOf('uptime_kuma')?.name).toBe('Uptime Kuma');
-  expect(vendorOf('alertmanager')?.name).toBe('Prometheus');
-  expect(vendorOf('discord_interactions')?.name).toBe('Discord');
+  expect(vendorOf('Discord')?.name).toBe('Discord');
+});
+
+test('a sender whose folder has a mark is found by its ID', () => {
+  for (const id of ['uptime_kuma', 'alertmanager', 'discord_interactions', 'jira', 'lemon_squeezy']) {
+    expect(vendorOf(id)?.path, id).toBe(SENDERS[id]);
+    expect(SENDERS[id], id).toBeDefined();
+  }
 });
 
 test('who is unknown has no mark', () => {

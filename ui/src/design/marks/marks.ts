@@ -1,32 +1,24 @@
 // Marks of vendors, as paths of simple-icons in a box of 24 by 24. Vendors that forbid the use of theirs (OpenAI, Slack,
 // Twilio) and unknown ones have none.
 import anthropic from 'simple-icons/icons/anthropic.svg?path';
-import bitbucket from 'simple-icons/icons/bitbucket.svg?path';
 import deepgram from 'simple-icons/icons/deepgram.svg?path';
 import discord from 'simple-icons/icons/discord.svg?path';
 import elevenlabs from 'simple-icons/icons/elevenlabs.svg?path';
-import gitea from 'simple-icons/icons/gitea.svg?path';
 import github from 'simple-icons/icons/github.svg?path';
 import gitlab from 'simple-icons/icons/gitlab.svg?path';
 import google from 'simple-icons/icons/google.svg?path';
-import grafana from 'simple-icons/icons/grafana.svg?path';
 import linear from 'simple-icons/icons/linear.svg?path';
 import matrix from 'simple-icons/icons/matrix.svg?path';
-import meta from 'simple-icons/icons/meta.svg?path';
 import mistral from 'simple-icons/icons/mistralai.svg?path';
 import ntfy from 'simple-icons/icons/ntfy.svg?path';
 import ollama from 'simple-icons/icons/ollama.svg?path';
 import openrouter from 'simple-icons/icons/openrouter.svg?path';
-import paddle from 'simple-icons/icons/paddle.svg?path';
 import pagerduty from 'simple-icons/icons/pagerduty.svg?path';
-import prometheus from 'simple-icons/icons/prometheus.svg?path';
 import sentry from 'simple-icons/icons/sentry.svg?path';
 import shopify from 'simple-icons/icons/shopify.svg?path';
 import stripe from 'simple-icons/icons/stripe.svg?path';
 import telegram from 'simple-icons/icons/telegram.svg?path';
-import twitch from 'simple-icons/icons/twitch.svg?path';
-import uptimekuma from 'simple-icons/icons/uptimekuma.svg?path';
-import zoom from 'simple-icons/icons/zoom.svg?path';
+import { SENDERS } from './senders';
 
 interface Vendor {
   name: string;
@@ -35,35 +27,26 @@ interface Vendor {
 
 const VENDORS: readonly Vendor[] = [
   { name: 'Anthropic', path: anthropic },
-  { name: 'Bitbucket', path: bitbucket },
   { name: 'Deepgram', path: deepgram },
   { name: 'Discord', path: discord },
   { name: 'ElevenLabs', path: elevenlabs },
-  { name: 'Gitea', path: gitea },
   { name: 'GitHub', path: github },
   { name: 'GitLab', path: gitlab },
   { name: 'Google', path: google },
-  { name: 'Grafana', path: grafana },
   { name: 'Linear', path: linear },
   { name: 'Matrix', path: matrix },
-  { name: 'Meta', path: meta },
   { name: 'Mistral', path: mistral },
   { name: 'ntfy', path: ntfy },
   { name: 'Ollama', path: ollama },
   { name: 'OpenRouter', path: openrouter },
-  { name: 'Paddle', path: paddle },
   { name: 'PagerDuty', path: pagerduty },
-  { name: 'Prometheus', path: prometheus },
   { name: 'Sentry', path: sentry },
   { name: 'Shopify', path: shopify },
   { name: 'Stripe', path: stripe },
   { name: 'Telegram', path: telegram },
-  { name: 'Twitch', path: twitch },
-  { name: 'Uptime Kuma', path: uptimekuma },
-  { name: 'Zoom', path: zoom },
 ];
 
-/** Source profiles whose ID does not name the vendor. */
+/** Source profiles whose ID does not name the vendor. Those in files have their marks in `SENDERS`. */
 const PROFILES: Readonly<Record<string, string>> = {
   codehost_a: 'GitHub',
   codehost_b: 'GitLab',
@@ -71,15 +54,15 @@ const PROFILES: Readonly<Record<string, string>> = {
   tracker_a: 'Linear',
   incident: 'PagerDuty',
   errors: 'Sentry',
-  alertmanager: 'Prometheus',
-  uptime_kuma: 'Uptime Kuma',
 };
 
 /** The vendor that a profile's, channel type's or provider's ID or display name names; null if it has no mark. */
 export function vendorOf(named: string): Vendor | null {
+  const sender = Object.hasOwn(SENDERS, named) ? SENDERS[named] : undefined;
+  if (sender) return { name: named, path: sender };
   const wanted = (Object.hasOwn(PROFILES, named) ? PROFILES[named] : named) ?? named;
   const words = wanted.toLowerCase().split(/[^a-z]+/);
   return VENDORS.find(({ name }) => name === wanted || words.includes(name.toLowerCase())) ?? null;
 }
 
-export const ALL: readonly string[] = VENDORS.map(({ name }) => name);
+export const ALL: readonly string[] = [...VENDORS.map(({ name }) => name), ...Object.keys(SENDERS)];

@@ -41,6 +41,9 @@ const ICONS: Readonly<Record<string, Icon>> = {
   schedule: CalendarClock,
 };
 
+/** Sources for any sender, which remain when nothing else is found. */
+const ANY: readonly string[] = ['standard_webhooks', 'generic'];
+
 export const sourceIcon = (profile: string): Icon => ICONS[profile] ?? Webhook;
 
 /** The senders to offer: known ones, then Standard Webhooks, then generic. */
@@ -63,4 +66,23 @@ export function sources(profiles: readonly ProfileInfo[]): Source[] {
   };
   const known = profiles.filter(({ id }) => id !== 'generic').map(of);
   return [...known, standard, ...profiles.filter(({ id }) => id === 'generic').map(of)];
+}
+
+/** Text without case and accents. */
+const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/**
+ * The sources with words that start with each typed word, in name, ID or text: those found by their name first. If there
+ * is none, those for any sender. `named` is how many match.
+ */
+export function found(all: readonly Source[], typed: string): { list: readonly Source[]; named: number } {
+  const words = folded(typed).split(/\s+/).filter(Boolean);
+  const has = (text: string) => {
+    const there = folded(text).split(/[^\p{L}\p{N}.]+/u);
+    return words.every((word) => there.some((one) => one.startsWith(word)));
+  };
+  const byName = all.filter(({ name }) => has(name));
+  const byText = all.filter((one) => !byName.includes(one) && has(`${one.name} ${one.id} ${one.text}`));
+  const list = [...byName, ...byText];
+  return list.length > 0 ? { list, named: list.length } : { list: all.filter(({ id }) => ANY.includes(id)), named: 0 };
 }

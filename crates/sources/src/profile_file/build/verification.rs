@@ -169,8 +169,10 @@ fn parts(template: &str, raw: &RawVerify) -> Result<Vec<Part>, Mistake> {
             "body" => Part::Body,
             "timestamp" => Part::Timestamp,
             "id" => Part::Id,
+            "url" => Part::Url,
             _ => {
-                let message = format!("`{{{name}}}`: expected {{body}}, {{timestamp}} or {{id}}");
+                let message =
+                    format!("`{{{name}}}`: expected {{body}}, {{timestamp}}, {{id}} or {{url}}");
                 return mistake(path, message);
             }
         });
@@ -224,7 +226,8 @@ fn words(scheme: &Scheme, template: &str) -> (String, String) {
     let signed = template
         .replace("{body}", "<body>")
         .replace("{timestamp}", "<time>")
-        .replace("{id}", "<id>");
+        .replace("{id}", "<id>")
+        .replace("{url}", "<url>");
     let description = format!("`{header}`: {algorithm} of {signed}.");
     let encoding = match scheme.encoding {
         Encoding::Hex => "hex",
