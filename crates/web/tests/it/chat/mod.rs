@@ -6,6 +6,7 @@ mod approval_links;
 mod approval_questions;
 mod attachments;
 mod budgets;
+pub mod button_vendors;
 mod discord_server;
 mod events;
 mod inbound;
