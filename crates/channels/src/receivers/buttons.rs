@@ -77,7 +77,7 @@ pub struct Press {
     pub shown: Option<String>,
 }
 
-/// What the person who pressed is told.
+/// A note to the person who pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
     pub text: &'a str,

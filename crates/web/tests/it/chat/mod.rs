@@ -79,6 +79,12 @@ async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
     ([("content-type", "text/event-stream")], text)
 }
 
+/// Whether an object has no other fields.
+fn has_only(body: &Value, known: &[&str]) -> bool {
+    let mut keys = body.as_object().unwrap().keys();
+    keys.all(|key| known.contains(&key.as_str()))
+}
+
 /// The error code and the field of a refused call.
 async fn blamed(actor: &Actor, method: &str, params: Value) -> (Value, Value) {
     let answer = actor.rpc_reply(method, params).await.expect(200);

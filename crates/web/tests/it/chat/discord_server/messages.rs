@@ -3,6 +3,7 @@
 
 use super::{Discord, Gateway, Shared, TOKEN, is_bot, refuse};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
+use crate::chat::has_only;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -13,11 +14,6 @@ use std::time::{Duration, Instant};
 
 const SUPPRESS_EMBEDS: u64 = 1 << 2;
 const EPHEMERAL: u64 = 1 << 6;
-
-fn has_only(value: &Value, known: &[&str]) -> bool {
-    let mut keys = value.as_object().unwrap().keys();
-    keys.all(|key| known.contains(&key.as_str()))
-}
 
 fn is_button(button: &Value, seen: &mut BTreeSet<String>) -> bool {
     let length = |name: &str| button[name].as_str().unwrap().chars().count();

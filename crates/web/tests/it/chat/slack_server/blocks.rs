@@ -3,14 +3,10 @@
 
 use super::{Shown, Slack, Workspace, answer, refuse};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
+use crate::chat::has_only;
 use axum::response::Response;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-fn has_only(value: &Value, known: &[&str]) -> bool {
-    let mut keys = value.as_object().unwrap().keys();
-    keys.all(|key| known.contains(&key.as_str()))
-}
 
 fn decoded(text: &str) -> String {
     let text = text.replace("&lt;", "<").replace("&gt;", ">");
