@@ -232,7 +232,7 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     chat.vendor.text(question + 1).await;
     let agents = &chat.server.app().services().agents;
     agents.update_settings(AgentsSettings {
-        approval_wait: Duration::from_millis(1000),
+        approval_wait: Duration::from_secs(1),
         require_approval: vec!["calc".to_owned()],
         ..AgentsSettings::default()
     });

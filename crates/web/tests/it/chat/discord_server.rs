@@ -24,6 +24,7 @@ const INTENTS: u64 = 37_376;
 const FIRST: usize = 1;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 struct Gateway {
     socket_url: String,
     /// Events with their names.

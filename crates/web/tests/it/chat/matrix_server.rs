@@ -344,8 +344,8 @@ async fn sync(
     }
     let filter: Value = serde_json::from_str(&query["filter"]).unwrap();
     let types = &filter["room"]["timeline"]["types"];
-    let wanted = json!(["m.room.message", "m.room.encrypted", "m.reaction"]);
-    assert_eq!(types, &wanted);
+    let known = json!(["m.room.message", "m.room.encrypted", "m.reaction"]);
+    assert_eq!(types, &known);
     let since = match query.get("since").map(|since| since.strip_prefix('s')) {
         None => None,
         Some(Some(number)) => Some(number.parse::<usize>().unwrap()),

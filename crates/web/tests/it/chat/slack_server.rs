@@ -86,10 +86,9 @@ impl Slack {
 
     /// Something happens. Returns the ID of its envelope.
     pub fn event(&self, event: Value) -> String {
-        self.push(
-            "events_api",
-            json!({ "type": "event_callback", "event": event }),
-        )
+        let mut payload = json!({ "type": "event_callback" });
+        payload["event"] = event;
+        self.push("events_api", payload)
     }
 
     fn push(&self, kind: &'static str, payload: Value) -> String {

@@ -152,8 +152,8 @@ pub(super) async fn callback(
     let Some(at) = presses.position(|(known, _)| *known == token) else {
         return refuse(400);
     };
-    let (_, pressed) = gateway.presses.remove(at);
-    if pressed.elapsed() > Duration::from_secs(3) {
+    let (_, since) = gateway.presses.remove(at);
+    if since.elapsed() > Duration::from_secs(3) {
         // Unknown interaction.
         return refuse(404);
     }
