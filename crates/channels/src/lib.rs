@@ -57,5 +57,5 @@ pub use receive::{
     InboundAccount, ReceiveError, Received, ReceivedFile, ReceivedMessage, StoredMessages,
 };
 pub use receivers::ReceiverState;
-pub use receivers::buttons::{Button, Press, Question, SentQuestion};
+pub use receivers::buttons::{Button, Note, Press, Question, QuestionText, SentQuestion};
 pub use session_keys::session_key;

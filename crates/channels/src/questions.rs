@@ -5,7 +5,9 @@ use crate::error::{Failure, SendError};
 use crate::handle::{Channels, Inner};
 use crate::live::LiveAccount;
 use crate::receive::receiver_of;
-use crate::receivers::buttons::{Button, Buttons, Question, SentQuestion};
+use crate::receivers::buttons::{
+    Button, Buttons, Note, Press, Question, QuestionText, SentQuestion,
+};
 use crate::target::{OpenAccount, TargetError};
 use gatehouse_domain::visible::Visible;
 use gatehouse_store::StoreError;
@@ -24,14 +26,14 @@ impl fmt::Debug for QuestionForm {
 }
 
 impl QuestionForm {
-    /// Escapes characters that the vendor would remove or replace.
+    /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
     pub fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
         self.0.escape(text)
     }
 
     /// Whether the text is not too long for a question.
-    pub fn fits(&self, text: &str) -> bool {
-        self.0.limit().admits(text)
+    pub fn fits(&self, text: &QuestionText) -> bool {
+        self.0.fits(text)
     }
 }
 
@@ -61,13 +63,22 @@ impl Channels {
     }
 
     /// Returns the direct conversation that messages to a target arrive in, if the account can ask questions there.
-    pub async fn find_direct_chat(&self, target: &str) -> Result<Option<DirectChat>, StoreError> {
+    pub async fn find_direct_chat(&self, target: &str) -> Result<Option<DirectChat>, SendError> {
         let account = match self.0.find_target(target).await {
             Ok(account) => account,
-            Err(TargetError::Store(error)) => return Err(error),
+            Err(TargetError::Store(error)) => return Err(Failure::from(error).into()),
             Err(_) => return Ok(None),
         };
-        Ok(direct_chat_of(&account))
+        let Some((buttons, chat)) = buttons_of(&account).zip(chat_of(&account)) else {
+            return Ok(None);
+        };
+        let opened = account.open(&self.0).await?;
+        let person = buttons.person_of(self.0.source(&opened), &chat).await?;
+        Ok(person.map(|person| DirectChat {
+            account: account.found.row.id.clone(),
+            person,
+            chat,
+        }))
     }
 
     /// Sends a question, once.
@@ -80,55 +91,55 @@ impl Channels {
         Ok(buttons.ask(self.0.source(&opened), question).await?)
     }
 
-    /// Removes the buttons of a question, and replaces its text unless it is `None`.
-    pub async fn close_question(
+    /// Replaces the buttons of a question, which shows `text`.
+    pub async fn offer_buttons(
         &self,
         account_id: &str,
         at: (&str, &str),
-        text: Option<&str>,
-    ) -> Result<(), SendError> {
-        let (opened, buttons) = self.0.open_buttons(account_id).await?;
-        let source = self.0.source(&opened);
-        Ok(buttons.edit(source, at, text, &[]).await?)
-    }
-
-    /// Replaces the buttons of a question.
-    pub async fn show_buttons(
-        &self,
-        account_id: &str,
-        at: (&str, &str),
+        text: &QuestionText,
         rows: &[Vec<Button>],
     ) -> Result<(), SendError> {
         let (opened, buttons) = self.0.open_buttons(account_id).await?;
         let source = self.0.source(&opened);
-        Ok(buttons.edit(source, at, None, rows).await?)
+        Ok(buttons.offer(source, at, text, rows).await?)
     }
 
-    /// Shows a short text to the person who pressed a button.
+    /// Replaces the text of a question and removes its buttons.
+    pub async fn close_question(
+        &self,
+        account_id: &str,
+        at: (&str, &str),
+        text: &QuestionText,
+    ) -> Result<(), SendError> {
+        let (opened, buttons) = self.0.open_buttons(account_id).await?;
+        Ok(buttons.close(self.0.source(&opened), at, text).await?)
+    }
+
+    /// Removes the buttons of the question with a pressed button.
+    pub async fn retire_question(&self, account_id: &str, press: &Press) -> Result<(), SendError> {
+        let (opened, buttons) = self.0.open_buttons(account_id).await?;
+        Ok(buttons.retire(self.0.source(&opened), press).await?)
+    }
+
+    /// Tells the person who pressed a button what came of it.
     pub async fn acknowledge_press(
         &self,
         account_id: &str,
-        press_id: &str,
-        text: &str,
+        press: &Press,
+        note: Note<'_>,
     ) -> Result<(), SendError> {
         let (opened, buttons) = self.0.open_buttons(account_id).await?;
         let source = self.0.source(&opened);
-        Ok(buttons.acknowledge(source, press_id, text).await?)
+        Ok(buttons.acknowledge(source, press, note).await?)
     }
 }
 
-fn direct_chat_of(account: &LiveAccount) -> Option<DirectChat> {
+/// The conversation that the account sends to.
+fn chat_of(account: &LiveAccount) -> Option<String> {
     let key = receiver_of(account)?.place_keys().chat;
-    let chat = read_fields(&account.found.row)
-        .get(key)
-        .and_then(Value::as_str)?
-        .trim()
-        .to_owned();
-    Some(DirectChat {
-        account: account.found.row.id.clone(),
-        person: buttons_of(account)?.person_of(&chat)?,
-        chat,
-    })
+    let fields = read_fields(&account.found.row);
+    let chat = fields.get(key).and_then(Value::as_str)?.trim();
+    (!chat.is_empty()).then(|| chat.to_owned())
 }
 
 impl Inner {

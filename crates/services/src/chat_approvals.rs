@@ -9,13 +9,14 @@ mod text;
 pub(crate) use presses::Presses;
 
 use self::presses::Choice;
-use self::text::{Outcome, QuestionText};
+use self::text::{CallText, Outcome};
 use crate::Services;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
 use gatehouse_agents::{AgentEvent, Approval, ButtonPlace};
-use gatehouse_channels::{Button, Question, SendError, SentQuestion};
+use gatehouse_channels::{Button, Question, QuestionText, SendError, SentQuestion};
 use gatehouse_domain::id::DeliveryId;
+use gatehouse_domain::visible;
 use gatehouse_store::StoreError;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
@@ -51,10 +52,14 @@ impl Services {
 
     /// The direct chat of a trusted person that messages to a target arrive in.
     pub(crate) async fn chat_of_target(&self, target: &str) -> Option<Chat> {
+        let direct = match self.channels.find_direct_chat(target).await {
+            Ok(direct) => direct?,
+            Err(error) => {
+                tracing::warn!(%error, target, "the chat of a channel could not be looked at");
+                return None;
+            }
+        };
         let found = async {
-            let Some(direct) = self.channels.find_direct_chat(target).await? else {
-                return Ok(None);
-            };
             let place = ButtonPlace {
                 account: direct.account,
                 chat: direct.chat,
@@ -118,16 +123,16 @@ impl Services {
         };
         let base = base_url(&self.config.resolved().settings);
         let link = format!("{base}/approve/{token}");
-        let text = QuestionText::of(asked, form, &link, !chat.is_own);
+        let text = CallText::of(asked, form, &link, !chat.is_own);
         let asking = self.send_question(asked, chat, &text);
         let Some(sent) = shutdown.run_until_cancelled(asking).await.flatten() else {
             return false;
         };
         if text.allows {
-            let offering = self.offer_answers(asked, chat, &sent);
+            let offering = self.offer_answers(asked, chat, &sent, &text.question);
             let is_offered = shutdown.run_until_cancelled(offering).await;
             if is_offered == Some(false) {
-                let unshown = text.closed(Outcome::Inexact(&link));
+                let unshown = text.closed(Outcome::Inexact(&link), None);
                 self.close(chat, &sent, &unshown, shutdown).await;
             }
         }
@@ -139,8 +144,10 @@ impl Services {
             outcome = self.outcome(asked, &mut events) => outcome,
             () = ended => Outcome::Ended,
         };
-        self.close(chat, &sent, &text.closed(outcome), shutdown)
-            .await;
+        let by = self.presses.take_answer(&asked.id);
+        let by = by.as_deref().map(|name| visible::line(name).text);
+        let closed = text.closed(outcome, by.as_deref());
+        self.close(chat, &sent, &closed, shutdown).await;
         true
     }
 
@@ -151,14 +158,14 @@ impl Services {
         &self,
         asked: &Approval,
         chat: &Chat,
-        text: &QuestionText,
+        text: &CallText,
     ) -> Option<SentQuestion> {
         let place = &chat.place;
         while let Some(buttons) = self.buttons(asked, chat, &[&[Choice::Deny]]) {
             let question = Question {
                 chat: &place.chat,
                 thread: chat.thread.as_deref(),
-                text: &text.question(),
+                text: &text.question,
                 buttons: &buttons,
             };
             // Their trust may have ended while the request was repeated.
@@ -190,7 +197,13 @@ impl Services {
 
     /// Adds the buttons that allow the call to a question. Returns `false` if the vendor shows another text, or refuses
     /// the buttons.
-    async fn offer_answers(&self, asked: &Approval, chat: &Chat, sent: &SentQuestion) -> bool {
+    async fn offer_answers(
+        &self,
+        asked: &Approval,
+        chat: &Chat,
+        sent: &SentQuestion,
+        text: &QuestionText,
+    ) -> bool {
         let account = &chat.place.account;
         if !sent.is_exact {
             tracing::warn!(account, "a question was changed by the vendor");
@@ -203,7 +216,7 @@ impl Services {
         };
         let at = (&*chat.place.chat, &*sent.message_id);
         while let Some(buttons) = self.buttons(asked, chat, rows) {
-            let shown = self.channels.show_buttons(account, at, &buttons);
+            let shown = self.channels.offer_buttons(account, at, text, &buttons);
             let Err(error) = shown.await else {
                 return true;
             };
@@ -261,12 +274,12 @@ impl Services {
         &self,
         chat: &Chat,
         sent: &SentQuestion,
-        text: &str,
+        text: &QuestionText,
         shutdown: &CancellationToken,
     ) {
         let (account, at) = (&chat.place.account, (&*chat.place.chat, &*sent.message_id));
         for _ in 0..RESULT_TRIES {
-            let closed = self.channels.close_question(account, at, Some(text));
+            let closed = self.channels.close_question(account, at, text);
             let Err(error) = closed.await else {
                 return;
             };

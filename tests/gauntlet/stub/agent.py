@@ -85,8 +85,10 @@ class Agent:
             token = secrets.token_urlsafe(32)
             self.links[token] = number
             self.messages.append({"text": f"Answer: http://stub/approve/{token}"})
+        show_result = self.ask_in_chat(record)
         event.wait(20)
         self.waiting.pop(number, None)
+        show_result(entry[2])
         return entry[2]
 
     def approval_link(self, request, token):

@@ -254,6 +254,8 @@ class Endpoints:
             return 200, [("Content-Type", "text/plain")], b"[core]\n\tbare = false\n"
         if path.startswith("/approve/"):
             return self.approval_link(request, path.rsplit("/", 1)[1])
+        if path.startswith("/auth/callback/"):
+            return self.authorization_callback(request, request.extra["identity"])
         if path.startswith("/share/"):
             return self.shared(path.split("/")[2])
         if path.startswith(("/assets/", "/icons/", "/static/")):

@@ -12,6 +12,8 @@ from urllib.parse import unquote
 from . import outbound
 from .agent import Agent
 from .base import CallError, Identity
+from .chats import Chats
+from .connections import Connections
 from .files import Files
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
@@ -38,9 +40,11 @@ SCOPES = {
     "approval.resolve": APPROVE,
     "approval.remembered": APPROVE,
     "approval.forget": APPROVE,
+    "mcp.authorize": ADMIN,
     "pairing.list": PAIR,
     "pairing.create": PAIR,
     "pairing.revoke": PAIR,
+    "pairing.approve": PAIR,
 }
 ADMIN_SETTINGS = re.compile(
     r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval"
@@ -50,11 +54,12 @@ STEERING = re.compile(
 )
 
 
-class Methods(Agent, Files):
+class Methods(Agent, Files, Chats, Connections):
     def __init__(self):
+        Connections.__init__(self)
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
-        self.personas, self.last_address, self.links, self.files = {}, {}, {}, {}
+        self.personas, self.last_address, self.links, self.files, self.buttons = {}, {}, {}, {}, {}
 
     def wrong_params(self, text):
         return CallError(-32602, "INVALID_PARAMS", text)
@@ -383,6 +388,8 @@ class Methods(Agent, Files):
     def do_channels_create(self, identity, params):
         name = "ch" + secrets.token_hex(4)
         self.channels[name] = {"id": name, "type": params["type"], **params["fields"]}
+        if params["fields"].get("inbound"):
+            self.receive(params["type"], params["fields"])
         return {"id": name}
 
     def do_channels_list(self, identity, params):

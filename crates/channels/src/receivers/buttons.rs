@@ -1,10 +1,10 @@
-//! Questions with buttons, for channel types whose vendor has them.
+//! Questions with buttons, for channel types whose vendor has them or something like them.
 
 use super::Source;
 use crate::error::Failure;
-use crate::split::Limit;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
+use std::borrow::Cow;
 
 /// A button of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,13 +14,37 @@ pub struct Button {
     pub data: String,
 }
 
+/// The text of a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuestionText {
+    /// What is shown character by character; possibly empty.
+    pub call: String,
+    /// What follows it: sentences of Gatehouse, possibly with a link at the end of a line.
+    pub rest: String,
+}
+
+impl QuestionText {
+    /// The whole text, for vendors that show text as it is.
+    pub(crate) fn whole(&self) -> String {
+        self.with(&self.call, &self.rest)
+    }
+
+    /// Joins the parts after they were written for a vendor.
+    pub(crate) fn with(&self, call: &str, rest: &str) -> String {
+        if self.call.is_empty() {
+            return rest.to_owned();
+        }
+        format!("{call}\n\n{rest}")
+    }
+}
+
 /// A message with buttons for one person.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The vendor's ID of the conversation.
     pub chat: &'a str,
     pub thread: Option<&'a str>,
-    pub text: &'a str,
+    pub text: &'a QuestionText,
     /// One row per inner list.
     pub buttons: &'a [Vec<Button>],
 }
@@ -30,14 +54,14 @@ pub struct Question<'a> {
 pub struct SentQuestion {
     /// The vendor's ID of the message.
     pub message_id: String,
-    /// Whether the vendor shows the text as it was sent.
+    /// Whether the vendor shows the call as it was sent.
     pub is_exact: bool,
 }
 
 /// A press of a button.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Press {
-    /// The vendor's ID of the press.
+    /// What the vendor needs to acknowledge the press.
     pub id: String,
     /// The vendor's ID of the person who pressed.
     pub person: String,
@@ -48,18 +72,33 @@ pub struct Press {
     /// The vendor's ID of the message with the button.
     pub message_id: String,
     pub data: String,
+    /// What the message shows apart from the buttons, as the vendor writes it. Only for vendors that cannot remove
+    /// buttons without it.
+    pub shown: Option<String>,
 }
 
-/// Asks questions with buttons.
-pub(crate) trait Buttons: Send + Sync {
-    /// The largest text of a question.
-    fn limit(&self) -> Limit;
+/// A note to the person who pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note<'a> {
+    pub text: &'a str,
+    /// Whether the question will show this too.
+    pub is_shown: bool,
+}
 
-    /// Escapes characters that the vendor would remove or replace.
+/// Asks questions with buttons. It implements the vendor's wire format and decides nothing about people or calls.
+pub(crate) trait Buttons: Send + Sync {
+    /// Whether the text is not too long for a question.
+    fn fits(&self, text: &QuestionText) -> bool;
+
+    /// Escapes characters of a part of the call that the vendor would remove, replace or interpret.
     fn escape<'a>(&self, text: &'a str) -> Visible<'a>;
 
-    /// The person with whom a conversation is direct, if the IDs of the conversation say so.
-    fn person_of(&self, chat: &str) -> Option<String>;
+    /// The person with whom a conversation is direct; `None` if others read it or the vendor does not say.
+    fn person_of<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>>;
 
     fn ask<'a>(
         &'a self,
@@ -67,20 +106,44 @@ pub(crate) trait Buttons: Send + Sync {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<SentQuestion, Failure>>;
 
-    /// Replaces the buttons of a question, and its text unless that is `None`. `at` is the conversation and the message.
-    fn edit<'a>(
+    /// Replaces the buttons of a question. `at` is the conversation and the message, `text` what it shows.
+    fn offer<'a>(
         &'a self,
         source: Source<'a>,
         at: (&'a str, &'a str),
-        text: Option<&'a str>,
+        text: &'a QuestionText,
         buttons: &'a [Vec<Button>],
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Shows a short text to the person who pressed a button.
+    /// Replaces the text of a question and removes its buttons.
+    fn close<'a>(
+        &'a self,
+        source: Source<'a>,
+        at: (&'a str, &'a str),
+        text: &'a QuestionText,
+    ) -> BoxFuture<'a, Result<(), Failure>>;
+
+    /// Removes the buttons of the question with a pressed button. Its text stays.
+    fn retire<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+    ) -> BoxFuture<'a, Result<(), Failure>>;
+
+    /// Tells the person who pressed what came of it, unless the question shows it and the vendor needs no
+    /// acknowledgement.
     fn acknowledge<'a>(
         &'a self,
         source: Source<'a>,
-        press_id: &'a str,
-        text: &'a str,
+        press: &'a Press,
+        note: Note<'a>,
     ) -> BoxFuture<'a, Result<(), Failure>>;
+}
+
+/// Returns the text unchanged, for vendors without characters to escape.
+pub(crate) const fn unescaped(text: &str) -> Visible<'_> {
+    Visible {
+        text: Cow::Borrowed(text),
+        hidden: 0,
+    }
 }

@@ -1,19 +1,23 @@
 //! `discord`: the gateway (<https://docs.discord.com/developers/events/gateway>). A session that is interrupted is
 //! resumed: Discord sends the events after the last one that was stored.
 
+mod buttons;
 mod events;
 mod gateway;
 
+use super::buttons::Buttons;
 use super::{PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::discord::{AGENT, BASE_URL};
 use crate::vendor::{Answer, Limits, call_within, join_default};
+use buttons::DiscordButtons;
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
 use gateway::Listening;
-use reqwest::Method;
 use reqwest::header::{AUTHORIZATION, USER_AGENT};
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
 use std::time::Duration;
 
 const NOUN: &str = "Discord";
@@ -35,6 +39,10 @@ impl Receiver for DiscordReceiver {
             chat: "channel_id",
             thread: None,
         }
+    }
+
+    fn buttons(&self) -> Option<&'static dyn Buttons> {
+        Some(&DiscordButtons)
     }
 
     fn show_typing<'a>(
@@ -71,14 +79,32 @@ fn base<'a>(source: &'a Source<'_>) -> &'a str {
 }
 
 async fn call(source: Source<'_>, method: Method, path: &[&str]) -> Result<Answer, Failure> {
+    send(source, request(source, method, path)?).await
+}
+
+/// Like [`call`], with a body.
+async fn call_with(
+    source: Source<'_>,
+    method: Method,
+    path: &[&str],
+    body: &Value,
+) -> Result<Answer, Failure> {
+    send(source, request(source, method, path)?.json(body)).await
+}
+
+fn request(source: Source<'_>, method: Method, path: &[&str]) -> Result<RequestBuilder, Failure> {
     let inner = source.inner;
     let url = join_default(base(&source), &["api", "v10"], path)?;
     let client = inner.outbound.client(AddressSource::Owner);
     let token = source.need_secret("bot_token")?;
-    let request = client
+    Ok(client
         .request(method, url)
         .header(AUTHORIZATION, format!("Bot {token}"))
-        .header(USER_AGENT, AGENT);
+        .header(USER_AGENT, AGENT))
+}
+
+async fn send(source: Source<'_>, request: RequestBuilder) -> Result<Answer, Failure> {
+    let inner = source.inner;
     call_within(&inner.outbound, &*inner.clock, NOUN, request, LIMITS).await
 }
 

@@ -4,18 +4,22 @@
 //! A room is private while the person and the bot are its only members. Everyone can invite others to a room, so this
 //! is asked for each answer.
 
+mod buttons;
 mod events;
 mod gap;
 mod rooms;
 
+use super::buttons::Buttons;
 use super::{PlaceKeys, Receiver, Receiving, Source};
 use crate::error::Failure;
-use crate::receive::{ReceiveError, Received, ReceivedMessage};
+use crate::receive::{ReceiveError, Received};
 use crate::vendor::{Answer, Limits, call, call_within, join};
+use buttons::MatrixButtons;
 use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
 use reqwest::{Method, RequestBuilder};
+use rooms::Meant;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -31,7 +35,7 @@ const LIMITS: Limits = Limits {
     bytes: 16 * 1024 * 1024,
 };
 /// The types of events that are read.
-const TIMELINE: [&str; 2] = ["m.room.message", "m.room.encrypted"];
+const TIMELINE: [&str; 3] = ["m.room.message", "m.room.encrypted", "m.reaction"];
 /// Events of a room per request, and after an answer that was too large.
 const EVENTS: (u32, u32) = (50, 1);
 /// How often the members of a room are asked for before its messages are skipped.
@@ -167,12 +171,15 @@ impl Syncing {
         if synced.next_batch.len() > MAX_POSITION {
             return Err(not_matrix().into());
         }
-        let mut messages = synced.invitations(&me);
+        let mut all = Meant {
+            messages: synced.invitations(&me),
+            ..Meant::default()
+        };
         // Without a token, the answer has what was said before the channel received.
         if let Some(since) = since {
             for (room, joined) in synced.joined() {
                 match new_messages(source, (&room, &joined), since, &me).await {
-                    Ok(found) => messages.extend(found),
+                    Ok(found) => all.extend(found),
                     Err(error) if self.failures < TRIES => {
                         self.failures += 1;
                         return Err(error);
@@ -181,8 +188,8 @@ impl Syncing {
                     Err(error) => {
                         tracing::warn!(?error, "older messages of a Matrix room are skipped");
                         let said = joined.said(&me);
-                        match rooms::messages(source, &room, said, &me).await {
-                            Ok(found) => messages.extend(found),
+                        match rooms::meant(source, &room, said, &me).await {
+                            Ok(found) => all.extend(found),
                             Err(error) => {
                                 tracing::warn!(?error, "messages of a Matrix room are skipped");
                             }
@@ -195,8 +202,8 @@ impl Syncing {
         Ok(Received {
             position: Some(format!("{me} {}", synced.next_batch)),
             is_new_position: since.is_none(),
-            messages,
-            ..Received::default()
+            messages: all.messages,
+            presses: all.presses,
         })
     }
 }
@@ -211,6 +218,10 @@ impl Receiver for MatrixReceiver {
             chat: "room_id",
             thread: None,
         }
+    }
+
+    fn buttons(&self) -> Option<&'static dyn Buttons> {
+        Some(&MatrixButtons)
     }
 
     fn show_typing<'a>(
@@ -238,22 +249,22 @@ impl Receiver for MatrixReceiver {
     }
 }
 
-/// Returns the messages of a room that are meant for the bot, also those that the answer leaves out.
+/// Returns what is meant for the bot in a room, also what the answer leaves out.
 async fn new_messages(
     source: Source<'_>,
     (room, joined): (&str, &Joined),
     since: &str,
     me: &str,
-) -> Result<Vec<ReceivedMessage>, ReceiveError> {
+) -> Result<Meant, ReceiveError> {
     let mut said = match joined.gap() {
         Some(gap) => gap::said(source, room, gap, since, me).await?,
         None => Vec::new(),
     };
     said.extend(joined.said(me));
     if said.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Meant::default());
     }
-    Ok(rooms::messages(source, room, said, me).await?)
+    Ok(rooms::meant(source, room, said, me).await?)
 }
 
 fn not_matrix() -> Failure {
@@ -264,10 +275,20 @@ fn not_matrix() -> Failure {
 
 /// A request below `/_matrix/client/v3`.
 fn request(source: Source<'_>, method: Method, path: &[&str]) -> Result<RequestBuilder, Failure> {
+    request_below(source, "v3", method, path)
+}
+
+/// A request below `/_matrix/client` and a version.
+fn request_below(
+    source: Source<'_>,
+    version: &str,
+    method: Method,
+    path: &[&str],
+) -> Result<RequestBuilder, Failure> {
     let base = source
         .field("homeserver")
         .ok_or_else(|| Failure::incomplete("homeserver", "the channel has none"))?;
-    let url = join(base, &[&["_matrix", "client", "v3"], path].concat())?;
+    let url = join(base, &[&["_matrix", "client", version], path].concat())?;
     let client = source.inner.outbound.client(AddressSource::Owner);
     let token = source.need_secret("access_token")?;
     Ok(client.request(method, url).bearer_auth(token))
@@ -284,6 +305,11 @@ async fn whoami(source: Source<'_>) -> Result<Answer, Failure> {
         request(source, Method::GET, &["account", "whoami"])?,
     )
     .await
+}
+
+/// The bot's user ID, which is asked for once.
+async fn source_user(source: Source<'_>) -> Result<String, Failure> {
+    RECEIVER.own_id(source).await
 }
 
 /// The bot's user ID.

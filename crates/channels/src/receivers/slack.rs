@@ -1,14 +1,17 @@
 //! `slack`: Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>). Slack sends events over a
 //! WebSocket and sends an event again that is not acknowledged.
 
+mod buttons;
 mod events;
 
+use super::buttons::Buttons;
 use super::link::Link;
 use super::{PlaceKeys, Receiver, Receiving, Source, display_name};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received};
 use crate::senders::slack::BASE_URL;
 use crate::vendor::{Limits, ResponseJson, call_within, join_default};
+use buttons::{SlackButtons, press_of};
 use events::{Envelope, message_of};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::{AddressSource, SocketEvent};
@@ -54,7 +57,7 @@ struct Listening {
     me: Option<String>,
     /// The names of people by their IDs.
     names: VecDeque<(String, String)>,
-    /// The envelopes whose messages were returned and are not confirmed.
+    /// The envelopes whose messages and presses were returned and are not confirmed.
     unconfirmed: Vec<String>,
     /// Whether a ping has no answer yet.
     is_quiet: bool,
@@ -141,6 +144,14 @@ impl Listening {
             let Some(id) = &envelope.envelope_id else {
                 continue;
             };
+            if let Some(press) = press_of(&envelope) {
+                self.unconfirmed.push(id.clone());
+                self.link = Some(link);
+                return Ok(Received {
+                    presses: vec![press],
+                    ..Received::default()
+                });
+            }
             let Some(mut message) = message_of(&envelope, &me) else {
                 link.send(&json!({ "envelope_id": id })).await?;
                 continue;
@@ -206,6 +217,10 @@ impl Receiver for SlackReceiver {
             chat: "channel",
             thread: Some("thread_ts"),
         }
+    }
+
+    fn buttons(&self) -> Option<&'static dyn Buttons> {
+        Some(&SlackButtons)
     }
 }
 

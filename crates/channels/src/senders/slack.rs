@@ -158,7 +158,7 @@ impl Sender for Slack {
 }
 
 /// The Web API reports errors with status 200 and a short code.
-fn verdict(answer: &Answer) -> Result<(), Failure> {
+pub(crate) fn verdict(answer: &Answer) -> Result<(), Failure> {
     answer.check(ABOUT.noun, None)?;
     let response_json = answer.response_json();
     if response_json.is_true("/ok") {

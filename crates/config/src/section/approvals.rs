@@ -13,7 +13,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
         doc: "Channels that get a message with a link when a tool call waits for approval: `type` or \
-              `type:account`, as in a webhook's deliver_to. The Telegram chat of a trusted person also gets buttons.",
+              `type:account`, as in a webhook's deliver_to. The direct chat of a trusted person also gets buttons.",
         example: "[\"telegram:me\"]",
         guard: Guard::Admin,
         change: Change::Live,

@@ -4,7 +4,8 @@ use super::ButtonPlace;
 use super::text::GONE;
 use crate::{APPROVAL_PRESS_REFUSED, Services};
 use gatehouse_agents::{Approval, PressedCall, Remember};
-use gatehouse_channels::{Button, Press};
+use gatehouse_channels::{Button, Note, Press};
+use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_store::StoreError;
 use serde_json::json;
@@ -24,6 +25,8 @@ const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 const FAILED: &str = "This cannot be answered right now. Try again.";
 /// How long a refused person causes no further audit row.
 const REFUSED_MS: u64 = 3_600_000;
+/// How many answers are remembered until their questions show them.
+const MAX_ANSWERS: usize = 1_000;
 /// How many refused people are remembered. Further ones cause no audit row.
 const MAX_REFUSED: usize = 1_000;
 
@@ -35,6 +38,8 @@ pub(crate) struct Presses {
     notes: Arc<Semaphore>,
     /// When the last audit row about a person of an account was written, in monotonic milliseconds.
     refused: Mutex<HashMap<(String, String), u64>>,
+    /// The names of the people who answered calls here, until the questions show them; the oldest first.
+    answers: Mutex<VecDeque<(ApprovalId, String)>>,
 }
 
 impl Default for Presses {
@@ -43,6 +48,7 @@ impl Default for Presses {
             queues: Mutex::default(),
             notes: Arc::new(Semaphore::new(NOTES)),
             refused: Mutex::default(),
+            answers: Mutex::default(),
         }
     }
 }
@@ -73,6 +79,26 @@ impl Presses {
             queues.remove(account);
         }
         press
+    }
+
+    fn answers(&self) -> MutexGuard<'_, VecDeque<(ApprovalId, String)>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers who answers a call, before the answer takes effect.
+    fn note_answer(&self, id: &ApprovalId, name: String) {
+        let mut answers = self.answers();
+        if answers.len() >= MAX_ANSWERS {
+            answers.pop_front();
+        }
+        answers.push_back((id.clone(), name));
+    }
+
+    /// The name of the person who answered a call with a button on this node. Forgets it.
+    pub(super) fn take_answer(&self, id: &ApprovalId) -> Option<String> {
+        let mut answers = self.answers();
+        let at = answers.iter().position(|(known, _)| known == id)?;
+        answers.remove(at).map(|(_, name)| name)
     }
 
     /// Whether a refusal of this person is to be recorded.
@@ -203,8 +229,13 @@ impl Services {
             return;
         };
         let is_gone = matches!(pressed, Ok(Pressed::Gone));
+        let is_shown = matches!(pressed, Ok(Pressed::Answered(_)));
         let (services, account) = (Arc::clone(self), account.to_owned());
         tasks.spawn(async move {
+            let note = Note {
+                text: note,
+                is_shown,
+            };
             let noting = services.note_press(&account, &press, note, is_gone);
             if tokio::time::timeout(NOTE_TIMEOUT, noting).await.is_err() {
                 tracing::debug!(account, "a press was not acknowledged in time");
@@ -214,9 +245,9 @@ impl Services {
     }
 
     /// Acknowledges a press, and removes the buttons of a call that is gone.
-    async fn note_press(&self, account: &str, press: &Press, note: &str, is_gone: bool) {
+    async fn note_press(&self, account: &str, press: &Press, note: Note<'_>, is_gone: bool) {
         let acknowledge = async {
-            let noted = self.channels.acknowledge_press(account, &press.id, note);
+            let noted = self.channels.acknowledge_press(account, press, note);
             if let Err(error) = noted.await {
                 tracing::debug!(%error, account, "a press was not acknowledged");
             }
@@ -226,9 +257,8 @@ impl Services {
                 return;
             }
             // Its task ended with an earlier process, or has already shown the result.
-            let at = (&*press.chat, &*press.message_id);
-            let closed = self.channels.close_question(account, at, None).await;
-            if let Err(error) = closed {
+            let retired = self.channels.retire_question(account, press).await;
+            if let Err(error) = retired {
                 tracing::debug!(%error, account, "buttons were not removed");
             }
         };
@@ -241,9 +271,10 @@ impl Services {
             chat: press.chat.clone(),
             person: press.person.clone(),
         };
-        if !press.is_private || !self.is_trusted(&place).await? {
+        let pairing = self.channels.find_pairing(account, &press.person).await?;
+        let Some(pairing) = pairing.filter(|it| press.is_private && it.trusted) else {
             return Ok(Pressed::Refused);
-        }
+        };
         let Some((token, choice)) = Choice::read(&press.data) else {
             return Ok(Pressed::Gone);
         };
@@ -261,9 +292,14 @@ impl Services {
             }
         };
         let allow = choice != Choice::Deny;
+        self.presses.note_answer(&asked.id, pairing.name);
         let resolved = self
             .resolve_approval(&actor_of(account, press), &asked, allow, choice.remember())
             .await;
+        if resolved.is_err() {
+            // Another answer, or none, counts.
+            self.presses.take_answer(&asked.id);
+        }
         // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
         if choice == Choice::Session && !self.is_trusted(&place).await? {
             let withdrawn = self
@@ -322,11 +358,7 @@ mod tests {
     fn press(id: usize) -> Press {
         Press {
             id: id.to_string(),
-            person: String::new(),
-            chat: String::new(),
-            is_private: true,
-            message_id: String::new(),
-            data: String::new(),
+            ..Press::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! The text of a question: the call exactly as it will run, until when it can be answered, and later the result.
 
 use gatehouse_agents::{Approval, AskReason};
-use gatehouse_channels::QuestionForm;
+use gatehouse_channels::{QuestionForm, QuestionText};
 use gatehouse_domain::Timestamp;
 
 /// How many characters of arguments that do not fit are shown at most.
@@ -23,23 +23,23 @@ pub(super) enum Outcome<'a> {
 }
 
 #[derive(Debug)]
-pub(super) struct QuestionText {
-    call: String,
+pub(super) struct CallText {
+    /// The text while the call waits. The part after the call says until when, and may have a link.
+    pub(super) question: QuestionText,
     until: String,
-    /// What follows the call: `until` and possibly a link.
-    end: String,
     /// Whether the whole call is shown, so that it can be allowed.
     pub(super) allows: bool,
 }
 
-impl QuestionText {
+impl CallText {
     /// Without `is_linked`, the link is shown only if the call does not fit.
     pub(super) fn of(asked: &Approval, form: QuestionForm, link: &str, is_linked: bool) -> Self {
         let arguments = form.escape(&asked.shown.arguments);
         let tool = form.escape(&asked.shown.tool);
         let head = format!(
             "The agent {} asks for approval of the tool {}:\n\n",
-            asked.agent, tool.text
+            form.escape(&asked.agent).text,
+            tool.text
         );
         let reason = match asked.reason {
             AskReason::Required => "",
@@ -58,53 +58,56 @@ impl QuestionText {
             "Answer until {}. Without an answer the call is denied.",
             second(asked.expires_at)
         );
-        let whole = Self {
+        let linked = || format!("{until}\nThe call in the web UI: {link}");
+        let mut question = QuestionText {
             call: format!("{head}{}{note}", arguments.text),
-            end: if is_linked {
-                format!("{until}\nThe call in the web UI: {link}")
-            } else {
-                until.clone()
-            },
-            until: until.clone(),
-            allows: true,
+            rest: if is_linked { linked() } else { until.clone() },
         };
         let mut characters = MAX_CUT_CHARS;
-        let mut text = whole;
-        while !form.fits(&text.question()) && characters > 0 {
+        let mut allows = true;
+        while !form.fits(&question) && characters > 0 {
             let kept: String = arguments.text.chars().take(characters).collect();
-            text = Self {
+            question = QuestionText {
                 call: format!("{head}{kept}…{note}"),
-                end: format!(
+                rest: format!(
                     "The arguments are too long for this message, so the call cannot be allowed here. Read and answer \
                      it in the web UI: {link}\n\n{until}"
                 ),
-                until: until.clone(),
-                allows: false,
             };
+            allows = false;
             characters /= 2;
         }
-        text
+        Self {
+            question,
+            until,
+            allows,
+        }
     }
 
-    pub(super) fn question(&self) -> String {
-        format!("{}\n\n{}", self.call, self.end)
-    }
-
-    pub(super) fn closed(&self, outcome: Outcome<'_>) -> String {
+    /// The text when the call no longer waits. `by` is the person who answered in this chat.
+    pub(super) fn closed(&self, outcome: Outcome<'_>, by: Option<&str>) -> QuestionText {
         let result = match outcome {
             Outcome::Allowed => "Allowed. The call runs.",
             Outcome::Denied => "Denied. The call does not run.",
             Outcome::Expired => "Nobody answered in time. The call does not run.",
             Outcome::Ended => GONE,
             Outcome::Inexact(link) => {
-                return format!(
+                let rest = format!(
                     "A tool call waits for approval, but this chat cannot show it exactly. Read and answer it in the web \
                      UI: {link}\n\n{}",
                     self.until
                 );
+                let call = String::new();
+                return QuestionText { call, rest };
             }
         };
-        format!("{}\n\n{result}", self.call)
+        QuestionText {
+            call: self.question.call.clone(),
+            rest: match by {
+                Some(name) => format!("Answered by {name}.\n{result}"),
+                None => result.to_owned(),
+            },
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 
 use super::super::Source;
 use super::super::link::Link;
+use super::buttons::press_of;
 use super::events::{Payload, Ready, message_of, read};
 use super::{NOUN, base, call, not_discord, refused_token};
 use crate::error::Failure;
 use crate::receive::{ReceiveError, Received, ReceivedMessage};
+use crate::receivers::buttons::Press;
 use gatehouse_outbound::SocketEvent;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -66,6 +68,7 @@ enum Next {
     /// A session began.
     Begun,
     Message(Box<ReceivedMessage>),
+    Press(Box<Press>),
     /// The connection must be replaced.
     Reconnect,
     /// The session cannot be resumed.
@@ -106,6 +109,13 @@ impl Listening {
                 Next::Message(message) => {
                     self.connection = Some(connection);
                     return Ok(self.received(vec![*message], false));
+                }
+                Next::Press(press) => {
+                    self.connection = Some(connection);
+                    return Ok(Received {
+                        presses: vec![*press],
+                        ..self.received(Vec::new(), false)
+                    });
                 }
                 Next::Reconnect => connection.link.may_reopen(source)?,
                 Next::Identify => {
@@ -220,6 +230,10 @@ impl Listening {
                     .data()
                     .and_then(|it| message_of(it, &session.bot_id));
                 message.map_or(Next::Wait, |message| Next::Message(Box::new(message)))
+            }
+            Some("INTERACTION_CREATE") => {
+                let press = payload.data().and_then(press_of);
+                press.map_or(Next::Wait, |press| Next::Press(Box::new(press)))
             }
             _ => Next::Wait,
         }

@@ -104,8 +104,26 @@ struct Mentions {
 #[derive(Debug, Deserialize)]
 struct Relation {
     rel_type: Option<String>,
+    event_id: Option<String>,
+    key: Option<String>,
     #[serde(rename = "m.in_reply_to")]
     in_reply_to: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Annotated {
+    #[serde(rename = "m.relates_to")]
+    relates_to: Relation,
+}
+
+/// A reaction of a person to an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reaction {
+    pub(super) event_id: String,
+    pub(super) sender: String,
+    /// The event that it is about.
+    pub(super) target: String,
+    pub(super) key: String,
 }
 
 /// What a person said in a room.
@@ -121,6 +139,11 @@ pub(super) enum What {
     Text {
         text: String,
         names_bot: bool,
+    },
+    /// A reaction to an event.
+    Reaction {
+        target: String,
+        key: String,
     },
     /// A file, a place or something else without a text.
     Other,
@@ -205,6 +228,7 @@ fn said(event: Event, me: &str) -> Option<Said> {
     let what = match event.kind.as_str() {
         "m.room.message" => what(&read(&event.content)?, me)?,
         "m.room.encrypted" => What::Encrypted,
+        "m.reaction" => reaction(read(&event.content)?)?,
         _ => return None,
     };
     Some(Said {
@@ -212,6 +236,13 @@ fn said(event: Event, me: &str) -> Option<Said> {
         sender: event.sender,
         what,
     })
+}
+
+fn reaction(content: Annotated) -> Option<What> {
+    let relation = content.relates_to;
+    let is_reaction = relation.rel_type.as_deref() == Some("m.annotation");
+    let (target, key) = relation.event_id.zip(relation.key)?;
+    is_reaction.then_some(What::Reaction { target, key })
 }
 
 fn what(content: &Content, me: &str) -> Option<What> {

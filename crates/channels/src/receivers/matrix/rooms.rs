@@ -2,10 +2,12 @@
 //! and which of its messages are meant for the bot.
 
 use super::super::{Source, display_name};
-use super::events::{Said, What};
+use super::buttons::press_of;
+use super::events::{Reaction, Said, What};
 use super::{NOUN, not_matrix, request};
 use crate::error::Failure;
 use crate::receive::ReceivedMessage;
+use crate::receivers::buttons::Press;
 use crate::vendor::{Limits, call_within};
 use reqwest::Method;
 use serde::Deserialize;
@@ -18,6 +20,8 @@ const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
+/// How many reactions in a room are looked at per request. People react again.
+const REACTIONS: usize = 10;
 const ENCRYPTED: &str =
     "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
 const ONLY_TEXT: &str = "Only text can be received here.";
@@ -55,24 +59,69 @@ pub(super) async fn is_private(
     Ok(members.is_some_and(|it| it.joined.len() == 2 && it.joined.contains_key(person)))
 }
 
-/// Returns the messages of a room that are meant for the bot.
-pub(super) async fn messages(
+/// Returns the only member of a room besides the bot, if there is one.
+pub(super) async fn other_member(
+    source: Source<'_>,
+    room: &str,
+    me: &str,
+) -> Result<Option<String>, Failure> {
+    let members = members(source, room).await?;
+    let pair = members.filter(|it| it.joined.len() == 2 && it.joined.contains_key(me));
+    Ok(pair.and_then(|it| it.joined.into_keys().find(|user| user != me)))
+}
+
+/// What is meant for the bot in a room.
+#[derive(Debug, Default)]
+pub(super) struct Meant {
+    pub(super) messages: Vec<ReceivedMessage>,
+    pub(super) presses: Vec<Press>,
+}
+
+impl Meant {
+    pub(super) fn extend(&mut self, other: Self) {
+        self.messages.extend(other.messages);
+        self.presses.extend(other.presses);
+    }
+}
+
+/// Returns what is meant for the bot in a room.
+pub(super) async fn meant(
     source: Source<'_>,
     room: &str,
     said: Vec<Said>,
     me: &str,
-) -> Result<Vec<ReceivedMessage>, Failure> {
+) -> Result<Meant, Failure> {
+    let mut meant = Meant::default();
     let Some(members) = members(source, room).await? else {
-        return Ok(Vec::new());
+        return Ok(meant);
     };
     let is_pair = members.joined.len() == 2 && members.joined.contains_key(me);
-    let meant = said.into_iter().filter_map(|said| {
+    let mut reactions = 0;
+    for said in said {
         // A person who has left wrote for those who have read it.
-        let member = members.joined.get(&said.sender)?;
+        let Some(member) = members.joined.get(&said.sender) else {
+            continue;
+        };
+        if let What::Reaction { target, key } = said.what {
+            reactions += 1;
+            if reactions > REACTIONS {
+                continue;
+            }
+            let reaction = Reaction {
+                event_id: said.event_id,
+                sender: said.sender,
+                target,
+                key,
+            };
+            let press = press_of(source, room, reaction, me, is_pair).await?;
+            meant.presses.extend(press);
+            continue;
+        }
         let member: Member = serde_json::from_str(member.get()).unwrap_or_default();
-        message(room, said, &member, !is_pair)
-    });
-    Ok(meant.collect())
+        let message = message(room, said, &member, !is_pair);
+        meant.messages.extend(message);
+    }
+    Ok(meant)
 }
 
 fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<ReceivedMessage> {
@@ -91,6 +140,7 @@ fn message(room: &str, said: Said, member: &Member, is_group: bool) -> Option<Re
             text: Some(text),
             ..message
         }),
+        What::Reaction { .. } => None,
         What::Other => (!is_group).then_some(ReceivedMessage {
             answer: Some(ONLY_TEXT),
             ..message

@@ -4,6 +4,7 @@
 
 use crate::receive::ReceivedMessage;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 const ONLY_TEXT: &str = "Only text can be received here.";
@@ -16,6 +17,13 @@ pub(super) struct Envelope {
     pub(super) envelope_id: Option<String>,
     pub(super) reason: Option<String>,
     payload: Option<Box<RawValue>>,
+}
+
+impl Envelope {
+    /// Reads the payload; `None` if it has another form.
+    pub(super) fn payload<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(self.payload.as_ref()?.get()).ok()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -44,8 +52,7 @@ pub(super) fn message_of(envelope: &Envelope, me: &str) -> Option<ReceivedMessag
     if envelope.kind != "events_api" {
         return None;
     }
-    let payload = envelope.payload.as_ref()?;
-    let Payload { event } = serde_json::from_str(payload.get()).ok()?;
+    let Payload { event } = envelope.payload()?;
     let is_group = match (event.kind.as_str(), event.channel_type.as_deref()) {
         ("message", Some("im")) => false,
         ("app_mention", _) => true,

@@ -3,9 +3,10 @@
 use super::{NOUN, User, call, not_the_api};
 use crate::error::Failure;
 use crate::receivers::Source;
-use crate::receivers::buttons::{Button, Buttons, Press, Question, SentQuestion};
+use crate::receivers::buttons::{
+    Button, Buttons, Note, Press, Question, QuestionText, SentQuestion,
+};
 use crate::senders::telegram::{LIMIT, number_or_text, verdict, without_preview};
-use crate::split::Limit;
 use crate::vendor::Answer;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::{self, Visible};
@@ -45,6 +46,7 @@ pub(super) fn press_of(query: CallbackQuery) -> Option<Press> {
         chat,
         message_id: message.message_id.to_string(),
         data: query.data?,
+        shown: None,
     })
 }
 
@@ -61,18 +63,20 @@ fn keyboard(rows: &[Vec<Button>]) -> Value {
 }
 
 impl Buttons for TelegramButtons {
-    fn limit(&self) -> Limit {
-        LIMIT
+    fn fits(&self, text: &QuestionText) -> bool {
+        LIMIT.admits(&text.whole())
     }
 
     fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
         visible::escaping(text, is_removed)
     }
 
-    /// A private chat has the ID of the person. Groups and channels have negative IDs.
-    fn person_of(&self, chat: &str) -> Option<String> {
-        let id = chat.parse::<i64>().ok().filter(|id| *id > 0)?;
-        Some(id.to_string())
+    fn person_of<'a>(
+        &'a self,
+        _source: Source<'a>,
+        chat: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(async move { Ok(person_of(chat)) })
     }
 
     fn ask<'a>(
@@ -83,7 +87,7 @@ impl Buttons for TelegramButtons {
         Box::pin(async move {
             let mut body = json!({
                 "chat_id": number_or_text(question.chat.to_owned()),
-                "text": question.text,
+                "text": question.text.whole(),
                 "link_preview_options": without_preview(),
                 "reply_markup": keyboard(question.buttons),
             });
@@ -97,53 +101,81 @@ impl Buttons for TelegramButtons {
             let id = sent.number("/result/message_id").ok_or_else(not_the_api)?;
             Ok(SentQuestion {
                 message_id: id.to_string(),
-                is_exact: sent.text("/result/text") == question.text,
+                is_exact: sent.text("/result/text") == question.text.whole(),
             })
         })
     }
 
-    fn edit<'a>(
+    fn offer<'a>(
         &'a self,
         source: Source<'a>,
-        (chat, message_id): (&'a str, &'a str),
-        text: Option<&'a str>,
+        at: (&'a str, &'a str),
+        _text: &'a QuestionText,
         buttons: &'a [Vec<Button>],
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let mut body = json!({
-                "chat_id": number_or_text(chat.to_owned()),
-                "message_id": number_or_text(message_id.to_owned()),
-            });
-            let mut method = "editMessageReplyMarkup";
-            if let Some(fields) = body.as_object_mut() {
-                // Without `reply_markup`, both methods remove the buttons.
-                if !buttons.is_empty() {
-                    fields.insert("reply_markup".to_owned(), keyboard(buttons));
-                }
-                if let Some(text) = text {
-                    fields.insert("text".to_owned(), text.into());
-                    fields.insert("link_preview_options".to_owned(), without_preview());
-                    method = "editMessageText";
-                }
-            }
-            let answer = call(source, method, &body).await?;
-            unless_refused(&answer, "message is not modified")
+            let more = json!({ "reply_markup": keyboard(buttons) });
+            edit(source, "editMessageReplyMarkup", at, more).await
         })
+    }
+
+    /// Without `reply_markup`, both methods remove the buttons.
+    fn close<'a>(
+        &'a self,
+        source: Source<'a>,
+        at: (&'a str, &'a str),
+        text: &'a QuestionText,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let more = json!({ "text": text.whole(), "link_preview_options": without_preview() });
+            edit(source, "editMessageText", at, more).await
+        })
+    }
+
+    fn retire<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        let at = (&*press.chat, &*press.message_id);
+        Box::pin(edit(source, "editMessageReplyMarkup", at, json!({})))
     }
 
     fn acknowledge<'a>(
         &'a self,
         source: Source<'a>,
-        press_id: &'a str,
-        text: &'a str,
+        press: &'a Press,
+        note: Note<'a>,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let text: String = text.chars().take(MAX_NOTE_CHARS).collect();
-            let body = json!({ "callback_query_id": press_id, "text": text });
+            let text: String = note.text.chars().take(MAX_NOTE_CHARS).collect();
+            let body = json!({ "callback_query_id": press.id, "text": text });
             let answer = call(source, "answerCallbackQuery", &body).await?;
             unless_refused(&answer, "query is too old")
         })
     }
+}
+
+/// Edits a message. `more` are the fields apart from those that name it.
+async fn edit(
+    source: Source<'_>,
+    method: &str,
+    (chat, message_id): (&str, &str),
+    mut more: Value,
+) -> Result<(), Failure> {
+    if let Some(fields) = more.as_object_mut() {
+        for (name, id) in [("chat_id", chat), ("message_id", message_id)] {
+            fields.insert(name.to_owned(), number_or_text(id.to_owned()));
+        }
+    }
+    let answer = call(source, method, &more).await?;
+    unless_refused(&answer, "message is not modified")
+}
+
+/// A private chat has the ID of the person. Groups and channels have negative IDs.
+fn person_of(chat: &str) -> Option<String> {
+    let id = chat.parse::<i64>().ok().filter(|id| *id > 0)?;
+    Some(id.to_string())
 }
 
 /// Maps an answer to a result; a refusal with this description is none.
@@ -191,10 +223,9 @@ mod tests {
 
     #[test]
     fn only_a_private_chat_names_its_person() {
-        let of = |chat| TelegramButtons.person_of(chat);
-        assert_eq!(of("42").as_deref(), Some("42"));
+        assert_eq!(person_of("42").as_deref(), Some("42"));
         for chat in ["-42", "0", "@name", "", "99999999999999999999"] {
-            assert_eq!(of(chat), None, "{chat}");
+            assert_eq!(person_of(chat), None, "{chat}");
         }
     }
 }

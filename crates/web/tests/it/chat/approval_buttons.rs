@@ -65,7 +65,7 @@ pub(super) async fn rows(owner: &Actor, kind: &str) -> Vec<Value> {
 }
 
 /// Waits for this many audit rows of refused presses.
-async fn refused(owner: &Actor, count: usize) -> Vec<Value> {
+pub(super) async fn refused(owner: &Actor, count: usize) -> Vec<Value> {
     loop {
         let rows = rows(owner, REFUSED).await;
         if rows.len() >= count {
@@ -107,7 +107,10 @@ async fn a_trusted_person_answers_each_call_once() {
     let press = telegram.press(42, question, "Deny");
     assert_eq!(telegram.told(press).await, "Denied.");
     let closed = telegram.closed_question(question).await;
-    ends_with(&closed, "}\n\nDenied. The call does not run.");
+    ends_with(
+        &closed,
+        "}\n\nAnswered by Person 42.\nDenied. The call does not run.",
+    );
     telegram.wait_for(question + 1).await;
     let second = telegram.press_data(42, (42, question), &allow);
     assert_eq!(telegram.told(second).await, GONE);
@@ -118,7 +121,10 @@ async fn a_trusted_person_answers_each_call_once() {
     let press = telegram.press(42, question, "Allow");
     assert_eq!(telegram.told(press).await, "Allowed.");
     let closed = telegram.closed_question(question).await;
-    ends_with(&closed, "}\n\nAllowed. The call runs.");
+    ends_with(
+        &closed,
+        "}\n\nAnswered by Person 42.\nAllowed. The call runs.",
+    );
     assert_eq!(telegram.wait_for(question + 1).await["text"], "pong");
     let outputs = outputs(&owner).await;
     assert!(outputs[0].as_str().unwrap().contains("did not approve"));

@@ -1,15 +1,17 @@
 //! A fake of Discord's API and gateway (<https://docs.discord.com/developers/events/gateway>) that refuses what Discord
 //! refuses. A session keeps its events, so a bot that resumes from an earlier number gets them again.
 
+mod messages;
+
 use super::sockets::{Client, listen};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, patch, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -22,9 +24,11 @@ const INTENTS: u64 = 37_376;
 const FIRST: usize = 1;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
 struct Gateway {
     socket_url: String,
-    events: Vec<Value>,
+    /// Events with their names.
+    events: Vec<(&'static str, Value)>,
     identified: usize,
     resumed: usize,
     beats: usize,
@@ -34,6 +38,14 @@ struct Gateway {
     is_intent_off: bool,
     has_typed: bool,
     sent: Vec<(String, Value)>,
+    /// The same messages as they are shown now.
+    shown: Vec<Value>,
+    /// When buttons were pressed, by the tokens of their interactions, until they are answered.
+    presses: Vec<(String, Instant)>,
+    /// What was shown to one person only.
+    notes: Vec<String>,
+    /// Messages with buttons lose their digits.
+    is_garbled: bool,
 }
 
 #[derive(Clone)]
@@ -61,7 +73,16 @@ impl Discord {
         let app = Router::new()
             .route("/api/v10/gateway/bot", get(gateway_bot))
             .route("/api/v10/channels/{id}/typing", post(typing))
-            .route("/api/v10/channels/{id}/messages", post(send))
+            .route("/api/v10/channels/{id}", get(messages::channel))
+            .route("/api/v10/channels/{id}/messages", post(messages::send))
+            .route(
+                "/api/v10/channels/{id}/messages/{message}",
+                patch(messages::edit),
+            )
+            .route(
+                "/api/v10/interactions/{id}/{token}/callback",
+                post(messages::callback),
+            )
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -91,7 +112,7 @@ impl Discord {
             panic!("the fields of a message");
         };
         message.as_object_mut().unwrap().extend(more);
-        gateway.events.push(message);
+        gateway.events.push(("MESSAGE_CREATE", message));
         drop(gateway);
         self.shared.changed.send_replace(());
     }
@@ -179,31 +200,6 @@ async fn typing(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     StatusCode::NO_CONTENT.into_response()
 }
 
-async fn send(
-    State(shared): State<Shared>,
-    Path(channel): Path<String>,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
-) -> Response {
-    assert!(is_bot(&headers));
-    let length = body["content"].as_str().unwrap().chars().count();
-    if !(1..=2000).contains(&length) || body["allowed_mentions"]["parse"] != json!([]) {
-        return refuse(400);
-    }
-    let mut gateway = shared.gateway.lock().unwrap();
-    // A nonce that was seen is not sent again.
-    if !gateway
-        .sent
-        .iter()
-        .any(|(_, sent)| sent["nonce"] == body["nonce"])
-    {
-        gateway.sent.push((channel, body));
-    }
-    drop(gateway);
-    shared.changed.send_replace(());
-    Json(json!({ "id": "1" })).into_response()
-}
-
 /// What the bot wants, or the code of the refusal.
 fn opened(gateway: &mut Gateway, first: &Value) -> Result<usize, u16> {
     let data = &first["d"];
@@ -275,10 +271,10 @@ async fn serve(shared: Shared, mut client: Client) {
             .skip(next)
             .cloned()
             .collect();
-        for event in events {
+        for (name, event) in events {
             next += 1;
             client
-                .send(json!({ "op": 0, "t": "MESSAGE_CREATE", "s": next + FIRST, "d": event }))
+                .send(json!({ "op": 0, "t": name, "s": next + FIRST, "d": event }))
                 .await;
         }
         if std::mem::take(&mut is_resuming) {

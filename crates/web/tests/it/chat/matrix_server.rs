@@ -1,6 +1,8 @@
 //! A fake Matrix homeserver (<https://spec.matrix.org/latest/client-server-api/>) that refuses what a homeserver
 //! refuses. It keeps all events, so a bot that asks with an earlier token gets them again.
 
+mod reactions;
+
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -38,7 +40,12 @@ struct Home {
     later: Option<(String, Vec<String>)>,
     /// What the bot sent, with its room, by transaction.
     sent: Vec<(String, Value)>,
-    transactions: BTreeSet<String>,
+    /// The events of transactions.
+    transactions: BTreeMap<String, String>,
+    /// The events of the bot.
+    events: Vec<reactions::BotEvent>,
+    /// Questions lose their digits.
+    is_garbled: bool,
     /// The entries that the bot has processed.
     confirmed: usize,
     has_typed: bool,
@@ -74,8 +81,17 @@ impl Matrix {
             .route(&format!("{rooms}/join"), post(join))
             .route(&format!("{rooms}/typing/{{user}}"), put(typing))
             .route(
-                &format!("{rooms}/send/m.room.message/{{transaction}}"),
-                put(send),
+                &format!("{rooms}/send/{{kind}}/{{transaction}}"),
+                put(reactions::send),
+            )
+            .route(&format!("{rooms}/event/{{event}}"), get(reactions::event))
+            .route(
+                &format!("{rooms}/redact/{{event}}/{{transaction}}"),
+                put(reactions::redact),
+            )
+            .route(
+                "/_matrix/client/v1/rooms/{room}/relations/{event}/m.annotation/m.reaction",
+                get(reactions::related),
             )
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
@@ -256,7 +272,7 @@ async fn messages(
     assert!(is_bot(&headers));
     assert_eq!(query["dir"], "b");
     let filter: Value = serde_json::from_str(&query["filter"]).unwrap();
-    let types = json!(["m.room.message", "m.room.encrypted"]);
+    let types = json!(["m.room.message", "m.room.encrypted", "m.reaction"]);
     assert_eq!(filter, json!({ "types": types }));
     let token = |name: &str| query[name].strip_prefix('s').unwrap().parse::<usize>();
     let (from, to) = (token("from").unwrap(), token("to").unwrap());
@@ -318,30 +334,6 @@ async fn typing(
     Json(json!({})).into_response()
 }
 
-async fn send(
-    State(shared): State<Shared>,
-    Path((room, transaction)): Path<(String, String)>,
-    headers: HeaderMap,
-    Json(body): Json<Value>,
-) -> Response {
-    assert!(is_bot(&headers));
-    assert_eq!(body["msgtype"], "m.text");
-    let mut home = shared.home.lock().unwrap();
-    if !home
-        .members
-        .get(&room)
-        .is_some_and(|members| members.contains(BOT))
-    {
-        return refuse(403, "M_FORBIDDEN");
-    }
-    if home.transactions.insert(transaction) {
-        home.sent.push((room, body));
-    }
-    drop(home);
-    shared.changed.send_replace(());
-    Json(json!({ "event_id": "$sent" })).into_response()
-}
-
 async fn sync(
     State(shared): State<Shared>,
     Query(query): Query<HashMap<String, String>>,
@@ -352,7 +344,8 @@ async fn sync(
     }
     let filter: Value = serde_json::from_str(&query["filter"]).unwrap();
     let types = &filter["room"]["timeline"]["types"];
-    assert_eq!(types, &json!(["m.room.message", "m.room.encrypted"]));
+    let known = json!(["m.room.message", "m.room.encrypted", "m.reaction"]);
+    assert_eq!(types, &known);
     let since = match query.get("since").map(|since| since.strip_prefix('s')) {
         None => None,
         Some(Some(number)) => Some(number.parse::<usize>().unwrap()),

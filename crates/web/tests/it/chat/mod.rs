@@ -6,6 +6,7 @@ mod approval_links;
 mod approval_questions;
 mod attachments;
 mod budgets;
+pub mod button_vendors;
 mod discord_server;
 mod events;
 mod inbound;
@@ -56,6 +57,12 @@ fn answer(request: &Value) -> Reaction {
     } else {
         say("pong")
     }
+}
+
+/// Whether an object has no other fields.
+fn has_only(body: &Value, known: &[&str]) -> bool {
+    let mut keys = body.as_object().unwrap().keys();
+    keys.all(|key| known.contains(&key.as_str()))
 }
 
 /// The error code and the field of a refused call.

@@ -1,6 +1,8 @@
 //! A fake of Slack's Web API and Socket Mode (<https://docs.slack.dev/apis/events-api/using-socket-mode>) that refuses
 //! what Slack refuses. It sends an envelope on each connection until it is acknowledged.
 
+mod blocks;
+
 use super::sockets::{Client, listen};
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -25,13 +27,27 @@ struct Workspace {
     /// The tickets of connections that were not used yet.
     tickets: BTreeSet<String>,
     opened: usize,
-    events: Vec<Value>,
+    /// What envelopes carry, with their kind.
+    events: Vec<(&'static str, Value)>,
     acknowledged: BTreeSet<String>,
     /// How many acknowledgements are lost, each with its connection.
     lost: usize,
     /// Tells the current connections to end.
     goodbye: usize,
     sent: Vec<Value>,
+    /// The same messages as they are shown now.
+    shown: Vec<Shown>,
+    /// What was shown to one person only.
+    notes: Vec<String>,
+    /// Texts of sections lose their digits.
+    is_garbled: bool,
+}
+
+/// A message of the bot.
+struct Shown {
+    channel: String,
+    ts: String,
+    blocks: Vec<Value>,
 }
 
 #[derive(Clone)]
@@ -70,8 +86,14 @@ impl Slack {
 
     /// Something happens. Returns the ID of its envelope.
     pub fn event(&self, event: Value) -> String {
+        let mut payload = json!({ "type": "event_callback" });
+        payload["event"] = event;
+        self.push("events_api", payload)
+    }
+
+    fn push(&self, kind: &'static str, payload: Value) -> String {
         let mut workspace = self.shared.workspace.lock().unwrap();
-        workspace.events.push(event);
+        workspace.events.push((kind, payload));
         let id = envelope_id(workspace.events.len() - 1);
         drop(workspace);
         self.shared.changed.send_replace(());
@@ -207,6 +229,7 @@ async fn call(
                 "thread_ts",
                 "unfurl_links",
                 "unfurl_media",
+                "blocks",
             ];
             for preview in ["unfurl_links", "unfurl_media"] {
                 assert_eq!(message[preview], false, "{message}");
@@ -215,8 +238,19 @@ async fn call(
             if !keys.all(|key| known.contains(&key.as_str())) || message["text"] == "" {
                 return refuse("invalid_arguments");
             }
-            workspace.sent.push(message);
-            answer(json!({ "ok": true, "ts": "1.1" }))
+            workspace.post(message)
+        }
+        "chat.update" => workspace.update(&serde_json::from_slice(&body).unwrap()),
+        "chat.postEphemeral" => workspace.note(&serde_json::from_slice(&body).unwrap()),
+        "conversations.info" => {
+            let channel = String::from_utf8(body.to_vec()).unwrap();
+            let channel = channel.strip_prefix("channel=").unwrap();
+            match channel.strip_prefix('D') {
+                Some(person) => answer(
+                    json!({ "ok": true, "channel": { "id": channel, "is_im": true, "user": person } }),
+                ),
+                None => refuse("channel_not_found"),
+            }
         }
         _ => refuse("unknown_method"),
     };
@@ -252,16 +286,15 @@ async fn serve(shared: Shared, mut client: Client) {
                 .collect();
             (events, workspace.goodbye > goodbye)
         };
-        for (number, event) in events {
+        for (number, (kind, payload)) in events {
             next = number + 1;
             let id = envelope_id(number);
             if shared.workspace.lock().unwrap().acknowledged.contains(&id) {
                 continue;
             }
             client
-                .send(json!({ "type": "events_api", "envelope_id": id,
-                "accepts_response_payload": false,
-                "payload": { "type": "event_callback", "event": event } }))
+                .send(json!({ "type": kind, "envelope_id": id,
+                "accepts_response_payload": kind == "interactive", "payload": payload }))
                 .await;
         }
         if is_over {

@@ -4,6 +4,7 @@
 mod messages;
 
 pub use self::messages::Shown;
+use super::has_only;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -263,11 +264,6 @@ fn refuse(status: u16, description: &str) -> Response {
 
 fn result(result: &Value) -> Response {
     Json(json!({ "ok": true, "result": result })).into_response()
-}
-
-fn has_only(body: &Value, known: &[&str]) -> bool {
-    let mut keys = body.as_object().unwrap().keys();
-    keys.all(|key| known.contains(&key.as_str()))
 }
 
 async fn call(

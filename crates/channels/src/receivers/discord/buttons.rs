@@ -1,0 +1,298 @@
+//! Message components (<https://docs.discord.com/developers/components/reference#button>). A press arrives as the event
+//! `INTERACTION_CREATE` (<https://docs.discord.com/developers/interactions/receiving-and-responding>).
+
+use super::events::User;
+use super::{NOUN, call, call_with};
+use crate::error::Failure;
+use crate::markup::Markup;
+use crate::receivers::Source;
+use crate::receivers::buttons::{
+    Button, Buttons, Note, Press, Question, QuestionText, SentQuestion, unescaped,
+};
+use crate::split::Limit;
+use crate::vendor::Answer;
+use futures_util::future::BoxFuture;
+use gatehouse_domain::visible::{self, Visible};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The longest content. Counts UTF-16 code units, of which there are at least as many as characters.
+const LIMIT: Limit = Limit::Utf16(2000);
+const FENCE: &str = "```";
+/// The type of interactions with components.
+const COMPONENT: u32 = 3;
+/// The context of interactions in the direct messages of the bot.
+const BOT_DM: u32 = 1;
+/// The flag of a message whose links have no previews.
+const SUPPRESS_EMBEDS: u32 = 1 << 2;
+/// The flag of a message that only its addressee sees.
+const EPHEMERAL: u32 = 1 << 6;
+
+#[derive(Debug)]
+pub(crate) struct DiscordButtons;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Interaction {
+    id: String,
+    token: String,
+    #[serde(rename = "type")]
+    kind: u32,
+    data: Option<Data>,
+    guild_id: Option<String>,
+    channel_id: Option<String>,
+    /// Set in servers.
+    member: Option<Member>,
+    /// Set in direct messages.
+    user: Option<User>,
+    message: Option<Message>,
+    context: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Data {
+    custom_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Member {
+    user: User,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    id: String,
+}
+
+/// The press of a button in a message of the bot.
+pub(super) fn press_of(interaction: Interaction) -> Option<Press> {
+    if interaction.kind != COMPONENT {
+        return None;
+    }
+    let is_direct = interaction.guild_id.is_none()
+        && interaction.member.is_none()
+        && interaction.context.is_none_or(|it| it == BOT_DM);
+    let person = interaction
+        .user
+        .or(interaction.member.map(|member| member.user))?;
+    Some(Press {
+        id: format!("{}:{}", interaction.id, interaction.token),
+        person: person.id,
+        chat: interaction.channel_id?,
+        is_private: is_direct,
+        message_id: interaction.message?.id,
+        data: interaction.data?.custom_id,
+        shown: None,
+    })
+}
+
+/// The call as a code block, in which Discord interprets nothing.
+fn content(text: &QuestionText) -> String {
+    let call = format!("{FENCE}\n{}\n{FENCE}", text.call);
+    text.with(&call, &Markup::Discord.escape(&text.rest))
+}
+
+fn components(rows: &[Vec<Button>]) -> Value {
+    // Gray: no answer is suggested.
+    let button = |button: &Button| json!({ "type": 2, "style": 2, "label": button.label, "custom_id": button.data });
+    let row = |row: &Vec<Button>| json!({ "type": 1, "components": row.iter().map(button).collect::<Value>() });
+    rows.iter().map(row).collect()
+}
+
+impl Buttons for DiscordButtons {
+    fn fits(&self, text: &QuestionText) -> bool {
+        LIMIT.admits(&content(text))
+    }
+
+    /// Three backquotes would end the code block. Lines without text at its edges are not shown.
+    fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
+        let ends_block = text.contains(FENCE);
+        let is_cut = text.starts_with('\n') || text.ends_with('\n');
+        if !ends_block && !is_cut {
+            return unescaped(text);
+        }
+        visible::escaping(text, |c| ends_block && c == '`' || is_cut && c == '\n')
+    }
+
+    fn person_of<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(async move {
+            let answer = call(source, Method::GET, &["channels", chat]).await?;
+            check(&answer)?;
+            let found = answer.response_json();
+            let person = found.text("/recipients/0/id");
+            // The type of direct messages, which have one recipient.
+            let is_direct =
+                found.number("/type") == Some(1) && found.text("/recipients/1/id").is_empty();
+            Ok((is_direct && !person.is_empty()).then(|| person.to_owned()))
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        source: Source<'a>,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<SentQuestion, Failure>> {
+        Box::pin(async move {
+            let content = content(question.text);
+            let data = question.buttons.iter().flatten().next();
+            let nonce = data.map(|button| button.data.chars().take(25).collect::<String>());
+            let body = json!({
+                "content": content,
+                "components": components(question.buttons),
+                "allowed_mentions": { "parse": [] },
+                "flags": SUPPRESS_EMBEDS,
+                // Another try sends the same message.
+                "nonce": nonce,
+                "enforce_nonce": true,
+            });
+            let path = ["channels", question.chat, "messages"];
+            let answer = call_with(source, Method::POST, &path, &body).await?;
+            check(&answer)?;
+            let sent = answer.response_json();
+            Ok(SentQuestion {
+                message_id: sent.text("/id").to_owned(),
+                is_exact: sent.text("/content") == content,
+            })
+        })
+    }
+
+    fn offer<'a>(
+        &'a self,
+        source: Source<'a>,
+        at: (&'a str, &'a str),
+        _text: &'a QuestionText,
+        buttons: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(edit(
+            source,
+            at,
+            json!({ "components": components(buttons) }),
+        ))
+    }
+
+    fn close<'a>(
+        &'a self,
+        source: Source<'a>,
+        at: (&'a str, &'a str),
+        text: &'a QuestionText,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        let body = json!({
+            "content": content(text),
+            "components": [],
+            "allowed_mentions": { "parse": [] },
+            "flags": SUPPRESS_EMBEDS,
+        });
+        Box::pin(edit(source, at, body))
+    }
+
+    fn retire<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        let at = (&*press.chat, &*press.message_id);
+        Box::pin(edit(source, at, json!({ "components": [] })))
+    }
+
+    /// Discord shows an error to the person unless an interaction is answered within three seconds.
+    fn acknowledge<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+        note: Note<'a>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let (id, token) = press.id.split_once(':').unwrap_or_default();
+            let body = if note.is_shown {
+                // The message changes later.
+                json!({ "type": 6 })
+            } else {
+                json!({ "type": 4, "data": {
+                    "content": note.text,
+                    "flags": EPHEMERAL,
+                    "allowed_mentions": { "parse": [] },
+                } })
+            };
+            let path = ["interactions", id, token, "callback"];
+            check(&call_with(source, Method::POST, &path, &body).await?)
+        })
+    }
+}
+
+async fn edit(
+    source: Source<'_>,
+    (chat, message): (&str, &str),
+    body: Value,
+) -> Result<(), Failure> {
+    let path = ["channels", chat, "messages", message];
+    check(&call_with(source, Method::PATCH, &path, &body).await?)
+}
+
+fn check(answer: &Answer) -> Result<(), Failure> {
+    answer.check(NOUN, answer.response_json().seconds("/retry_after"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(more: &Value) -> Option<Press> {
+        let mut interaction = json!({
+            "id": "7", "token": "t", "type": 3, "channel_id": "142", "context": 1,
+            "user": { "id": "42" }, "message": { "id": "9" }, "data": { "custom_id": "x", "component_type": 2 },
+        });
+        for (name, value) in more.as_object().unwrap() {
+            interaction[name] = value.clone();
+        }
+        press_of(serde_json::from_value(interaction).unwrap())
+    }
+
+    #[test]
+    fn only_the_direct_messages_of_the_bot_are_private() {
+        assert!(press(&json!({})).unwrap().is_private);
+        assert!(press(&json!({ "context": null })).unwrap().is_private);
+        let member = json!({ "user": { "id": "42" } });
+        for more in [
+            json!({ "context": 2 }),
+            json!({ "guild_id": "1" }),
+            json!({ "guild_id": "1", "user": null, "member": member }),
+        ] {
+            assert!(!press(&more).unwrap().is_private, "{more}");
+        }
+        for more in [
+            json!({ "type": 2 }),
+            json!({ "message": null }),
+            json!({ "user": null }),
+        ] {
+            assert_eq!(press(&more), None, "{more}");
+        }
+    }
+
+    #[test]
+    fn nothing_ends_the_code_block() {
+        let escape = |text| DiscordButtons.escape(text);
+        assert_eq!(escape("a `b` ``c``\nd").text, "a `b` ``c``\nd");
+        let escaped = escape("a ```b");
+        assert_eq!(
+            (&*escaped.text, escaped.hidden),
+            ("a \\u{60}\\u{60}\\u{60}b", 3)
+        );
+        assert_eq!(escape("\na").text, "\\u{A}a");
+    }
+
+    #[test]
+    fn the_limit_counts_the_code_block() {
+        let fits = |length: usize| {
+            let (call, rest) = ("a".repeat(length), "rest".to_owned());
+            DiscordButtons.fits(&QuestionText { call, rest })
+        };
+        // Two fences with their line ends, and an empty line.
+        let most = 2000 - 4 - 8 - 2;
+        assert!(fits(most));
+        assert!(!fits(most + 1));
+    }
+}

@@ -1,0 +1,313 @@
+//! Reactions in place of buttons (<https://spec.matrix.org/latest/client-server-api/#event-annotations-and-reactions>).
+//! The bot reacts to its question with each label, so that a person only taps. What a press answers is in the bot's
+//! own reaction. Copies of a question have no reactions of the bot.
+
+use super::events::Reaction;
+use super::{NOUN, not_matrix, request, request_below, send, source_user};
+use crate::error::Failure;
+use crate::receivers::Source;
+use crate::receivers::buttons::{
+    Button, Buttons, Note, Press, Question, QuestionText, SentQuestion, unescaped,
+};
+use crate::split::Limit;
+use crate::vendor::Answer;
+use data_encoding::HEXLOWER;
+use futures_util::future::BoxFuture;
+use gatehouse_domain::visible::Visible;
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// An edit has the text twice, and an event has 65,536 bytes at most.
+const LIMIT: Limit = Limit::JsonBytes(28_000);
+/// The bot's own reactions are the oldest.
+const RELATED: [(&str, &str); 2] = [("dir", "f"), ("limit", "20")];
+/// The field of a reaction of the bot with what a press reports.
+const DATA: &str = "gatehouse.button";
+/// The field of a question.
+const MARK: &str = "gatehouse.question";
+
+#[derive(Debug)]
+pub(crate) struct MatrixButtons;
+
+#[derive(Debug, Deserialize)]
+struct Related {
+    chunk: Vec<Value>,
+}
+
+/// A reaction of the bot.
+struct Own {
+    event_id: String,
+    key: String,
+    data: String,
+}
+
+/// Returns the press of a reaction to a question of the bot; `None` if the reaction means nothing. `is_private` says
+/// whether only the person and the bot read the room.
+pub(super) async fn press_of(
+    source: Source<'_>,
+    room: &str,
+    reaction: Reaction,
+    me: &str,
+    is_private: bool,
+) -> Result<Option<Press>, Failure> {
+    let own = own_reactions(source, room, &reaction.target, me).await?;
+    let data = match own.iter().find(|own| own.key == reaction.key) {
+        Some(own) => own.data.clone(),
+        // The question shows other choices.
+        None if !own.is_empty() => return Ok(None),
+        None if is_question(source, room, &reaction.target, me).await? => String::new(),
+        None => return Ok(None),
+    };
+    Ok(Some(Press {
+        id: reaction.event_id,
+        person: reaction.sender,
+        chat: room.to_owned(),
+        is_private,
+        message_id: reaction.target,
+        data,
+        shown: None,
+    }))
+}
+
+async fn event(source: Source<'_>, room: &str, id: &str) -> Result<Option<Value>, Failure> {
+    let request = request(source, Method::GET, &["rooms", room, "event", id])?;
+    let answer = send(source, request).await?;
+    if matches!(answer.status.as_u16(), 403 | 404) {
+        return Ok(None);
+    }
+    check(&answer)?;
+    answer.parse().map(Some).ok_or_else(not_matrix)
+}
+
+async fn is_question(source: Source<'_>, room: &str, id: &str, me: &str) -> Result<bool, Failure> {
+    let event = event(source, room, id).await?;
+    Ok(event.is_some_and(|event| {
+        let marked = event.get("content").and_then(|it| it.get(MARK));
+        text(&event, "/sender") == me && marked.is_some()
+    }))
+}
+
+/// Returns the reactions of the bot to an event, without those that it has removed.
+async fn own_reactions(
+    source: Source<'_>,
+    room: &str,
+    target: &str,
+    me: &str,
+) -> Result<Vec<Own>, Failure> {
+    let path = [
+        "rooms",
+        room,
+        "relations",
+        target,
+        "m.annotation",
+        "m.reaction",
+    ];
+    let request = request_below(source, "v1", Method::GET, &path)?.query(&RELATED);
+    let answer = send(source, request).await?;
+    if matches!(answer.status.as_u16(), 403 | 404) {
+        return Ok(Vec::new());
+    }
+    check(&answer)?;
+    let related: Related = answer.parse().ok_or_else(not_matrix)?;
+    let own = related.chunk.iter().filter_map(|event| {
+        let data = event.get("content")?.get(DATA)?.as_str()?;
+        (text(event, "/sender") == me).then(|| Own {
+            event_id: text(event, "/event_id").to_owned(),
+            key: text(event, "/content/m.relates_to/key").to_owned(),
+            data: data.to_owned(),
+        })
+    });
+    Ok(own.collect())
+}
+
+fn text<'a>(value: &'a Value, at: &str) -> &'a str {
+    value
+        .pointer(at)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+impl Buttons for MatrixButtons {
+    fn fits(&self, text: &QuestionText) -> bool {
+        LIMIT.admits(&text.whole())
+    }
+
+    fn escape<'a>(&self, text: &'a str) -> Visible<'a> {
+        unescaped(text)
+    }
+
+    fn person_of<'a>(
+        &'a self,
+        source: Source<'a>,
+        chat: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(async move {
+            let me = source_user(source).await?;
+            super::rooms::other_member(source, chat, &me).await
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        source: Source<'a>,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<SentQuestion, Failure>> {
+        Box::pin(async move {
+            let body = question.text.whole();
+            let mut content = message("m.text", &body);
+            put(&mut content, MARK, json!({}));
+            // The same for another try, so that the server stores one message.
+            let data = question.buttons.iter().flatten().map(|it| &*it.data);
+            let id = transaction(&[question.chat, &data.collect::<String>()]);
+            let message_id =
+                send_event(source, question.chat, "m.room.message", &id, &content).await?;
+            let stored = event(source, question.chat, &message_id).await?;
+            let is_exact = stored.is_some_and(|stored| {
+                text(&stored, "/content/body") == body
+                    && text(&stored, "/content/msgtype") == "m.text"
+                    && stored.pointer("/content/formatted_body").is_none()
+            });
+            react(source, (question.chat, &message_id), question.buttons).await?;
+            Ok(SentQuestion {
+                message_id,
+                is_exact,
+            })
+        })
+    }
+
+    fn offer<'a>(
+        &'a self,
+        source: Source<'a>,
+        at: (&'a str, &'a str),
+        _text: &'a QuestionText,
+        buttons: &'a [Vec<Button>],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(react(source, at, buttons))
+    }
+
+    fn close<'a>(
+        &'a self,
+        source: Source<'a>,
+        (room, message_id): (&'a str, &'a str),
+        text: &'a QuestionText,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let body = text.whole();
+            // Programs that do not support edits show the first text.
+            let mut content = message("m.text", &format!("* {body}"));
+            put(&mut content, "m.new_content", message("m.text", &body));
+            let relation = json!({ "rel_type": "m.replace", "event_id": message_id });
+            put(&mut content, "m.relates_to", relation);
+            let id = transaction(&[room, message_id, &body]);
+            send_event(source, room, "m.room.message", &id, &content).await?;
+            remove_reactions(source, room, message_id).await
+        })
+    }
+
+    fn retire<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(remove_reactions(source, &press.chat, &press.message_id))
+    }
+
+    fn acknowledge<'a>(
+        &'a self,
+        source: Source<'a>,
+        press: &'a Press,
+        note: Note<'a>,
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            if note.is_shown {
+                return Ok(());
+            }
+            let mut content = message("m.notice", note.text);
+            let relation = json!({ "m.in_reply_to": { "event_id": press.message_id } });
+            put(&mut content, "m.relates_to", relation);
+            let id = transaction(&[&press.chat, &press.id, note.text]);
+            send_event(source, &press.chat, "m.room.message", &id, &content).await?;
+            Ok(())
+        })
+    }
+}
+
+fn message(kind: &str, body: &str) -> Value {
+    json!({ "msgtype": kind, "body": body, "m.mentions": {} })
+}
+
+fn put(content: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = content.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// Returns an ID that is the same for each try of one request.
+fn transaction(parts: &[&str]) -> String {
+    HEXLOWER.encode(&Sha256::digest(json!(parts).to_string()))
+}
+
+/// Reacts with each label. The server refuses a reaction that is there already.
+async fn react(
+    source: Source<'_>,
+    (room, message_id): (&str, &str),
+    buttons: &[Vec<Button>],
+) -> Result<(), Failure> {
+    for button in buttons.iter().flatten() {
+        let mut content = json!({ "m.relates_to": {
+            "rel_type": "m.annotation", "event_id": message_id, "key": button.label,
+        } });
+        put(&mut content, DATA, Value::from(&*button.data));
+        let id = transaction(&[room, message_id, &button.data]);
+        let path = ["rooms", room, "send", "m.reaction", &id];
+        let answer = send(source, request(source, Method::PUT, &path)?.json(&content)).await?;
+        if answer.response_json().text("/errcode") != "M_DUPLICATE_ANNOTATION" {
+            check(&answer)?;
+        }
+    }
+    Ok(())
+}
+
+async fn remove_reactions(source: Source<'_>, room: &str, message_id: &str) -> Result<(), Failure> {
+    let me = source_user(source).await?;
+    for own in own_reactions(source, room, message_id, &me).await? {
+        let id = transaction(&[room, &own.event_id]);
+        let path = ["rooms", room, "redact", &own.event_id, &id];
+        let answer = send(
+            source,
+            request(source, Method::PUT, &path)?.json(&json!({})),
+        )
+        .await?;
+        check(&answer)?;
+    }
+    Ok(())
+}
+
+/// Sends an event and returns its ID.
+async fn send_event(
+    source: Source<'_>,
+    room: &str,
+    kind: &str,
+    id: &str,
+    content: &Value,
+) -> Result<String, Failure> {
+    let path = ["rooms", room, "send", kind, id];
+    let request = request(source, Method::PUT, &path)?.json(content);
+    let answer = send(source, request).await?;
+    check(&answer)?;
+    match answer.response_json().text("/event_id") {
+        "" => Err(not_matrix()),
+        id => Ok(id.to_owned()),
+    }
+}
+
+fn check(answer: &Answer) -> Result<(), Failure> {
+    let body = answer.response_json();
+    let after = body.milliseconds("/retry_after_ms");
+    match body.text("/errcode") {
+        "M_LIMIT_EXCEEDED" => Err(answer.later(NOUN, after)),
+        _ => answer.check(NOUN, after),
+    }
+}

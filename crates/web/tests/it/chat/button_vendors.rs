@@ -1,0 +1,386 @@
+//! Tool calls that are approved from Slack, Discord and Matrix: each rule with each vendor.
+
+use super::approval_buttons::{GONE, OTHER, OWN, refused, rows, trust, waiting};
+use super::discord_server::Discord;
+use super::inbound::{approve, code_of, receive_through, session_of};
+use super::matrix_server::Matrix;
+use super::slack_server::Slack;
+use gatehouse_agents::AgentsSettings;
+use gatehouse_testkit::{Actor, TestServer};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A message of the bot as a person sees it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub text: String,
+    /// The labels of the buttons, and what a press reports.
+    pub buttons: Vec<(String, String)>,
+}
+
+impl Seen {
+    fn labels(&self) -> Vec<&str> {
+        self.buttons.iter().map(|(label, _)| &**label).collect()
+    }
+
+    fn data(&self, label: &str) -> String {
+        let mut buttons = self.buttons.iter();
+        buttons.find(|(it, _)| it == label).expect(label).1.clone()
+    }
+}
+
+/// A fake vendor whose messages have buttons. A chat is named by its person, a message of the bot by its number from 1.
+pub trait ButtonVendor: Sized {
+    const KIND: &'static str;
+    const PERSON: &'static str;
+    const OTHER: &'static str;
+    /// Whether the press of a copy in another chat reaches the bot.
+    const HAS_COPIES: bool = true;
+
+    async fn begin() -> Self;
+
+    fn account(&self) -> Value;
+
+    /// The field of an account that names the direct chat with a person, and its value.
+    fn chat(person: &str) -> (&'static str, String);
+
+    /// Waits until the bot receives.
+    async fn ready(&self) {}
+
+    /// A person writes for the first time.
+    fn greet(&self, person: &str);
+
+    fn say(&self, person: &str, text: &str);
+
+    fn count(&self) -> usize;
+
+    async fn text(&self, number: usize) -> String;
+
+    /// Waits until a message is seen like this.
+    async fn seen(&self, number: usize, is_it: impl Fn(&Seen) -> bool) -> Seen;
+
+    /// A person presses a button, or pretends to.
+    fn press_data(&self, person: &str, at: (&str, usize), data: &str);
+
+    /// Only the person and the bot are in the direct chat again.
+    fn is_alone(&self, _person: &str) {}
+
+    /// Waits until people were told something about this many presses.
+    async fn told(&self, count: usize) -> Vec<String>;
+
+    /// Questions are stored without digits from now on.
+    fn garble(&self);
+}
+
+struct Chat<V> {
+    vendor: V,
+    server: TestServer,
+    owner: Actor,
+}
+
+impl<V: ButtonVendor> Chat<V> {
+    /// A server with a trusted person.
+    async fn start() -> Self {
+        let vendor = V::begin().await;
+        let (server, owner) = receive_through(V::KIND, vendor.account()).await;
+        vendor.ready().await;
+        let chat = Self {
+            vendor,
+            server,
+            owner,
+        };
+        chat.pair(V::PERSON, true).await;
+        chat
+    }
+
+    async fn pair(&self, person: &str, trusted: bool) {
+        let sent = self.vendor.count();
+        self.vendor.greet(person);
+        let code = code_of(&self.vendor.text(sent + 1).await);
+        let paired = approve(&self.owner, &code, trusted).await;
+        assert_eq!(paired["person"], person);
+    }
+
+    /// The person writes. Returns the number of the answer or the question.
+    async fn say(&self, text: &str) -> usize {
+        let number = self.vendor.count() + 1;
+        self.vendor.say(V::PERSON, text);
+        self.vendor.text(number).await;
+        number
+    }
+
+    async fn offered(&self, number: usize, labels: &[&str]) -> Seen {
+        self.vendor.seen(number, |it| it.labels() == labels).await
+    }
+
+    /// The person asks for a calculation. Returns the question when it has its buttons.
+    async fn ask(&self, text: &str) -> (usize, Seen) {
+        let number = self.say(text).await;
+        let mut own = OWN;
+        if V::KIND == "matrix" {
+            // The bot has reacted with Deny first.
+            own.swap(0, 1);
+        }
+        (number, self.offered(number, &own).await)
+    }
+
+    fn press(&self, number: usize, data: &str) {
+        let at = (V::PERSON, number);
+        self.vendor.press_data(V::PERSON, at, data);
+    }
+
+    /// Waits until a question has this result and no buttons.
+    async fn closed(&self, number: usize, end: &str) -> Seen {
+        let is_it = |it: &Seen| it.buttons.is_empty() && it.text.ends_with(end);
+        self.vendor.seen(number, is_it).await
+    }
+
+    async fn deny_on_page(&self) {
+        let asked = &waiting(&self.owner).await[0];
+        let deny = json!({ "id": asked["id"], "allow": false });
+        self.owner.rpc("approval.resolve", deny).await.unwrap();
+    }
+}
+
+/// A call is answered once, and the message shows what ran and who answered.
+async fn answered_once<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let (question, shown) = chat.ask("calculate 6*7&lt;<b>&`*_~").await;
+    let call = "The agent default asks for approval of the tool calc:\n\n{\n  \"expression\": \"6*7&lt;<b>&`*_~\"\n}\n\nAnswer until 20";
+    assert!(shown.text.starts_with(call), "{}", shown.text);
+    chat.press(question, &shown.data("Deny"));
+    let end = "Denied. The call does not run.";
+    let closed = chat.closed(question, end).await;
+    assert!(closed.text.contains("\n\nAnswered by "), "{}", closed.text);
+    chat.vendor.text(question + 1).await;
+    chat.press(question, &shown.data("Allow"));
+    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    chat.closed(question, end).await;
+
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    chat.press(question, &shown.data("Allow"));
+    chat.closed(question, "Allowed. The call runs.").await;
+    assert_eq!(chat.vendor.text(question + 1).await, "pong");
+    let key = format!("channel:{}:{}", V::KIND, V::PERSON);
+    let session = session_of(&chat.owner, &key).await;
+    let history = json!({ "session": session["id"] });
+    let history = chat.owner.rpc("chat.history", history).await.unwrap();
+    let mut outputs = history["messages"].as_array().unwrap().iter().rev();
+    let output = outputs.find(|message| message["role"] == "tool").unwrap();
+    assert_eq!(output["content"], "42");
+    let rows = rows(&chat.owner, "approval.resolved").await;
+    let actor = format!("channel {} person {}", V::KIND, V::PERSON);
+    assert_eq!(rows.len(), 2, "the second press changed nothing");
+    assert!(rows.iter().all(|row| row["actor"] == actor), "{rows:?}");
+}
+
+/// Nobody else answers, and nobody whose trust has ended.
+async fn nobody_else<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    let allow = shown.data("Allow");
+    // A stranger in the person's chat, twice.
+    for _ in 0..2 {
+        chat.vendor
+            .press_data(V::OTHER, (V::PERSON, question), &allow);
+    }
+    let refusals = refused(&chat.owner, 1).await;
+    assert_eq!(refusals[0]["detail"]["person"], V::OTHER);
+    chat.vendor.is_alone(V::PERSON);
+    chat.pair(V::OTHER, true).await;
+    if V::HAS_COPIES {
+        // Another trusted person, with a copy in their own chat.
+        chat.vendor
+            .press_data(V::OTHER, (V::OTHER, question), &allow);
+        assert_eq!(chat.vendor.told(1).await, [GONE]);
+    }
+    assert_eq!(waiting(&chat.owner).await.len(), 1);
+    trust(&chat.owner, V::PERSON, false).await;
+    chat.press(question, &allow);
+    let refusals = refused(&chat.owner, 2).await;
+    assert_eq!(refusals[0]["detail"]["person"], V::PERSON);
+    assert_eq!(waiting(&chat.owner).await.len(), 1);
+}
+
+/// A call whose text the vendor stores differently can never be allowed, and it expires.
+async fn only_exact<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    chat.vendor.garble();
+    let question = chat.say("calculate 6*7").await;
+    let link = "https://gate.example/approve/";
+    let is_link = |it: &Seen| it.buttons.is_empty() && it.text.contains(link);
+    let seen = chat.vendor.seen(question, is_link).await;
+    assert!(seen.text.contains("cannot show it exactly"), "{seen:?}");
+    for label in OWN {
+        chat.press(question, label);
+        let told = chat.vendor.told(1).await;
+        assert!(told.iter().all(|note| note == GONE), "{told:?}");
+    }
+    assert_eq!(waiting(&chat.owner).await.len(), 1);
+    chat.deny_on_page().await;
+}
+
+/// An answer elsewhere and the expiry end the question.
+async fn ended_elsewhere<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let (question, _) = chat.ask("calculate 6*7").await;
+    chat.deny_on_page().await;
+    let closed = chat
+        .closed(question, "Denied. The call does not run.")
+        .await;
+    assert!(!closed.text.contains("Answered by"), "{}", closed.text);
+    chat.vendor.text(question + 1).await;
+    let agents = &chat.server.app().services().agents;
+    agents.update_settings(AgentsSettings {
+        approval_wait: Duration::from_secs(1),
+        require_approval: vec!["calc".to_owned()],
+        ..AgentsSettings::default()
+    });
+    let question = chat.say("calculate 6*7").await;
+    let end = "Nobody answered in time. The call does not run.";
+    chat.closed(question, end).await;
+    chat.press(question, "Allow");
+    assert_eq!(chat.vendor.told(1).await, [GONE]);
+}
+
+/// What a person always allowed ends with their trust.
+async fn always_ends<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let allowed = async || {
+        let listed = chat.owner.rpc("approval.remembered", json!({})).await;
+        listed.unwrap()["calls"].as_array().unwrap().len()
+    };
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    chat.press(question, &shown.data("Always in this session"));
+    assert_eq!(chat.vendor.text(question + 1).await, "pong");
+    let answer = chat.say("calculate 6*9").await;
+    assert_eq!(chat.vendor.text(answer).await, "pong");
+    assert_eq!(allowed().await, 1);
+    trust(&chat.owner, V::PERSON, false).await;
+    assert_eq!(allowed().await, 0);
+}
+
+/// A chat of `approvals.notify` has buttons if its person is trusted.
+async fn notified<V: ButtonVendor>() {
+    let chat = Chat::<V>::start().await;
+    let (field, value) = V::chat(V::PERSON);
+    let update = json!({ "id": V::KIND, "fields": { field: value } });
+    chat.owner.rpc("channels.update", update).await.unwrap();
+    let notify = json!({ "key": "approvals.notify", "value": [V::KIND] });
+    chat.owner.rpc("config.set", notify).await.unwrap();
+    let send = json!({ "text": "calculate 6*7" });
+    chat.owner.rpc("chat.send", send).await.unwrap();
+    let mut labels = OTHER;
+    if V::KIND == "matrix" {
+        labels.swap(0, 1);
+    }
+    let shown = chat.offered(2, &labels).await;
+    assert!(
+        shown.text.contains("https://gate.example/approve/"),
+        "{shown:?}"
+    );
+    chat.press(2, &shown.data("Allow"));
+    chat.closed(2, "Allowed. The call runs.").await;
+}
+
+macro_rules! with_each_vendor {
+    ($($vendor:ident $module:ident),*) => { $(
+        mod $module {
+            use super::*;
+
+            #[tokio::test]
+            async fn a_trusted_person_answers_each_call_once() {
+                answered_once::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn nobody_else_answers_and_trust_must_last() {
+                nobody_else::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn a_text_that_the_vendor_changes_can_never_be_allowed() {
+                only_exact::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn an_answer_on_the_page_and_the_expiry_end_the_question() {
+                ended_elsewhere::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn what_a_person_always_allowed_ends_with_their_trust() {
+                always_ends::<$vendor>().await;
+            }
+
+            #[tokio::test]
+            async fn a_notified_chat_has_buttons_for_its_trusted_person() {
+                notified::<$vendor>().await;
+            }
+        }
+    )* };
+}
+
+with_each_vendor!(Slack slack, Discord discord, Matrix matrix);
+
+/// The call does not fit: Slack's sections have 3,000 characters with escapes, Discord's messages 2,000.
+async fn too_long<V: ButtonVendor>(expression: &str) {
+    let chat = Chat::<V>::start().await;
+    let question = chat.say(&format!("calculate {expression}")).await;
+    let shown = chat.offered(question, &["Deny"]).await;
+    let why = "\n\nThe arguments are too long for this message, so the call cannot be allowed here. Read and answer it in \
+        the web UI: https://gate.example/approve/";
+    assert!(shown.text.contains(why), "{}", shown.text);
+    let deny = shown.data("Deny");
+    chat.press(question, &deny.replace(":deny", ":allow"));
+    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    assert_eq!(waiting(&chat.owner).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_into_a_section_can_only_be_denied_on_slack() {
+    too_long::<Slack>(&"&".repeat(600)).await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_into_a_message_can_only_be_denied_on_discord() {
+    too_long::<Discord>(&"\u{202e}".repeat(250)).await;
+}
+
+#[tokio::test]
+async fn a_call_does_not_leave_its_code_block_on_discord() {
+    let chat = Chat::<Discord>::start().await;
+    let (question, shown) = chat.ask("calculate 1``` **Allowed**").await;
+    let call = "\"1\\u{60}\\u{60}\\u{60} **Allowed**\"\n}\n\n3 hidden characters are shown as escapes.\n\n";
+    assert!(shown.text.contains(call), "{}", shown.text);
+    let sent = &chat.vendor.sent()[question - 1].1["content"];
+    assert_eq!(sent.as_str().unwrap().matches("```").count(), 2);
+}
+
+#[tokio::test]
+async fn another_reaction_on_matrix_means_nothing() {
+    let chat = Chat::<Matrix>::start().await;
+    let (question, _) = chat.ask("calculate 6*7").await;
+    chat.press(question, "👍");
+    // A reaction to another message of the bot.
+    chat.press(1, "Allow");
+    chat.press(question, "Deny");
+    chat.closed(question, "Denied. The call does not run.")
+        .await;
+    chat.press(question, "👍");
+    assert_eq!(chat.vendor.told(1).await, [GONE]);
+}
+
+#[tokio::test]
+async fn nobody_answers_on_matrix_while_another_person_is_in_the_room() {
+    let chat = Chat::<Matrix>::start().await;
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    let allow = shown.data("Allow");
+    let at = (Matrix::PERSON, question);
+    chat.vendor.press_data(Matrix::OTHER, at, "Allow");
+    refused(&chat.owner, 1).await;
+    chat.press(question, &allow);
+    let refusals = refused(&chat.owner, 2).await;
+    assert_eq!(refusals[0]["detail"]["person"], Matrix::PERSON);
+    assert_eq!(waiting(&chat.owner).await.len(), 1);
+}
