@@ -7,7 +7,7 @@ use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::testing::{databases, postgres};
 use gatehouse_store::{
     ClaimRequest, DeliveryEnd, DeliveryFinish, InboxMessagePage, InboxMessageRow, NewDelivery,
-    PREVIEW_BYTES, Store, StoreError, Take,
+    PREVIEW_BYTES, RateRequest, Store, StoreError, Take,
 };
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -171,6 +171,35 @@ async fn the_round_trips_of_a_write_do_not_depend_on_its_deliveries_and_lines() 
     assert_eq!(claimed, [id(3)]);
     assert_eq!(trips, 4);
     assert_eq!(texts(&store).await, ["done"; 10]);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn permits_of_a_rate_limit_take_one_round_trip_before_the_commit() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    let lease = |now| {
+        store.write_limits(move |conn| {
+            Box::pin(async move {
+                let before = conn.round_trips();
+                let request = RateRequest {
+                    wanted: 3,
+                    limit: 5,
+                    window_ms: 60_000,
+                };
+                let lease = conn.lease_rate("a", request, at(now)).await?;
+                Ok::<_, StoreError>((lease.granted, conn.round_trips() - before))
+            })
+        })
+    };
+    let hour = 3_600_000;
+    assert_eq!(lease(2 * hour).await.unwrap(), (3, 1));
+    assert_eq!(lease(2 * hour).await.unwrap(), (2, 1));
+    // The clock was set back. The permits are moved, which takes another round trip.
+    assert_eq!(lease(hour).await.unwrap(), (0, 2));
+    assert_eq!(lease(hour + 61_000).await.unwrap(), (3, 1));
     store.close().await;
 }
 
