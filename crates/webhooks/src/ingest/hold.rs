@@ -158,7 +158,7 @@ impl Webhooks {
                     if first.is_some() && conn.holds_sealed_deliveries().await? {
                         return Ok(None);
                     }
-                    Ok(first)
+                    Ok::<_, StoreError>(first)
                 })
             });
             let Some(held) = read.await? else {
