@@ -3,7 +3,7 @@
 use crate::delivery_counts::Ended;
 use crate::dialect::Engine;
 use crate::pipeline::Pipeline;
-use crate::postgres::{Each, TransactionId};
+use crate::postgres::{Each, FoundTwo, TransactionId};
 use crate::sql::{FromRow, Query, Value, query};
 use crate::{StoreError, fault, postgres, sqlite};
 use deadpool_postgres::Object;
@@ -135,7 +135,7 @@ impl Conn {
         &mut self,
         first: Each<'_>,
         second: Each<'_>,
-    ) -> Result<(Vec<Option<A>>, Vec<Option<B>>), StoreError> {
+    ) -> Result<FoundTwo<A, B>, StoreError> {
         match &mut self.raw {
             Raw::Sqlite(db) => Ok((
                 sqlite::find_each(db, first.0, first.1)?,

@@ -181,13 +181,15 @@ async fn find_prepared<T: FromRow>(
 
 /// A statement with the values of each of its runs.
 pub(crate) type Each<'a> = (&'a str, &'a [Vec<Value<'a>>]);
+/// The first rows of two statements, for each run.
+pub(crate) type FoundTwo<A, B> = (Vec<Option<A>>, Vec<Option<B>>);
 
 /// Like [`find_each`] for two statements: sends all runs of the first, then all of the second.
 pub(crate) fn find_each_of_two<'a, A: FromRow + 'a, B: FromRow + 'a>(
     client: &'a Object,
     first: Each<'a>,
     second: Each<'a>,
-) -> Answer<'a, (Vec<Option<A>>, Vec<Option<B>>)> {
+) -> Answer<'a, FoundTwo<A, B>> {
     Box::pin(async move {
         let (Some(of_first), Some(of_second)) = (first.1.first(), second.1.first()) else {
             let firsts = find_each(client, first.0, first.1).await?;

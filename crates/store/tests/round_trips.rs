@@ -28,7 +28,11 @@ fn id(n: u32) -> DeliveryId {
 
 /// Every third delivery has a large payload, and the deliveries 2 and 3 share a session.
 fn delivery(n: u32, config: &Arc<str>) -> NewDelivery {
-    let payload = "x".repeat(if n % 3 == 0 { PREVIEW_BYTES + 1 } else { 3 });
+    let payload = "x".repeat(if n.is_multiple_of(3) {
+        PREVIEW_BYTES + 1
+    } else {
+        3
+    });
     let session = if n == 3 { 2 } else { n };
     NewDelivery {
         id: id(n),
