@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const EVENT: &str = "schedule.run";
 /// How often the schedules are read at least, in case the clock was set.
 const POLL: Duration = Duration::from_secs(15);
+/// The same if no webhook has a schedule. The node that creates one starts its runs.
+const IDLE_POLL: Duration = Duration::from_mins(1);
 /// Pause after an error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How many schedules are read at once.
@@ -85,7 +87,12 @@ impl Inner {
                 .await?;
             let now = self.now();
             let upcoming = schedules.iter().find(|schedule| now < schedule.due_at);
-            let rest = upcoming.map_or(POLL, |schedule| now.until(schedule.due_at).min(POLL));
+            let poll = if schedules.is_empty() {
+                IDLE_POLL
+            } else {
+                POLL
+            };
+            let rest = upcoming.map_or(poll, |schedule| now.until(schedule.due_at).min(poll));
             let due = schedules.iter().filter(|schedule| schedule.due_at <= now);
             let (mut started, mut failed) = (false, false);
             for run in due.cloned() {
@@ -167,7 +174,7 @@ impl Inner {
                     return Ok(false);
                 }
                 let (id, at) = (&delivery.webhook_id, delivery.received_at);
-                conn.update_webhook_counts(id, 1, at).await?;
+                conn.update_webhook_counts(id, 1, at)?;
                 Ok(true)
             })
         });
