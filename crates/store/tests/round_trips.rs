@@ -233,15 +233,15 @@ async fn a_statement_refused_with_the_commit_undoes_its_write_and_returns_its_er
 async fn a_refused_statement_undoes_only_its_own_write_of_a_group() {
     for database in databases().await {
         let store = database.open().await;
-        let (hold, held) = oneshot::channel::<()>();
-        let (begin, begun) = oneshot::channel::<()>();
+        let (go_on, gate) = oneshot::channel::<()>();
+        let (begin, has_begun) = oneshot::channel::<()>();
         let first = store.write(|conn| {
             Box::pin(async move {
                 conn.find_last_change().await?;
                 begin.send(()).unwrap();
                 // On SQLite the closure may not wait.
                 if conn.round_trips() > 0 {
-                    held.await.unwrap();
+                    gate.await.unwrap();
                 }
                 Ok::<(), StoreError>(())
             })
@@ -258,14 +258,14 @@ async fn a_refused_statement_undoes_only_its_own_write_of_a_group() {
             async move { write.await.is_ok() }
         };
         let others = async {
-            begun.await.unwrap();
+            has_begun.await.unwrap();
             let (one, twice, unwanted, two, ()) = tokio::join!(
                 write(1, "one", true),
                 // A message with this ID exists.
                 write(1, "twice", true),
                 write(3, "unwanted", false),
                 write(2, "two", true),
-                async { drop(hold.send(())) }
+                async { _ = go_on.send(()) }
             );
             [one, twice, unwanted, two]
         };
