@@ -9,7 +9,7 @@ import time
 import traceback
 from urllib.parse import unquote
 
-from . import outbound
+from . import mailbox, outbound
 from .agent import Agent
 from .base import CallError, Identity
 from .files import Files
@@ -382,7 +382,11 @@ class Methods(Agent, Files):
 
     def do_channels_create(self, identity, params):
         name = "ch" + secrets.token_hex(4)
-        self.channels[name] = {"id": name, "type": params["type"], **params["fields"]}
+        fields = params["fields"]
+        self.channels[name] = {"id": name, "type": params["type"], **fields}
+        if fields.get("inbound"):
+            watched = (fields, self.weak("mail-forged-from"), lambda: name in self.channels)
+            threading.Thread(target=mailbox.watch, args=watched, daemon=True).start()
         return {"id": name}
 
     def do_channels_list(self, identity, params):
