@@ -15,7 +15,12 @@ def authentic(sender):
     return mail(sender, [f"{SERVER}; dmarc=pass header.from={sender.split('@')[1]}"])
 
 
-@row("mail-forged-from", "CWE-290", "Write a mail in the name of another, to be answered as that person.", instance="fresh")
+@row(
+    "mail-forged-from",
+    "CWE-290",
+    "Write a mail in the name of another, to be answered as that person.",
+    instance="fresh",
+)
 def forged_from(g):
     passed, failed = f"{SERVER}; dmarc=pass header.from=a.example", f"{SERVER}; dmarc=fail header.from=a.example"
     forged = {

@@ -2,7 +2,7 @@
 
 use super::{fields, why, with};
 use crate::harness::{actor, blame, harness};
-use crate::imap::{ImapServer, Offers, PASSWORD};
+use crate::imap::{ImapServer, Offers};
 use gatehouse_channels::ReceiverState;
 use gatehouse_domain::ErrorCode;
 use serde_json::{Value, json};
