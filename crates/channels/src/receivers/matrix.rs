@@ -204,6 +204,7 @@ impl Syncing {
             is_new_position: since.is_none(),
             messages: all.messages,
             presses: all.presses,
+            ..Received::default()
         })
     }
 }

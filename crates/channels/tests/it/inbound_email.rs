@@ -419,7 +419,7 @@ async fn a_broken_connection_loses_nothing() {
     assert_eq!(texts, ["one", "two"]);
     // The end of a connection that has worked is no error.
     let server = mailbox.server.clone();
-    mailbox.harness.clock.advance(Duration::from_secs(60));
+    mailbox.harness.clock.advance(Duration::from_mins(1));
     let ended = async {
         server.seen("IDLE", 1).await;
         server.end_connections();
