@@ -1,6 +1,6 @@
-//! Examples from vendors' documentation, reduced to the fields that Gatehouse reads. `examples.json` in the
-//! vendor's folder contains the expected event type, delivery key and entity, and the source page of each
-//! example; `examples.snap` contains the summaries.
+//! Payloads in the shape that the vendors document, reduced to the fields that Gatehouse reads; values may be ours.
+//! `examples.json` in the vendor's folder contains the expected event type, delivery key and entity, and as `page`
+//! where the shape is documented; `examples.snap` contains the summaries.
 
 #![expect(
     clippy::unwrap_used,
