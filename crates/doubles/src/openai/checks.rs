@@ -8,7 +8,7 @@ pub const SEEING: &str = "seeing";
 /// The models that read images.
 const VISION: [&str; 2] = [SEEING, "gpt-4o"];
 
-pub fn check(request: &Value) -> Result<(), String> {
+pub(super) fn check(request: &Value) -> Result<(), String> {
     let messages = request["messages"].as_array();
     let messages = messages.ok_or("Missing required parameter: 'messages'.")?;
     if request["stream"] != true {

@@ -1,3 +1,5 @@
+//! What the model answers to a request.
+
 use super::stream::{Frames, stream};
 use axum::Json;
 use axum::http::StatusCode;
@@ -49,11 +51,13 @@ pub enum Part {
 }
 
 impl Part {
+    /// A piece of text.
     pub fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
+/// A reply of one piece.
 pub fn say(text: &str) -> Reaction {
     Reaction::Say(vec![text.to_owned()])
 }
@@ -63,6 +67,7 @@ pub fn says<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Reaction {
     Reaction::Say(pieces.into_iter().map(str::to_owned).collect())
 }
 
+/// A reply that calls a tool.
 pub fn call(name: &str, arguments: &Value) -> Reaction {
     calls([(name, arguments)])
 }

@@ -1,3 +1,5 @@
+//! The frames of a streamed answer.
+
 use super::reaction::Part;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -14,14 +16,14 @@ enum Step {
 
 /// The steps of a stream. What has no wait between it is sent at once.
 #[derive(Default)]
-pub struct Frames {
+pub(super) struct Frames {
     steps: Vec<Step>,
     calls: usize,
 }
 
 impl Frames {
     /// Begins with the frame that names the role, as `OpenAI` does.
-    pub fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self::default().delta(&json!({ "role": "assistant", "content": "" }))
     }
 
@@ -33,7 +35,7 @@ impl Frames {
         self
     }
 
-    pub fn frame(self, frame: &Value) -> Self {
+    pub(super) fn frame(self, frame: &Value) -> Self {
         self.send(&format!("data: {frame}\n\n"))
     }
 
@@ -41,12 +43,12 @@ impl Frames {
         self.frame(&json!({ "choices": [{ "index": 0, "delta": delta }] }))
     }
 
-    pub fn wait(mut self, permits: Arc<Semaphore>) -> Self {
+    pub(super) fn wait(mut self, permits: Arc<Semaphore>) -> Self {
         self.steps.push(Step::Wait(permits));
         self
     }
 
-    pub fn part(self, part: Part) -> Self {
+    pub(super) fn part(self, part: Part) -> Self {
         match part {
             Part::Text(text) => self.delta(&json!({ "content": text })),
             Part::Thought(text) => self.delta(&json!({ "reasoning_content": text })),
@@ -56,7 +58,7 @@ impl Frames {
         }
     }
 
-    pub fn calls(self, calls: Vec<(String, String)>) -> Self {
+    pub(super) fn calls(self, calls: Vec<(String, String)>) -> Self {
         let calls = calls.into_iter().enumerate();
         calls.fold(self, |frames, (index, (name, arguments))| {
             frames.call(&format!("call_{index}"), &name, &arguments)
@@ -78,19 +80,19 @@ impl Frames {
     }
 
     /// Sends the finish reason, the usage and the end.
-    pub fn end(self, reason: &str) -> Response {
+    pub(super) fn end(self, reason: &str) -> Response {
         let finish = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
         let usage = json!({ "choices": [],
             "usage": { "prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13 } });
         self.frame(&finish).frame(&usage).done()
     }
 
-    pub fn done(self) -> Response {
+    pub(super) fn done(self) -> Response {
         stream(self.send("data: [DONE]\n\n"))
     }
 }
 
-pub fn stream(frames: Frames) -> Response {
+pub(super) fn stream(frames: Frames) -> Response {
     let steps = frames.steps.into_iter();
     let body = futures_util::stream::unfold(steps, |mut steps| async move {
         loop {
