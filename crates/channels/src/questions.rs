@@ -115,10 +115,17 @@ impl Channels {
         Ok(buttons.close(self.0.source(&opened), at, text).await?)
     }
 
-    /// Removes the buttons of the question with a pressed button.
-    pub async fn retire_question(&self, account_id: &str, press: &Press) -> Result<(), SendError> {
+    /// Removes the buttons of the question with a pressed button. `result` is shown where only the text and the buttons
+    /// can be replaced together.
+    pub async fn retire_question(
+        &self,
+        account_id: &str,
+        press: &Press,
+        result: &str,
+    ) -> Result<(), SendError> {
         let (opened, buttons) = self.0.open_buttons(account_id).await?;
-        Ok(buttons.retire(self.0.source(&opened), press).await?)
+        let source = self.0.source(&opened);
+        Ok(buttons.retire(source, press, result).await?)
     }
 
     /// Tells the person who pressed a button what came of it.

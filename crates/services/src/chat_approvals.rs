@@ -8,8 +8,8 @@ mod text;
 
 pub(crate) use presses::Presses;
 
-use self::presses::Choice;
-use self::text::{CallText, Outcome};
+use self::presses::{Choice, MessageAt};
+use self::text::{CallText, Closed, Outcome};
 use crate::Services;
 use crate::inbound::message_id;
 use crate::live_config::settings::base_url;
@@ -132,7 +132,10 @@ impl Services {
             let offering = self.offer_answers(asked, chat, &sent, &text.question);
             let is_offered = shutdown.run_until_cancelled(offering).await;
             if is_offered == Some(false) {
-                let unshown = text.closed(Outcome::Inexact(&link), None);
+                // A press of another button must not write over the link.
+                self.presses
+                    .note_closed(MessageAt::of(&chat.place, &sent.message_id));
+                let unshown = text.closed(form, Outcome::Inexact(&link), None);
                 self.close(chat, &sent, &unshown, shutdown).await;
             }
         }
@@ -144,10 +147,15 @@ impl Services {
             outcome = self.outcome(asked, &mut events) => outcome,
             () = ended => Outcome::Ended,
         };
-        let by = self.presses.take_answer(&asked.id);
+        // From now on, a press must not write over the result.
+        let at = MessageAt::of(&chat.place, &sent.message_id);
+        self.presses.note_closed(at.clone());
+        let by = self.presses.take_answer(&asked.id, &chat.place).await;
         let by = by.as_deref().map(|name| visible::line(name).text);
-        let closed = text.closed(outcome, by.as_deref());
-        self.close(chat, &sent, &closed, shutdown).await;
+        let closed = text.closed(form, outcome, by.as_deref());
+        if !self.close(chat, &sent, &closed, shutdown).await {
+            self.presses.forget_closed(&at);
+        }
         true
     }
 
@@ -269,29 +277,39 @@ impl Services {
         }
     }
 
-    /// Replaces a question with its result.
+    /// Replaces a question with its result. Returns whether the channel accepted it.
     async fn close(
         &self,
         chat: &Chat,
         sent: &SentQuestion,
-        text: &QuestionText,
+        text: &Closed,
         shutdown: &CancellationToken,
-    ) {
-        let (account, at) = (&chat.place.account, (&*chat.place.chat, &*sent.message_id));
+    ) -> bool {
+        let place = &chat.place;
+        let (account, at) = (&place.account, (&*place.chat, &*sent.message_id));
         for _ in 0..RESULT_TRIES {
+            // People who joined since do not read the call.
+            let private = self
+                .channels
+                .is_private(account, &place.chat, &place.person);
+            let text = match private.await {
+                Ok(true) => &text.whole,
+                Ok(false) | Err(_) => &text.brief,
+            };
             let closed = self.channels.close_question(account, at, text);
             let Err(error) = closed.await else {
-                return;
+                return true;
             };
             tracing::warn!(account, %error, "the result of a question was not sent");
             let Some(wait) = retry_wait(&error) else {
-                return;
+                return false;
             };
             let pause = tokio::time::sleep(wait);
             if shutdown.run_until_cancelled(pause).await.is_none() {
-                return;
+                return false;
             }
         }
+        false
     }
 }
 

@@ -72,8 +72,7 @@ pub struct Press {
     /// The vendor's ID of the message with the button.
     pub message_id: String,
     pub data: String,
-    /// What the message shows apart from the buttons, as the vendor writes it. Only for vendors that cannot remove
-    /// buttons without it.
+    /// How the message shows the call, as the vendor writes it. Only for vendors that cannot remove buttons without it.
     pub shown: Option<String>,
 }
 
@@ -123,11 +122,13 @@ pub(crate) trait Buttons: Send + Sync {
         text: &'a QuestionText,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
-    /// Removes the buttons of the question with a pressed button. Its text stays.
+    /// Removes the buttons of the question with a pressed button. A vendor that cannot do only this shows `result`
+    /// below the call.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,
         press: &'a Press,
+        result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>>;
 
     /// Tells the person who pressed what came of it, unless the question shows it and the vendor needs no

@@ -19,7 +19,7 @@ use events::{Joined, Synced};
 use futures_util::future::BoxFuture;
 use gatehouse_outbound::AddressSource;
 use reqwest::{Method, RequestBuilder};
-use rooms::Meant;
+use rooms::{Lookups, Meant};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -177,8 +177,9 @@ impl Syncing {
         };
         // Without a token, the answer has what was said before the channel received.
         if let Some(since) = since {
+            let mut lookups = Lookups::default();
             for (room, joined) in synced.joined() {
-                match new_messages(source, (&room, &joined), since, &me).await {
+                match new_messages(source, (&room, &joined), since, &me, &mut lookups).await {
                     Ok(found) => all.extend(found),
                     Err(error) if self.failures < TRIES => {
                         self.failures += 1;
@@ -188,7 +189,7 @@ impl Syncing {
                     Err(error) => {
                         tracing::warn!(?error, "older messages of a Matrix room are skipped");
                         let said = joined.said(&me);
-                        match rooms::meant(source, &room, said, &me).await {
+                        match rooms::meant(source, &room, said, &me, &mut lookups).await {
                             Ok(found) => all.extend(found),
                             Err(error) => {
                                 tracing::warn!(?error, "messages of a Matrix room are skipped");
@@ -256,6 +257,7 @@ async fn new_messages(
     (room, joined): (&str, &Joined),
     since: &str,
     me: &str,
+    lookups: &mut Lookups,
 ) -> Result<Meant, ReceiveError> {
     let mut said = match joined.gap() {
         Some(gap) => gap::said(source, room, gap, since, me).await?,
@@ -265,7 +267,7 @@ async fn new_messages(
     if said.is_empty() {
         return Ok(Meant::default());
     }
-    Ok(rooms::meant(source, room, said, me).await?)
+    Ok(rooms::meant(source, room, said, me, lookups).await?)
 }
 
 fn not_matrix() -> Failure {

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::task::TaskTracker;
 
 /// How many presses of an account wait at most. Presses beyond that are dropped; people press again.
@@ -23,11 +23,17 @@ const NOTES: usize = 32;
 const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The note to a person if a press could not be worked on.
 const FAILED: &str = "This cannot be answered right now. Try again.";
-/// How long a refused person causes no further audit row.
+/// The note to a person who may not answer.
+const REFUSED: &str = "You cannot answer this call.";
+/// How long a refused person causes no further audit row and gets no further note.
 const REFUSED_MS: u64 = 3_600_000;
 /// How many answers are remembered until their questions show them.
 const MAX_ANSWERS: usize = 1_000;
-/// How many refused people are remembered. Further ones cause no audit row.
+/// How long a question waits for the effect of an answer in its chat.
+const DECISION_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many messages with a result are remembered. A press of a button that an older one had writes over the result.
+const MAX_CLOSED: usize = 1_000;
+/// How many refused people are remembered. Further ones cause no audit row and get no note.
 const MAX_REFUSED: usize = 1_000;
 
 /// What the work on presses shares.
@@ -38,8 +44,46 @@ pub(crate) struct Presses {
     notes: Arc<Semaphore>,
     /// When the last audit row about a person of an account was written, in monotonic milliseconds.
     refused: Mutex<HashMap<(String, String), u64>>,
-    /// The names of the people who answered calls here, until the questions show them; the oldest first.
-    answers: Mutex<VecDeque<(ApprovalId, String)>>,
+    /// The answers of people here, until the questions show their names; the oldest first.
+    answers: Mutex<VecDeque<Answer>>,
+    /// Wakes those who wait for an answer to be decided.
+    decided: Notify,
+    /// The questions that show their result, or soon will; the oldest first.
+    closed: Mutex<VecDeque<MessageAt>>,
+}
+
+/// An answer with a button.
+#[derive(Debug)]
+struct Answer {
+    id: ApprovalId,
+    place: ButtonPlace,
+    name: String,
+    /// Whether it took effect. Until then, another answer may.
+    is_decided: bool,
+}
+
+impl Answer {
+    fn is(&self, id: &ApprovalId, place: &ButtonPlace) -> bool {
+        self.id == *id && self.place == *place
+    }
+}
+
+/// A message of the bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MessageAt {
+    account: String,
+    chat: String,
+    message_id: String,
+}
+
+impl MessageAt {
+    pub(super) fn of(place: &ButtonPlace, message_id: &str) -> Self {
+        Self {
+            account: place.account.clone(),
+            chat: place.chat.clone(),
+            message_id: message_id.to_owned(),
+        }
+    }
 }
 
 impl Default for Presses {
@@ -49,6 +93,8 @@ impl Default for Presses {
             notes: Arc::new(Semaphore::new(NOTES)),
             refused: Mutex::default(),
             answers: Mutex::default(),
+            decided: Notify::new(),
+            closed: Mutex::default(),
         }
     }
 }
@@ -81,24 +127,90 @@ impl Presses {
         press
     }
 
-    fn answers(&self) -> MutexGuard<'_, VecDeque<(ApprovalId, String)>> {
+    fn answers(&self) -> MutexGuard<'_, VecDeque<Answer>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers who answers a call, before the answer takes effect.
-    fn note_answer(&self, id: &ApprovalId, name: String) {
+    /// Remembers who answers a call in a chat, before the answer takes effect.
+    fn note_answer(&self, id: &ApprovalId, place: &ButtonPlace, name: String) {
         let mut answers = self.answers();
+        // The person presses again.
+        answers.retain(|answer| answer.is_decided || !answer.is(id, place));
         if answers.len() >= MAX_ANSWERS {
             answers.pop_front();
         }
-        answers.push_back((id.clone(), name));
+        answers.push_back(Answer {
+            id: id.clone(),
+            place: place.clone(),
+            name,
+            is_decided: false,
+        });
     }
 
-    /// The name of the person who answered a call with a button on this node. Forgets it.
-    pub(super) fn take_answer(&self, id: &ApprovalId) -> Option<String> {
+    /// Keeps the answer that was noted in a chat if it took effect, and forgets it otherwise.
+    fn decide_answer(&self, id: &ApprovalId, place: &ButtonPlace, has_effect: bool) {
         let mut answers = self.answers();
-        let at = answers.iter().position(|(known, _)| known == id)?;
-        answers.remove(at).map(|(_, name)| name)
+        let mut noted = answers.iter();
+        let noted = noted.position(|answer| !answer.is_decided && answer.is(id, place));
+        match noted {
+            Some(at) if has_effect => {
+                if let Some(answer) = answers.get_mut(at) {
+                    answer.is_decided = true;
+                }
+            }
+            Some(at) => {
+                answers.remove(at);
+            }
+            None => {}
+        }
+        drop(answers);
+        self.decided.notify_waiters();
+    }
+
+    /// The name of the person who answered a call with a button in a chat on this node. Forgets it.
+    pub(super) async fn take_answer(&self, id: &ApprovalId, place: &ButtonPlace) -> Option<String> {
+        let take = async {
+            loop {
+                let changed = self.decided.notified();
+                tokio::pin!(changed);
+                changed.as_mut().enable();
+                {
+                    let mut answers = self.answers();
+                    let at = answers.iter().position(|answer| answer.is(id, place))?;
+                    if answers.get(at).is_some_and(|answer| answer.is_decided) {
+                        return answers.remove(at).map(|answer| answer.name);
+                    }
+                }
+                changed.await;
+            }
+        };
+        let taken = tokio::time::timeout(DECISION_TIMEOUT, take).await;
+        taken.ok().flatten()
+    }
+
+    fn closed(&self) -> MutexGuard<'_, VecDeque<MessageAt>> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers that a message shows its result, or soon will.
+    pub(super) fn note_closed(&self, at: MessageAt) {
+        let mut closed = self.closed();
+        if closed.contains(&at) {
+            return;
+        }
+        if closed.len() >= MAX_CLOSED {
+            closed.pop_front();
+        }
+        closed.push_back(at);
+    }
+
+    /// Forgets a message that could not show its result, so that a press removes its buttons.
+    pub(super) fn forget_closed(&self, at: &MessageAt) {
+        self.closed().retain(|known| known != at);
+    }
+
+    fn is_closed(&self, at: &MessageAt) -> bool {
+        self.closed().contains(at)
     }
 
     /// Whether a refusal of this person is to be recorded.
@@ -215,8 +327,10 @@ impl Services {
             Ok(Pressed::Answered(_)) => "Allowed.",
             Ok(Pressed::Gone | Pressed::Other) => GONE,
             Ok(Pressed::Refused) => {
-                self.refuse_press(account, &press).await;
-                return;
+                if !self.refuse_press(account, &press).await {
+                    return;
+                }
+                REFUSED
             }
             Ok(Pressed::Failed) => FAILED,
             Err(ref error) => {
@@ -256,8 +370,17 @@ impl Services {
             if !is_gone {
                 return;
             }
-            // Its task ended with an earlier process, or has already shown the result.
-            let retired = self.channels.retire_question(account, press).await;
+            // The message shows its result, and the press may come with an older text.
+            let at = MessageAt {
+                account: account.to_owned(),
+                chat: press.chat.clone(),
+                message_id: press.message_id.clone(),
+            };
+            if self.presses.is_closed(&at) {
+                return;
+            }
+            // Its task ended with an earlier process.
+            let retired = self.channels.retire_question(account, press, GONE).await;
             if let Err(error) = retired {
                 tracing::debug!(%error, account, "buttons were not removed");
             }
@@ -292,14 +415,17 @@ impl Services {
             }
         };
         let allow = choice != Choice::Deny;
-        self.presses.note_answer(&asked.id, pairing.name);
+        self.presses.note_answer(&asked.id, &place, pairing.name);
         let resolved = self
             .resolve_approval(&actor_of(account, press), &asked, allow, choice.remember())
             .await;
-        if resolved.is_err() {
-            // Another answer, or none, counts.
-            self.presses.take_answer(&asked.id);
+        if resolved.is_ok() {
+            // The task of the question shows the result.
+            self.presses
+                .note_closed(MessageAt::of(&place, &press.message_id));
         }
+        self.presses
+            .decide_answer(&asked.id, &place, resolved.is_ok());
         // Their trust may have ended since it was checked above. Then nothing that they allow stays allowed.
         if choice == Choice::Session && !self.is_trusted(&place).await? {
             let withdrawn = self
@@ -317,16 +443,18 @@ impl Services {
         })
     }
 
-    /// Records a refused press, at most once an hour for each person.
-    async fn refuse_press(&self, account: &str, press: &Press) {
+    /// Records a refused press, at most once an hour for each person. Returns whether it was recorded.
+    async fn refuse_press(&self, account: &str, press: &Press) -> bool {
         let now_ms = self.clock.monotonic_ms();
-        if self.presses.is_recorded(account, &press.person, now_ms) {
-            let detail = json!({ "account": account, "person": press.person });
-            let actor = actor_of(account, press);
-            self.auth
-                .note_change(APPROVAL_PRESS_REFUSED, actor, detail)
-                .await;
+        if !self.presses.is_recorded(account, &press.person, now_ms) {
+            return false;
         }
+        let detail = json!({ "account": account, "person": press.person });
+        let actor = actor_of(account, press);
+        self.auth
+            .note_change(APPROVAL_PRESS_REFUSED, actor, detail)
+            .await;
+        true
     }
 }
 
@@ -373,6 +501,48 @@ mod tests {
         }
         assert_eq!(presses.pop("a"), None, "one too many is dropped");
         assert!(presses.push("a", vec![press(0)]));
+    }
+
+    fn answer_place(person: &str) -> ButtonPlace {
+        ButtonPlace {
+            account: "a".to_owned(),
+            chat: format!("chat {person}"),
+            person: person.to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_answer_that_decides_is_named_and_only_in_its_chat() {
+        let presses = Presses::default();
+        let id = ApprovalId::from_text("apr_1");
+        let (first, second) = (answer_place("1"), answer_place("2"));
+        presses.note_answer(&id, &first, "one".to_owned());
+        presses.note_answer(&id, &second, "two".to_owned());
+        let decide = async {
+            presses.decide_answer(&id, &first, true);
+            presses.decide_answer(&id, &second, false);
+        };
+        // The question of the second chat ends while the answer there is undecided.
+        let (named, ()) = tokio::join!(presses.take_answer(&id, &second), decide);
+        assert_eq!(named, None);
+        let taken = presses.take_answer(&id, &first).await;
+        assert_eq!(taken.as_deref(), Some("one"));
+        assert_eq!(presses.take_answer(&id, &first).await, None);
+    }
+
+    #[test]
+    fn closed_messages_are_remembered_within_a_limit() {
+        let presses = Presses::default();
+        let at = |number: usize| MessageAt::of(&answer_place("1"), &number.to_string());
+        for number in 0..MAX_CLOSED {
+            presses.note_closed(at(number));
+        }
+        presses.note_closed(at(1));
+        assert!(presses.is_closed(&at(0)));
+        presses.note_closed(at(MAX_CLOSED));
+        assert!(!presses.is_closed(&at(0)) && presses.is_closed(&at(1)));
+        presses.forget_closed(&at(1));
+        assert!(!presses.is_closed(&at(1)));
     }
 
     #[test]

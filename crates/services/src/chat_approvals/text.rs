@@ -10,6 +10,17 @@ const MAX_CUT_CHARS: usize = 1_500;
 /// The result of a call that neither was answered nor expired.
 pub(super) const GONE: &str = "This call no longer waits for an answer.";
 
+/// The text of a question that cannot be shown exactly, for a chat that others read.
+const UNSHOWN: &str = "A tool call waits for approval in the web UI.";
+
+/// The text of a question that has ended.
+#[derive(Debug)]
+pub(super) struct Closed {
+    pub(super) whole: QuestionText,
+    /// Without the call and links, for a chat that others read.
+    pub(super) brief: QuestionText,
+}
+
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome<'a> {
@@ -84,8 +95,18 @@ impl CallText {
         }
     }
 
-    /// The text when the call no longer waits. `by` is the person who answered in this chat.
-    pub(super) fn closed(&self, outcome: Outcome<'_>, by: Option<&str>) -> QuestionText {
+    /// The text when the call no longer waits. `by` is the person who answered in this chat. It is left out if the text
+    /// does not fit with it.
+    pub(super) fn closed(
+        &self,
+        form: QuestionForm,
+        outcome: Outcome<'_>,
+        by: Option<&str>,
+    ) -> Closed {
+        let brief = |rest: &str| QuestionText {
+            call: String::new(),
+            rest: rest.to_owned(),
+        };
         let result = match outcome {
             Outcome::Allowed => "Allowed. The call runs.",
             Outcome::Denied => "Denied. The call does not run.",
@@ -97,16 +118,22 @@ impl CallText {
                      UI: {link}\n\n{}",
                     self.until
                 );
-                let call = String::new();
-                return QuestionText { call, rest };
+                return Closed {
+                    whole: brief(&rest),
+                    brief: brief(UNSHOWN),
+                };
             }
         };
-        QuestionText {
+        let with = |rest: String| QuestionText {
             call: self.question.call.clone(),
-            rest: match by {
-                Some(name) => format!("Answered by {name}.\n{result}"),
-                None => result.to_owned(),
-            },
+            rest,
+        };
+        let named = by.map(|name| with(format!("Answered by {name}.\n{result}")));
+        Closed {
+            whole: named
+                .filter(|text| form.fits(text))
+                .unwrap_or_else(|| with(result.to_owned())),
+            brief: brief(result),
         }
     }
 }

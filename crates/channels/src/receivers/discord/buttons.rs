@@ -193,6 +193,7 @@ impl Buttons for DiscordButtons {
         &'a self,
         source: Source<'a>,
         press: &'a Press,
+        _result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         let at = (&*press.chat, &*press.message_id);
         Box::pin(edit(source, at, json!({ "components": [] })))

@@ -10,19 +10,27 @@ use crate::receivers::buttons::{
     Button, Buttons, Note, Press, Question, QuestionText, SentQuestion, unescaped,
 };
 use crate::split::Limit;
-use crate::vendor::Answer;
+use crate::vendor::{Answer, Limits, call_within};
 use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use gatehouse_domain::visible::Visible;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::time::Duration;
 
 /// An edit has the text twice, and an event has 65,536 bytes at most.
 const LIMIT: Limit = Limit::JsonBytes(28_000);
 /// The bot's own reactions are the oldest.
 const RELATED: [(&str, &str); 2] = [("dir", "f"), ("limit", "20")];
+/// How many pages of reactions are read.
+const PAGES: usize = 5;
+/// An event has 65,536 bytes at most, and a server may write each of its characters as an escape.
+const ANSWERS: Limits = Limits {
+    timeout: Duration::from_secs(10),
+    bytes: 2 * 1024 * 1024,
+};
 /// The field of a reaction of the bot with what a press reports.
 const DATA: &str = "gatehouse.button";
 /// The field of a question.
@@ -34,6 +42,8 @@ pub(crate) struct MatrixButtons;
 #[derive(Debug, Deserialize)]
 struct Related {
     chunk: Vec<Value>,
+    /// Absent on the last page.
+    next_batch: Option<String>,
 }
 
 /// A reaction of the bot.
@@ -43,14 +53,13 @@ struct Own {
     data: String,
 }
 
-/// Returns the press of a reaction to a question of the bot; `None` if the reaction means nothing. `is_private` says
-/// whether only the person and the bot read the room.
+/// Returns the press of a reaction to a question of the bot in a room that only the person and the bot read; `None` if
+/// the reaction means nothing.
 pub(super) async fn press_of(
     source: Source<'_>,
     room: &str,
     reaction: Reaction,
     me: &str,
-    is_private: bool,
 ) -> Result<Option<Press>, Failure> {
     let own = own_reactions(source, room, &reaction.target, me).await?;
     let data = match own.iter().find(|own| own.key == reaction.key) {
@@ -64,16 +73,22 @@ pub(super) async fn press_of(
         id: reaction.event_id,
         person: reaction.sender,
         chat: room.to_owned(),
-        is_private,
+        is_private: true,
         message_id: reaction.target,
         data,
         shown: None,
     }))
 }
 
+/// Sends a request whose answer contains events.
+async fn read(source: Source<'_>, request: RequestBuilder) -> Result<Answer, Failure> {
+    let inner = source.inner;
+    call_within(&inner.outbound, &*inner.clock, NOUN, request, ANSWERS).await
+}
+
 async fn event(source: Source<'_>, room: &str, id: &str) -> Result<Option<Value>, Failure> {
     let request = request(source, Method::GET, &["rooms", room, "event", id])?;
-    let answer = send(source, request).await?;
+    let answer = read(source, request).await?;
     if matches!(answer.status.as_u16(), 403 | 404) {
         return Ok(None);
     }
@@ -104,22 +119,36 @@ async fn own_reactions(
         "m.annotation",
         "m.reaction",
     ];
-    let request = request_below(source, "v1", Method::GET, &path)?.query(&RELATED);
-    let answer = send(source, request).await?;
-    if matches!(answer.status.as_u16(), 403 | 404) {
-        return Ok(Vec::new());
+    let mut own = Vec::new();
+    let mut from: Option<String> = None;
+    for _ in 0..PAGES {
+        let request = request_below(source, "v1", Method::GET, &path)?.query(&RELATED);
+        let request = match &from {
+            Some(from) => request.query(&[("from", from)]),
+            None => request,
+        };
+        let answer = read(source, request).await?;
+        if matches!(answer.status.as_u16(), 403 | 404) {
+            break;
+        }
+        check(&answer)?;
+        let related: Related = answer.parse().ok_or_else(not_matrix)?;
+        own.extend(related.chunk.iter().filter_map(|event| own_of(event, me)));
+        match related.next_batch {
+            Some(next) if from.as_ref() != Some(&next) => from = Some(next),
+            _ => break,
+        }
     }
-    check(&answer)?;
-    let related: Related = answer.parse().ok_or_else(not_matrix)?;
-    let own = related.chunk.iter().filter_map(|event| {
-        let data = event.get("content")?.get(DATA)?.as_str()?;
-        (text(event, "/sender") == me).then(|| Own {
-            event_id: text(event, "/event_id").to_owned(),
-            key: text(event, "/content/m.relates_to/key").to_owned(),
-            data: data.to_owned(),
-        })
-    });
-    Ok(own.collect())
+    Ok(own)
+}
+
+fn own_of(event: &Value, me: &str) -> Option<Own> {
+    let data = event.get("content")?.get(DATA)?.as_str()?;
+    (text(event, "/sender") == me).then(|| Own {
+        event_id: text(event, "/event_id").to_owned(),
+        key: text(event, "/content/m.relates_to/key").to_owned(),
+        data: data.to_owned(),
+    })
 }
 
 fn text<'a>(value: &'a Value, at: &str) -> &'a str {
@@ -197,7 +226,9 @@ impl Buttons for MatrixButtons {
             let body = text.whole();
             // Programs that do not support edits show the first text.
             let mut content = message("m.text", &format!("* {body}"));
-            put(&mut content, "m.new_content", message("m.text", &body));
+            let mut new = message("m.text", &body);
+            put(&mut new, MARK, json!({}));
+            put(&mut content, "m.new_content", new);
             let relation = json!({ "rel_type": "m.replace", "event_id": message_id });
             put(&mut content, "m.relates_to", relation);
             let id = transaction(&[room, message_id, &body]);
@@ -210,6 +241,7 @@ impl Buttons for MatrixButtons {
         &'a self,
         source: Source<'a>,
         press: &'a Press,
+        _result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(remove_reactions(source, &press.chat, &press.message_id))
     }

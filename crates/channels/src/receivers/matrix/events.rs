@@ -8,6 +8,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+/// The longest ID of an event, in bytes.
+const MAX_EVENT_ID: usize = 255;
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Synced {
     pub(super) next_batch: String,
@@ -242,7 +245,13 @@ fn reaction(content: Annotated) -> Option<What> {
     let relation = content.relates_to;
     let is_reaction = relation.rel_type.as_deref() == Some("m.annotation");
     let (target, key) = relation.event_id.zip(relation.key)?;
-    is_reaction.then_some(What::Reaction { target, key })
+    (is_reaction && is_event_id(&target)).then_some(What::Reaction { target, key })
+}
+
+/// Whether the text has the form of an event's ID (<https://spec.matrix.org/latest/appendices/#event-ids>).
+fn is_event_id(text: &str) -> bool {
+    let is_short = text.len() <= MAX_EVENT_ID;
+    is_short && text.starts_with('$') && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn what(content: &Content, me: &str) -> Option<What> {

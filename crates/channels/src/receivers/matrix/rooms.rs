@@ -14,14 +14,17 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A room of ten thousand members has about two megabytes.
 const LIMITS: Limits = Limits {
     timeout: Duration::from_secs(10),
     bytes: 8 * 1024 * 1024,
 };
-/// How many reactions in a room are looked at per request. People react again.
-const REACTIONS: usize = 10;
+/// How many reactions are looked up per answer of `sync`: in one room, and in all. People react again.
+const REACTIONS: (usize, usize) = (5, 10);
+/// How long these look-ups may take together.
+const LOOKUP_TIME: Duration = Duration::from_secs(10);
 const ENCRYPTED: &str =
     "Messages of encrypted rooms cannot be read here. Write in a room without encryption.";
 const ONLY_TEXT: &str = "Only text can be received here.";
@@ -84,12 +87,61 @@ impl Meant {
     }
 }
 
+/// What is left for looking up reactions of one answer of `sync`.
+#[derive(Debug)]
+pub(super) struct Lookups {
+    count: usize,
+    time: Duration,
+}
+
+impl Default for Lookups {
+    fn default() -> Self {
+        Self {
+            count: REACTIONS.1,
+            time: LOOKUP_TIME,
+        }
+    }
+}
+
+impl Lookups {
+    /// Looks up a reaction. A failure loses this reaction only: everyone can send reactions, and the messages of others
+    /// must not wait for them.
+    async fn press(
+        &mut self,
+        source: Source<'_>,
+        room: &str,
+        reaction: Reaction,
+        me: &str,
+    ) -> Option<Press> {
+        if self.count == 0 || self.time.is_zero() {
+            return None;
+        }
+        self.count -= 1;
+        let begun = Instant::now();
+        let looking = press_of(source, room, reaction, me);
+        let found = tokio::time::timeout(self.time, looking).await;
+        self.time = self.time.saturating_sub(begun.elapsed());
+        match found {
+            Ok(Ok(press)) => press,
+            Ok(Err(error)) => {
+                tracing::warn!(?error, "a reaction on Matrix could not be looked up");
+                None
+            }
+            Err(_) => {
+                tracing::warn!("reactions on Matrix could not be looked up in time");
+                None
+            }
+        }
+    }
+}
+
 /// Returns what is meant for the bot in a room.
 pub(super) async fn meant(
     source: Source<'_>,
     room: &str,
     said: Vec<Said>,
     me: &str,
+    lookups: &mut Lookups,
 ) -> Result<Meant, Failure> {
     let mut meant = Meant::default();
     let Some(members) = members(source, room).await? else {
@@ -104,7 +156,8 @@ pub(super) async fn meant(
         };
         if let What::Reaction { target, key } = said.what {
             reactions += 1;
-            if reactions > REACTIONS {
+            // Questions are only in rooms of two.
+            if !is_pair || reactions > REACTIONS.0 {
                 continue;
             }
             let reaction = Reaction {
@@ -113,7 +166,7 @@ pub(super) async fn meant(
                 target,
                 key,
             };
-            let press = press_of(source, room, reaction, me, is_pair).await?;
+            let press = lookups.press(source, room, reaction, me).await;
             meant.presses.extend(press);
             continue;
         }

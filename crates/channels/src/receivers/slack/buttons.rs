@@ -73,7 +73,7 @@ pub(super) fn press_of(envelope: &Envelope) -> Option<Press> {
     }
     let chat = pressed.channel?.id;
     let mut blocks = pressed.message?.blocks;
-    blocks.retain(|block| block.get("type").and_then(Value::as_str) != Some("actions"));
+    blocks.retain(is_call);
     Some(Press {
         id: envelope.envelope_id.clone()?,
         person: pressed.user.id,
@@ -86,17 +86,44 @@ pub(super) fn press_of(envelope: &Envelope) -> Option<Press> {
     })
 }
 
+/// Whether a block of a question shows the call.
+fn is_call(block: &Value) -> bool {
+    let text = block.get("text").and_then(|text| text.get("type"));
+    text.and_then(Value::as_str) == Some("plain_text")
+}
+
+/// Whether Slack stored the blocks of a question as they were sent. It writes `<` and `>` around links, and escapes
+/// these characters elsewhere.
+fn are_stored(sent: &[Value], stored: &Value) -> bool {
+    let text = |block: &Value, at: &str| {
+        let text = block.pointer(at).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let is_same = |(sent, stored): (&Value, &Value)| {
+        let mut written = text(stored, "/text/text");
+        if !is_call(sent) {
+            written.retain(|c| !matches!(c, '<' | '>'));
+        }
+        ["/type", "/text/type"]
+            .iter()
+            .all(|at| text(sent, at) == text(stored, at))
+            && text(sent, "/text/text") == written
+    };
+    let stored = stored.as_array().map(Vec::as_slice).unwrap_or_default();
+    sent.len() == stored.len() && sent.iter().zip(stored).all(is_same)
+}
+
 /// A section. Slack decodes `&amp;`, `&lt;` and `&gt;` in both kinds of text and nothing else
 /// (<https://docs.slack.dev/messaging/formatting-message-text#escaping>). In `plain_text` it interprets no markup, and
 /// without `emoji` no names of emoji.
 fn section(text: &str, is_plain: bool) -> Value {
     let text = Markup::Slack.escape(text);
-    let text = if is_plain {
-        json!({ "type": "plain_text", "text": text, "emoji": false })
-    } else {
-        json!({ "type": "mrkdwn", "text": text })
-    };
-    json!({ "type": "section", "text": text })
+    if !is_plain {
+        return json!({ "type": "section", "text": { "type": "mrkdwn", "text": text } });
+    }
+    let text = json!({ "type": "plain_text", "text": text, "emoji": false });
+    // Otherwise, a part of a long text is shown only after a click.
+    json!({ "type": "section", "text": text, "expand": true })
 }
 
 fn blocks(text: &QuestionText, rows: &[Vec<Button>]) -> Vec<Value> {
@@ -167,12 +194,11 @@ impl Buttons for SlackButtons {
                 fields.insert("thread_ts".to_owned(), thread.into());
             }
             let answer = call_method(source, "chat.postMessage", &body).await?;
-            let sent = answer.response_json();
-            let stored = sent.text("/message/blocks/0/text/text");
-            let is_plain = sent.text("/message/blocks/0/text/type") == "plain_text";
+            let stored: Option<Value> = answer.parse();
+            let stored = stored.as_ref().and_then(|it| it.pointer("/message/blocks"));
             Ok(SentQuestion {
-                message_id: sent.text("/ts").to_owned(),
-                is_exact: is_plain && stored == Markup::Slack.escape(&question.text.call),
+                message_id: answer.response_json().text("/ts").to_owned(),
+                is_exact: stored.is_some_and(|stored| are_stored(&blocks, stored)),
             })
         })
     }
@@ -184,7 +210,18 @@ impl Buttons for SlackButtons {
         text: &'a QuestionText,
         buttons: &'a [Vec<Button>],
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(update(source, at, blocks(text, buttons).into()))
+        Box::pin(async move {
+            let blocks = blocks(text, buttons);
+            let answer = update(source, at, SUMMARY, &blocks).await?;
+            let stored: Option<Value> = answer.parse();
+            // The answer need not have the blocks.
+            match stored.as_ref().and_then(|it| it.pointer("/message/blocks")) {
+                Some(stored) if !are_stored(&blocks, stored) => {
+                    Err(Failure::refused("Slack shows another text."))
+                }
+                _ => Ok(()),
+            }
+        })
     }
 
     fn close<'a>(
@@ -193,23 +230,28 @@ impl Buttons for SlackButtons {
         at: (&'a str, &'a str),
         text: &'a QuestionText,
     ) -> BoxFuture<'a, Result<(), Failure>> {
-        Box::pin(update(source, at, blocks(text, &[]).into()))
+        Box::pin(async move {
+            let summary = Markup::Slack.escape(&text.rest);
+            update(source, at, &summary, &blocks(text, &[])).await?;
+            Ok(())
+        })
     }
 
-    /// An update replaces all blocks, so it repeats those that the press came with.
+    /// An update replaces all blocks. What the press came with may be older than what the message shows, so only the
+    /// call is repeated.
     fn retire<'a>(
         &'a self,
         source: Source<'a>,
         press: &'a Press,
+        result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let shown = press.shown.as_deref().unwrap_or_default();
-            match serde_json::from_str::<Value>(shown) {
-                Ok(blocks) if blocks.as_array().is_some_and(|it| !it.is_empty()) => {
-                    update(source, (&press.chat, &press.message_id), blocks).await
-                }
-                _ => Ok(()),
-            }
+            let mut blocks: Vec<Value> = serde_json::from_str(shown).unwrap_or_default();
+            blocks.push(section(result, false));
+            let at = (&*press.chat, &*press.message_id);
+            update(source, at, &Markup::Slack.escape(result), &blocks).await?;
+            Ok(())
         })
     }
 
@@ -237,11 +279,11 @@ impl Buttons for SlackButtons {
 async fn update(
     source: Source<'_>,
     (chat, ts): (&str, &str),
-    blocks: Value,
-) -> Result<(), Failure> {
-    let body = json!({ "channel": chat, "ts": ts, "text": SUMMARY, "blocks": blocks });
-    call_method(source, "chat.update", &body).await?;
-    Ok(())
+    summary: &str,
+    blocks: &[Value],
+) -> Result<Answer, Failure> {
+    let body = json!({ "channel": chat, "ts": ts, "text": summary, "blocks": blocks });
+    call_method(source, "chat.update", &body).await
 }
 
 fn request(source: Source<'_>, method: &str) -> Result<reqwest::RequestBuilder, Failure> {
@@ -272,7 +314,11 @@ mod tests {
         let mut payload = json!({
             "type": "block_actions", "user": { "id": "U1" }, "channel": { "id": "D1" },
             "container": { "type": "message", "message_ts": "1.2", "channel_id": "D1" },
-            "message": { "blocks": [{ "type": "section" }, { "type": "actions" }] },
+            "message": { "blocks": [
+                { "type": "section", "text": { "type": "plain_text", "text": "c" } },
+                { "type": "section", "text": { "type": "mrkdwn", "text": "r" } },
+                { "type": "actions" },
+            ] },
             "actions": [{ "type": "button", "action_id": "a", "value": "x" }],
         });
         for (name, value) in more.as_object().unwrap() {
@@ -287,11 +333,9 @@ mod tests {
     fn only_a_button_of_a_message_is_pressed_and_only_a_direct_message_is_private() {
         let pressed = press(&json!({})).unwrap();
         assert!(pressed.is_private);
-        assert_eq!(
-            pressed.shown.as_deref(),
-            Some("[{\"type\":\"section\"}]"),
-            "the buttons are left out"
-        );
+        let shown: Value = serde_json::from_str(&pressed.shown.unwrap()).unwrap();
+        let call = json!([{ "type": "section", "text": { "type": "plain_text", "text": "c" } }]);
+        assert_eq!(shown, call, "the rest and the buttons are left out");
         for channel in ["C1", "G1"] {
             let press = press(&json!({ "channel": { "id": channel } })).unwrap();
             assert!(!press.is_private, "{channel}");
@@ -303,6 +347,37 @@ mod tests {
             json!({ "actions": [] }),
         ] {
             assert_eq!(press(&more), None, "{more}");
+        }
+    }
+
+    #[test]
+    fn stored_blocks_may_differ_only_in_the_marks_of_links() {
+        let text = QuestionText {
+            call: "a<b>".to_owned(),
+            rest: "see https://gate.example/a&b".to_owned(),
+        };
+        let sent = blocks(&text, &[]);
+        let stored = |call: &str, kind: &str, rest: &str| {
+            json!([
+                { "type": "section", "block_id": "x", "text": { "type": kind, "text": call } },
+                { "type": "section", "text": { "type": "mrkdwn", "text": rest, "verbatim": false } },
+            ])
+        };
+        let rest = "see <https://gate.example/a&amp;b>";
+        let call = "a&lt;b&gt;";
+        assert!(are_stored(&sent, &Value::from(sent.clone())));
+        assert!(are_stored(&sent, &stored(call, "plain_text", rest)));
+        for other in [
+            stored(call, "mrkdwn", rest),
+            stored("<a&lt;b&gt;>", "plain_text", rest),
+            stored(call, "plain_text", "see"),
+            json!([]),
+            json!([sent[0]]),
+            json!([sent[1], sent[0]]),
+            json!([sent[0], sent[1], { "type": "divider" }]),
+            json!(null),
+        ] {
+            assert!(!are_stored(&sent, &other), "{other}");
         }
     }
 

@@ -136,6 +136,7 @@ impl Buttons for TelegramButtons {
         &'a self,
         source: Source<'a>,
         press: &'a Press,
+        _result: &'a str,
     ) -> BoxFuture<'a, Result<(), Failure>> {
         let at = (&*press.chat, &*press.message_id);
         Box::pin(edit(source, "editMessageReplyMarkup", at, json!({})))

@@ -1,11 +1,12 @@
 //! Tool calls that are approved from Slack, Discord and Matrix: each rule with each vendor.
 
-use super::approval_buttons::{GONE, OTHER, OWN, refused, rows, trust, waiting};
+use super::approval_buttons::{CANNOT, GONE, OTHER, OWN, refused, rows, trust, waiting};
 use super::discord_server::Discord;
 use super::inbound::{approve, code_of, receive_through, session_of};
-use super::matrix_server::Matrix;
+use super::matrix_server::{BROKEN, Matrix};
 use super::slack_server::Slack;
-use gatehouse_agents::AgentsSettings;
+use gatehouse_agents::{AgentsSettings, ButtonPlace};
+use gatehouse_domain::id::ApprovalId;
 use gatehouse_testkit::{Actor, TestServer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -37,6 +38,9 @@ pub trait ButtonVendor: Sized {
     /// Whether the press of a copy in another chat reaches the bot.
     const HAS_COPIES: bool = true;
 
+    /// Whether the press of another person in the chat reaches the bot.
+    const SEES_OTHERS: bool = true;
+
     async fn begin() -> Self;
 
     fn account(&self) -> Value;
@@ -61,6 +65,9 @@ pub trait ButtonVendor: Sized {
 
     /// A person presses a button, or pretends to.
     fn press_data(&self, person: &str, at: (&str, usize), data: &str);
+
+    /// Waits until the bot has read what was sent, for vendors that tell.
+    async fn processed(&self) {}
 
     /// Only the person and the bot are in the direct chat again.
     fn is_alone(&self, _person: &str) {}
@@ -174,31 +181,39 @@ async fn answered_once<V: ButtonVendor>() {
     assert!(rows.iter().all(|row| row["actor"] == actor), "{rows:?}");
 }
 
-/// Nobody else answers, and nobody whose trust has ended.
-async fn nobody_else<V: ButtonVendor>() {
+/// Other people cannot answer, and neither can a person whose trust has ended.
+async fn only_the_person<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
     let (question, shown) = chat.ask("calculate 6*7").await;
     let allow = shown.data("Allow");
-    // A stranger in the person's chat, twice.
+    // Another person in the person's chat, twice.
     for _ in 0..2 {
         chat.vendor
             .press_data(V::OTHER, (V::PERSON, question), &allow);
     }
-    let refusals = refused(&chat.owner, 1).await;
-    assert_eq!(refusals[0]["detail"]["person"], V::OTHER);
+    let mut told = 0;
+    if V::SEES_OTHERS {
+        let refusals = refused(&chat.owner, 1).await;
+        assert_eq!(refusals[0]["detail"]["person"], V::OTHER);
+        assert_eq!(chat.vendor.told(1).await, [CANNOT]);
+        told = 1;
+    }
+    chat.vendor.processed().await;
     chat.vendor.is_alone(V::PERSON);
     chat.pair(V::OTHER, true).await;
     if V::HAS_COPIES {
         // Another trusted person, with a copy in their own chat.
         chat.vendor
             .press_data(V::OTHER, (V::OTHER, question), &allow);
-        assert_eq!(chat.vendor.told(1).await, [GONE]);
+        assert_eq!(chat.vendor.told(2).await, [CANNOT, GONE]);
+        told = 2;
     }
     assert_eq!(waiting(&chat.owner).await.len(), 1);
     trust(&chat.owner, V::PERSON, false).await;
     chat.press(question, &allow);
-    let refusals = refused(&chat.owner, 2).await;
+    let refusals = refused(&chat.owner, 1 + usize::from(V::SEES_OTHERS)).await;
     assert_eq!(refusals[0]["detail"]["person"], V::PERSON);
+    assert_eq!(chat.vendor.told(told + 1).await[told], CANNOT);
     assert_eq!(waiting(&chat.owner).await.len(), 1);
 }
 
@@ -211,10 +226,23 @@ async fn only_exact<V: ButtonVendor>() {
     let is_link = |it: &Seen| it.buttons.is_empty() && it.text.contains(link);
     let seen = chat.vendor.seen(question, is_link).await;
     assert!(seen.text.contains("cannot show it exactly"), "{seen:?}");
-    for label in OWN {
-        chat.press(question, label);
-        let told = chat.vendor.told(1).await;
-        assert!(told.iter().all(|note| note == GONE), "{told:?}");
+    let id = waiting(&chat.owner).await[0]["id"].clone();
+    let place = ButtonPlace {
+        account: V::KIND.to_owned(),
+        chat: V::chat(V::PERSON).1,
+        person: V::PERSON.to_owned(),
+    };
+    let agents = &chat.server.app().services().agents;
+    let id = ApprovalId::from_text(id.as_str().unwrap());
+    // The token of the only button that was sent.
+    let token = agents.button_token(&id, &place, "deny").unwrap();
+    let presses = match V::KIND {
+        "matrix" => OWN[..2].iter().map(|label| (*label).to_owned()).collect(),
+        _ => vec![format!("{token}:allow"), format!("{token}:session")],
+    };
+    for (number, press) in presses.iter().enumerate() {
+        chat.press(question, press);
+        assert_eq!(chat.vendor.told(number + 1).await[number], GONE);
     }
     assert_eq!(waiting(&chat.owner).await.len(), 1);
     chat.deny_on_page().await;
@@ -223,7 +251,7 @@ async fn only_exact<V: ButtonVendor>() {
 /// An answer elsewhere and the expiry end the question.
 async fn ended_elsewhere<V: ButtonVendor>() {
     let chat = Chat::<V>::start().await;
-    let (question, _) = chat.ask("calculate 6*7").await;
+    let (question, before) = chat.ask("calculate 6*7").await;
     chat.deny_on_page().await;
     let closed = chat
         .closed(question, "Denied. The call does not run.")
@@ -239,8 +267,9 @@ async fn ended_elsewhere<V: ButtonVendor>() {
     let question = chat.say("calculate 6*7").await;
     let end = "Nobody answered in time. The call does not run.";
     chat.closed(question, end).await;
-    chat.press(question, "Allow");
+    chat.press(question, &before.data("Allow"));
     assert_eq!(chat.vendor.told(1).await, [GONE]);
+    chat.closed(question, end).await;
 }
 
 /// What a person always allowed ends with their trust.
@@ -294,8 +323,8 @@ macro_rules! with_each_vendor {
             }
 
             #[tokio::test]
-            async fn nobody_else_answers_and_trust_must_last() {
-                nobody_else::<$vendor>().await;
+            async fn only_the_person_answers_and_trust_must_last() {
+                only_the_person::<$vendor>().await;
             }
 
             #[tokio::test]
@@ -372,15 +401,110 @@ async fn another_reaction_on_matrix_means_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_answers_on_matrix_while_another_person_is_in_the_room() {
+async fn a_call_is_not_answered_on_matrix_while_another_person_is_in_the_room() {
     let chat = Chat::<Matrix>::start().await;
     let (question, shown) = chat.ask("calculate 6*7").await;
     let allow = shown.data("Allow");
     let at = (Matrix::PERSON, question);
     chat.vendor.press_data(Matrix::OTHER, at, "Allow");
-    refused(&chat.owner, 1).await;
     chat.press(question, &allow);
-    let refusals = refused(&chat.owner, 2).await;
-    assert_eq!(refusals[0]["detail"]["person"], Matrix::PERSON);
+    chat.vendor.processed().await;
     assert_eq!(waiting(&chat.owner).await.len(), 1);
+    chat.deny_on_page().await;
+    // The person who joined does not read the call.
+    let closed = chat
+        .closed(question, "Denied. The call does not run.")
+        .await;
+    assert_eq!(closed.text, "Denied. The call does not run.");
+}
+
+#[tokio::test]
+async fn reactions_that_cannot_be_looked_up_on_matrix_hold_up_no_message() {
+    let chat = Chat::<Matrix>::start().await;
+    let (_, room) = Matrix::chat(Matrix::PERSON);
+    let react = |target: &str, padding: usize| {
+        let relation = json!({ "rel_type": "m.annotation", "event_id": target, "key": "👍" });
+        let content = json!({ "m.relates_to": relation, "padding": "a".repeat(padding) });
+        chat.vendor
+            .event(&room, Matrix::PERSON, "m.reaction", &content);
+    };
+    react("../../sync", 0);
+    react(&format!("${}", "a".repeat(255)), 0);
+    react("$unknown", 0);
+    react(BROKEN, 0);
+    let answer = chat.say("hello").await;
+    assert_eq!(chat.vendor.text(answer).await, "pong");
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    for _ in 0..3 {
+        react(&chat.vendor.event_id(question), 60_000);
+    }
+    chat.vendor.processed().await;
+    chat.press(question, &shown.data("Deny"));
+    chat.closed(question, "Denied. The call does not run.")
+        .await;
+}
+
+#[tokio::test]
+async fn a_long_call_of_other_scripts_can_be_allowed_on_matrix() {
+    let chat = Chat::<Matrix>::start().await;
+    // With the escapes of the fake server, this is more than 64 KiB.
+    let (question, shown) = chat.ask(&format!("calculate {}", "ä".repeat(12_000))).await;
+    chat.press(question, &shown.data("Allow"));
+    chat.closed(question, "Allowed. The call runs.").await;
+}
+
+#[tokio::test]
+async fn a_second_press_does_not_replace_the_result_on_slack() {
+    let chat = Chat::<Slack>::start().await;
+    let (question, shown) = chat.ask("calculate 6*7").await;
+    // Both come with the question as it was before the result.
+    chat.press(question, &shown.data("Deny"));
+    chat.press(question, &shown.data("Deny"));
+    let end = "Denied. The call does not run.";
+    chat.closed(question, end).await;
+    assert_eq!(chat.vendor.told(1).await, [GONE]);
+    let (next, _) = chat.ask("calculate 6*9").await;
+    chat.deny_on_page().await;
+    chat.closed(next, end).await;
+    let last = chat.vendor.seen(question, |_| true).await;
+    assert!(
+        last.buttons.is_empty() && last.text.ends_with(end),
+        "{last:?}"
+    );
+}
+
+#[tokio::test]
+async fn buttons_that_outlive_their_call_are_replaced_on_slack() {
+    let chat = Chat::<Slack>::start().await;
+    let (first, before) = chat.ask("calculate 6*7").await;
+    chat.deny_on_page().await;
+    chat.closed(first, "Denied. The call does not run.").await;
+    chat.vendor.text(first + 1).await;
+    let (question, shown) = chat.ask("calculate 6*9").await;
+    chat.press(question, &before.data("Allow"));
+    let retired = chat.closed(question, GONE).await;
+    let call = shown.text.split("\n\nAnswer until").next().unwrap();
+    assert_eq!(retired.text, format!("{call}\n\n{GONE}"));
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_fit_is_left_out_on_discord() {
+    let chat = Chat::<Discord>::start().await;
+    // The last one fits only without the name.
+    let (other, _) = chat.ask("calculate 1").await;
+    let content = |number: usize| {
+        let sent = &chat.vendor.sent()[number - 1].1["content"];
+        sent.as_str().unwrap().chars().count()
+    };
+    let room = 2000 - content(other);
+    chat.deny_on_page().await;
+    chat.closed(other, "Denied. The call does not run.").await;
+    chat.vendor.text(other + 1).await;
+    let (question, shown) = chat.ask(&format!("calculate 1{}", "1".repeat(room))).await;
+    assert_eq!(content(question), 2000);
+    chat.press(question, &shown.data("Deny"));
+    let closed = chat
+        .closed(question, "Denied. The call does not run.")
+        .await;
+    assert!(!closed.text.contains("Answered by"), "{}", closed.text);
 }

@@ -3,6 +3,8 @@
 
 mod reactions;
 
+pub use reactions::BROKEN;
+
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};

@@ -104,3 +104,19 @@ fn an_invitation_names_who_invites() {
     assert!(state(own(ME, json!({ "membership": "join" }))).is_empty());
     assert!(state(own("@x:a", json!({ "membership": "invite" }))).is_empty());
 }
+
+#[test]
+fn only_what_has_the_form_of_an_event_id_is_reacted_to() {
+    assert!(is_event_id(&format!("${}", "a".repeat(254))));
+    for other in [
+        "",
+        "a",
+        "../../sync",
+        "$a b",
+        "$a\n",
+        "$ä",
+        &format!("${}", "a".repeat(255)),
+    ] {
+        assert!(!is_event_id(other), "{other}");
+    }
+}

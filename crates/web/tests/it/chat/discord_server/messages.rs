@@ -193,7 +193,9 @@ impl ButtonVendor for Discord {
     }
 
     fn greet(&self, person: &str) {
-        self.write(person, "hello?", json!({}));
+        // Long with its escapes.
+        let author = json!({ "id": person, "username": "p", "global_name": "_".repeat(32) });
+        self.write(person, "hello?", json!({ "author": author }));
     }
 
     fn say(&self, person: &str, text: &str) {

@@ -1,7 +1,7 @@
 //! The events of the bot, with reactions and edits
 //! (<https://spec.matrix.org/latest/client-server-api/#event-annotations-and-reactions>).
 
-use super::{BOT, Home, Matrix, Shared, TOKEN, is_bot, refuse};
+use super::{BOT, Entry, Home, Matrix, Shared, TOKEN, is_bot, refuse};
 use crate::chat::button_vendors::{ButtonVendor, Seen};
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -9,6 +9,12 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// An event about which the server answers with an error.
+pub const BROKEN: &str = "$broken";
+/// How many reactions an answer has at most.
+const PAGE: usize = 2;
 
 pub struct BotEvent {
     id: String,
@@ -126,9 +132,24 @@ pub(super) async fn event(
     let mut events = home.events.iter();
     let found = events.find(|it| it.id == id && it.room == room && home.is_joined(&room));
     match found {
-        Some(event) => Json(event.json()).into_response(),
+        Some(event) => escaped(&event.json()),
         None => refuse(404, "M_NOT_FOUND"),
     }
+}
+
+/// JSON in ASCII alone, as some servers write it.
+fn escaped(value: &Value) -> Response {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        if c.is_ascii() {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            write!(text, "\\u{unit:04x}").unwrap();
+        }
+    }
+    ([("content-type", "application/json")], text).into_response()
 }
 
 pub(super) async fn related(
@@ -144,11 +165,29 @@ pub(super) async fn related(
     if !home.is_joined(&room) {
         return refuse(403, "M_FORBIDDEN");
     }
+    if id == BROKEN {
+        return refuse(500, "M_UNKNOWN");
+    }
+    let from = query.get("from").map_or(0, |from| from.parse().unwrap());
     let events = home.events.iter().filter(|it| {
         !it.is_redacted && it.room == room && it.relation("m.annotation") == Some(&*id)
     });
-    let chunk: Vec<_> = events.take(limit).map(BotEvent::json).collect();
-    Json(json!({ "chunk": chunk })).into_response()
+    let people = home.log.iter().filter_map(|entry| match entry {
+        Entry::Event { room: of, json } if *of == room => serde_json::from_str(json).ok(),
+        _ => None,
+    });
+    let people = people.filter(|event: &Value| {
+        event["type"] == "m.reaction" && event["content"]["m.relates_to"]["event_id"] == *id
+    });
+    // Pages may have fewer events than the limit.
+    let mut events = events.map(BotEvent::json).chain(people).skip(from);
+    let chunk: Vec<Value> = events.by_ref().take(limit.min(PAGE)).collect();
+    let next = events.next().map(|_| (from + PAGE).to_string());
+    let mut answer = json!({ "chunk": chunk });
+    if let Some(next) = next {
+        answer["next_batch"] = next.into();
+    }
+    escaped(&answer)
 }
 
 pub(super) async fn redact(
@@ -170,6 +209,19 @@ pub(super) async fn redact(
     Json(json!({ "event_id": "$redaction" })).into_response()
 }
 
+impl Matrix {
+    /// The ID of a message of the bot, by its number from 1.
+    pub fn event_id(&self, number: usize) -> String {
+        let home = self.shared.home.lock().unwrap();
+        let mut sent = home.events.iter().filter(|it| {
+            it.kind == "m.room.message"
+                && it.content["msgtype"] == "m.text"
+                && it.relation("m.replace").is_none()
+        });
+        sent.nth(number - 1).unwrap().id.clone()
+    }
+}
+
 /// The direct room of a person.
 fn room_of(person: &str) -> String {
     let name = person.trim_start_matches('@').split(':').next().unwrap();
@@ -182,6 +234,8 @@ impl ButtonVendor for Matrix {
     const OTHER: &'static str = "@other:b.example";
     /// A reaction belongs to one event of one room.
     const HAS_COPIES: bool = false;
+    /// A room with another person has no buttons.
+    const SEES_OTHERS: bool = false;
 
     async fn begin() -> Self {
         Self::start().await
@@ -240,20 +294,20 @@ impl ButtonVendor for Matrix {
     /// Only members of a room react in it.
     fn press_data(&self, person: &str, (chat, number): (&str, usize), data: &str) {
         let room = room_of(chat);
-        let id = {
+        {
             let mut home = self.shared.home.lock().unwrap();
             let members = home.members.get_mut(&room).unwrap();
             members.insert(person.to_owned());
-            let mut sent = home.events.iter().filter(|it| {
-                it.kind == "m.room.message"
-                    && it.content["msgtype"] == "m.text"
-                    && it.relation("m.replace").is_none()
-            });
-            sent.nth(number - 1).unwrap().id.clone()
-        };
+        }
+        let id = self.event_id(number);
         let content =
             json!({ "m.relates_to": { "rel_type": "m.annotation", "event_id": id, "key": data } });
         self.event(&room, person, "m.reaction", &content);
+    }
+
+    async fn processed(&self) {
+        let number = self.shared.home.lock().unwrap().log.len();
+        self.confirmed(number).await;
     }
 
     fn is_alone(&self, person: &str) {

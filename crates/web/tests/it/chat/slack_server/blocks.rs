@@ -43,7 +43,10 @@ fn is_button(element: &Value, seen: &mut BTreeSet<String>) -> bool {
 fn is_block(block: &Value) -> bool {
     match block["type"].as_str() {
         Some("section") => {
-            has_only(block, &["type", "text"])
+            // A call must not be folded.
+            let is_call = block["text"]["type"] == "plain_text";
+            has_only(block, &["type", "text", "expand"])
+                && (!is_call || block["expand"] == true)
                 && is_text(&block["text"], &["plain_text", "mrkdwn"], 3000)
         }
         Some("actions") => {
@@ -105,8 +108,9 @@ impl Workspace {
         let found = shown.find(|it| json!(it.ts) == message["ts"]);
         match found.filter(|it| json!(it.channel) == message["channel"]) {
             Some(shown) => {
-                shown.blocks = blocks;
-                answer(json!({ "ok": true, "ts": message["ts"] }))
+                shown.blocks.clone_from(&blocks);
+                let stored = json!({ "text": message["text"], "blocks": blocks });
+                answer(json!({ "ok": true, "ts": message["ts"], "message": stored }))
             }
             None => refuse("message_not_found"),
         }
