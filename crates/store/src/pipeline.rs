@@ -224,7 +224,7 @@ impl Pipeline {
                 return Ok(());
             };
             let mut rest = self.waiting.split_off(place);
-            let sent = self.send_all(client, Box::pin(ready(Ok(())))).await;
+            let sent = self.send_all::<()>(client, Box::pin(ready(Ok(())))).await;
             self.waiting.append(&mut rest);
             sent?;
             if let Some(first) = self.waiting.first() {

@@ -323,7 +323,7 @@ async fn group_of_three(store: &Store, fault: Fault) -> [Result<(), StoreError>;
         [one, two, three]
     };
     let (first, others) = tokio::join!(gatekeeper, others);
-    let _: () = first.unwrap();
+    first.unwrap();
     others
 }
 
