@@ -188,10 +188,7 @@ impl Conn {
         fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::run_each(db, sql, rows).map(drop),
-            Raw::Postgres(_) => {
-                self.pipeline.push_each(sql, rows);
-                Ok(())
-            }
+            Raw::Postgres(_) => self.pipeline.push_each(sql, rows),
         }
     }
 
@@ -200,10 +197,7 @@ impl Conn {
         fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::plain(db, sql),
-            Raw::Postgres(_) => {
-                self.pipeline.push_plain(sql);
-                Ok(())
-            }
+            Raw::Postgres(_) => self.pipeline.push_plain(sql),
         }
     }
 

@@ -14,6 +14,9 @@ use std::sync::LazyLock;
 /// Maximum number of deliveries that one claim parks, to hold the writer only briefly.
 const PARK_LIMIT: usize = 128;
 
+/// Minimum number of deliveries to read from a line at once: some of them may have to be parked.
+const MIN_PAGE: usize = 16;
+
 /// A worker's request for deliveries.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
@@ -107,7 +110,7 @@ impl<'w> Taking<'w> {
     }
 
     fn page_size(&self) -> usize {
-        self.left.min(PAGE)
+        self.left.clamp(MIN_PAGE, PAGE)
     }
 
     fn due(&self, now: Timestamp) -> Query<'w> {
@@ -128,6 +131,8 @@ struct Claiming<'w> {
     want: &'w ClaimRequest,
     busy: HashSet<String>,
     removed: HashSet<String>,
+    /// The sessions whose oldest delivery this claim has put off.
+    put_off: HashSet<String>,
     paces: Paces,
     parked: usize,
     /// Whether a delivery of another line became due.
@@ -143,6 +148,7 @@ impl Conn {
             want,
             busy: HashSet::new(),
             removed: HashSet::new(),
+            put_off: HashSet::new(),
             paces: Paces::new(&want.paced),
             parked: 0,
             more: false,
@@ -202,6 +208,16 @@ impl Conn {
     ) -> Result<Vec<String>, StoreError> {
         let (mut to_park, mut to_claim) = (Vec::new(), Vec::new());
         for due in page {
+            if line.left == 0 {
+                line.is_read = false;
+                break;
+            }
+            let head = heads.get(&due.session_key);
+            if head.is_some_and(|head| head.id == due.id)
+                && claiming.put_off.contains(&due.session_key)
+            {
+                continue;
+            }
             let head = match self.judge_due(&due, heads, line.take, claiming)? {
                 Turn::Of(head) => head,
                 Turn::BehindAnother => {
@@ -214,6 +230,7 @@ impl Conn {
             }
             if let Err(until) = claiming.paces.take(&head.webhook_id) {
                 self.put_off(&head.id, until)?;
+                claiming.put_off.insert(due.session_key);
                 claiming.parked += 1;
                 continue;
             }
@@ -264,7 +281,8 @@ impl Conn {
         take: &Take,
         claiming: &mut Claiming<'_>,
     ) -> Result<Turn, StoreError> {
-        if claiming.busy.contains(&due.session_key) {
+        let session = &due.session_key;
+        if claiming.busy.contains(session) || claiming.put_off.contains(session) {
             return Ok(Turn::BehindAnother);
         }
         let head = heads.get(&due.session_key);

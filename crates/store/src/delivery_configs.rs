@@ -97,7 +97,7 @@ impl Conn {
     }
 }
 
-/// Touches no row that was used lately: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its condition is
+/// Touches no row that was used within the last hour: on PostgreSQL, `ON CONFLICT DO UPDATE` locks the row even if its condition is
 /// not met, and all deliveries of a webhook would wait for each other's commit.
 const INSERT: &str = "INSERT INTO delivery_configs (key, config, used_at)
     SELECT $1, $2, $3 WHERE NOT EXISTS (

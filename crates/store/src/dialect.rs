@@ -41,7 +41,8 @@ impl Engine {
             // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
             // seconds. Read-only by default, so that a write that is sent behind a `BEGIN` which fails is refused.
             (Self::Postgres, Role::Writer) => {
-                "SET default_transaction_read_only = on; SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
+                "SHOW default_transaction_read_only; SET default_transaction_read_only = on; \
+                 SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
             }
             (Self::Postgres, Role::Reader) => {

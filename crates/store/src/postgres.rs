@@ -81,10 +81,18 @@ impl PostgresServer {
         let statements = crate::dialect::Engine::Postgres.on_connect(role);
         let prepare = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             Box::pin(async move {
-                client
-                    .batch_execute(statements)
-                    .await
-                    .map_err(HookError::Backend)
+                let answers = client.simple_query(statements).await;
+                let answers = answers.map_err(HookError::Backend)?;
+                // The value before the statements that follow. Writers begin their transactions with `READ WRITE`,
+                // which would overrule it.
+                let is_read_only = answers.iter().any(|answer| {
+                    matches!(answer, SimpleQueryMessage::Row(row) if row.get(0) == Some("on"))
+                });
+                if is_read_only {
+                    let refused = "the database is read-only (default_transaction_read_only)";
+                    return Err(HookError::message(refused));
+                }
+                Ok(())
             })
         });
         Pool::builder(manager)
@@ -250,9 +258,11 @@ pub(crate) fn list<'a, T: FromRow>(
     })
 }
 
-/// Begins a transaction with `sql`, whose last result is the transaction's ID.
+/// Begins a transaction with `sql`, whose last result is the transaction's ID. Every error is one of the database: no
+/// statement of a caller was refused.
 pub(crate) async fn begin(client: &Object, sql: &str) -> Result<TransactionId, StoreError> {
-    let answers = client.simple_query(sql).await?;
+    let answers = client.simple_query(sql).await;
+    let answers = answers.map_err(StoreError::unavailable)?;
     answers
         .iter()
         .rev()

@@ -29,10 +29,8 @@ impl Conn {
             self.send_waiting().await?;
         }
         let id = self.pipeline.id().cloned();
-        let unknown = StoreError::Damaged {
-            what: "id of a transaction",
-        };
-        id.map(Some).ok_or(unknown)
+        id.map(Some)
+            .ok_or_else(|| StoreError::unavailable("the transaction did not begin"))
     }
 
     /// Whether nothing was sent to PostgreSQL in this transaction and nothing waits.
@@ -50,7 +48,7 @@ impl Conn {
 
     /// Rolls the transaction back.
     pub(crate) async fn roll_back(&mut self) -> Result<(), StoreError> {
-        self.pipeline.clear();
+        self.pipeline.end();
         if self.engine() == Engine::Postgres && !self.pipeline.is_begun() {
             return Ok(());
         }
@@ -64,27 +62,28 @@ impl Conn {
 
     /// Ends a job of a group. Returns the first error of its statements.
     pub(crate) async fn end_job(&mut self) -> Result<(), StoreError> {
+        self.pipeline.check()?;
         if self.pipeline.has_statements() {
             self.send_waiting().await?;
         }
         self.frame("RELEASE SAVEPOINT job")
     }
 
+    /// Undoes the current job of a group. Fails if only the whole group can be undone.
     pub(crate) async fn roll_back_job(&mut self) -> Result<(), StoreError> {
+        self.pipeline.check()?;
         if self.pipeline.drop_job() {
             return Ok(());
         }
-        self.plain("ROLLBACK TO SAVEPOINT job").await
+        let undone = self.plain("ROLLBACK TO SAVEPOINT job").await;
+        undone.map_err(StoreError::unavailable)
     }
 
     fn frame(&mut self, sql: &'static str) -> Result<(), StoreError> {
         fault::point();
         match &mut self.raw {
             Raw::Sqlite(db) => sqlite::plain(db, sql),
-            Raw::Postgres(_) => {
-                self.pipeline.push_frame(sql);
-                Ok(())
-            }
+            Raw::Postgres(_) => self.pipeline.push_frame(sql),
         }
     }
 }

@@ -210,6 +210,7 @@ async fn commit(engine: Engine, source: &Source, conn: &mut Conn) -> Outcome {
         }
     };
     let Err(error) = conn.plain(engine.commit()).await else {
+        conn.pipeline.end();
         return Outcome::Committed;
     };
     // If the server still responds, it has refused the commit.

@@ -20,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const EVENT: &str = "schedule.run";
 /// How often the schedules are read at least, in case the clock was set.
 const POLL: Duration = Duration::from_secs(15);
-/// The same if no webhook has a schedule. The node that creates one starts its runs.
-const IDLE_POLL: Duration = Duration::from_mins(1);
 /// Pause after an error.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 /// How many schedules are read at once.
@@ -87,12 +85,7 @@ impl Inner {
                 .await?;
             let now = self.now();
             let upcoming = schedules.iter().find(|schedule| now < schedule.due_at);
-            let poll = if schedules.is_empty() {
-                IDLE_POLL
-            } else {
-                POLL
-            };
-            let rest = upcoming.map_or(poll, |schedule| now.until(schedule.due_at).min(poll));
+            let rest = upcoming.map_or(POLL, |schedule| now.until(schedule.due_at).min(POLL));
             let due = schedules.iter().filter(|schedule| schedule.due_at <= now);
             let (mut started, mut failed) = (false, false);
             for run in due.cloned() {
