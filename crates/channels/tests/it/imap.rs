@@ -379,15 +379,7 @@ impl<'a> Talk<'a> {
             };
             let uids: Vec<_> = chosen.iter().map(|(_, uid, _)| uid.to_string()).collect();
             let uids = format!("* SEARCH {}", uids.join(" "));
-            say(
-                stream,
-                &format!(
-                    "{}
-",
-                    uids.trim_end()
-                ),
-            )
-            .await;
+            say(stream, &format!("{}\r\n", uids.trim_end())).await;
             return Some("OK done");
         }
         let Some((set, items)) = rest
