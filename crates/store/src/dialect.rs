@@ -39,10 +39,9 @@ impl Engine {
             }
             // The server's default for `synchronous_commit` may acknowledge commits before they are on disk.
             // The timeout rolls back a transaction, and releases its locks, if its client is idle for 3
-            // seconds. Read-only by default, so that a write that is sent behind a `BEGIN` which fails is refused.
+            // seconds.
             (Self::Postgres, Role::Writer) => {
-                "SHOW default_transaction_read_only; SET default_transaction_read_only = on; \
-                 SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
+                "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
             }
             (Self::Postgres, Role::Reader) => {
@@ -61,20 +60,17 @@ impl Engine {
             // The keys of the advisory locks are arbitrary, but all nodes must use the same. The last
             // statement returns the transaction ID.
             (Self::Postgres, Lane::Rules) => {
-                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(7449354530846700915); \
-                 SELECT pg_current_xact_id()"
+                "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); SELECT pg_current_xact_id()"
             }
             (Self::Postgres, Lane::Queue) => {
-                "BEGIN READ WRITE; SELECT pg_advisory_xact_lock(29088146253411685); \
-                 SELECT pg_current_xact_id()"
+                "BEGIN; SELECT pg_advisory_xact_lock(29088146253411685); SELECT pg_current_xact_id()"
             }
             // Permits of rate limits need not survive a crash of the server.
             (Self::Postgres, Lane::Limits) => {
-                "BEGIN READ WRITE; SET LOCAL synchronous_commit = off; \
-                 SELECT pg_advisory_xact_lock(7236280916914005587); \
+                "BEGIN; SET LOCAL synchronous_commit = off; SELECT pg_advisory_xact_lock(7236280916914005587); \
                  SELECT pg_current_xact_id()"
             }
-            (Self::Postgres, Lane::Arrivals) => "BEGIN READ WRITE; SELECT pg_current_xact_id()",
+            (Self::Postgres, Lane::Arrivals) => "BEGIN; SELECT pg_current_xact_id()",
         }
     }
 

@@ -205,7 +205,6 @@ impl Syncing {
             is_new_position: since.is_none(),
             messages: all.messages,
             presses: all.presses,
-            ..Received::default()
         })
     }
 }

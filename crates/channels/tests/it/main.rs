@@ -12,8 +12,6 @@ mod discord;
 mod email;
 mod harness;
 mod http;
-mod imap;
-mod inbound_email;
 mod inbox;
 mod live;
 mod matrix;

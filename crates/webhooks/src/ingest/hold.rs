@@ -153,12 +153,11 @@ impl Webhooks {
         loop {
             let read = self.0.store.read(|conn| {
                 Box::pin(async move {
-                    let first = conn.find_first_held_delivery().await?;
                     // After a restore, the owner decides.
-                    if first.is_some() && conn.holds_sealed_deliveries().await? {
+                    if conn.holds_sealed_deliveries().await? {
                         return Ok(None);
                     }
-                    Ok::<_, StoreError>(first)
+                    conn.find_first_held_delivery().await
                 })
             });
             let Some(held) = read.await? else {
