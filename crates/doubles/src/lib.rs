@@ -5,7 +5,6 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    missing_docs,
     reason = "a test that cannot go on has failed"
 )]
 
