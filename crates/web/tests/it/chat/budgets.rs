@@ -38,8 +38,8 @@ async fn a_budget_that_is_nearly_used_up_is_told_to_the_channels_of_the_rule() {
     let (_server, owner) = with_model().await;
     let rule = json!({ "key": "notify.budget_warning", "value": ["inbox"] });
     owner.rpc("config.set", rule).await.unwrap();
-    // A turn uses 8 tokens.
-    let budget = json!({ "scope": "all", "period": "day", "tokens": 10 });
+    // A turn uses 13 tokens.
+    let budget = json!({ "scope": "all", "period": "day", "tokens": 16 });
     owner.rpc("budgets.set", budget).await.unwrap();
     let text = json!({ "text": "ping" });
     owner.rpc("chat.send_sync", text).await.unwrap();
@@ -48,7 +48,7 @@ async fn a_budget_that_is_nearly_used_up_is_told_to_the_channels_of_the_rule() {
         let messages = inbox["messages"].as_array().unwrap();
         if let Some(message) = messages.first() {
             let text = message["text"].as_str().unwrap();
-            assert!(text.contains("8 of 10 tokens"), "{text}");
+            assert!(text.contains("13 of 16 tokens"), "{text}");
             return;
         }
         tokio::task::yield_now().await;
