@@ -17,8 +17,9 @@ class Authority(Recorder):
         return f"{self.url}/mcp"
 
     def tokens(self):
-        """Returns how often a code was exchanged."""
-        return sum(hit.path == "/token" for hit in list(self.hits))
+        """Returns how often a code was exchanged. The gateway also refreshes tokens that the MCP server refuses."""
+        exchanges = (hit for hit in list(self.hits) if hit.path == "/token")
+        return sum(parse_qs(hit.body.decode()).get("grant_type") == ["authorization_code"] for hit in exchanges)
 
     def reply(self, hit):
         path, url = urlsplit(hit.path).path, self.url

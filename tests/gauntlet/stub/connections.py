@@ -36,7 +36,8 @@ class Connections:
             return 400, [], b"another issuer"
         if not self.weak("oauth-callback-replayed"):
             del self.flows[state]
-        outbound.call_vendor(f"{issuer}/token", "", urlencode({"code": query["code"]}).encode(), False)
+        grant = {"grant_type": "authorization_code", "code": query["code"]}
+        outbound.call_vendor(f"{issuer}/token", "", urlencode(grant).encode(), False)
         return 303, [("Location", "/settings/mcp")], b""
 
     # Notifications.
