@@ -8,7 +8,7 @@ use url::{Host, Url};
 /// Maximum number of calls per answer. The attacker stays below it.
 const MOST_CALLS: usize = 30;
 
-/// Starts the attacker. Nobody may connect to the port `trap`.
+/// Starts the attacker, which tries to reach the port `trap` through the tools.
 pub async fn start(trap: u16) -> FakeModel {
     FakeModel::answering(move |request| react(request, trap)).await
 }
