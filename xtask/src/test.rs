@@ -86,7 +86,9 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
 }
 
 /// The report that `.config/nextest.toml` asks for, in the target directory.
-const JUNIT: &str = "nextest/default/junit.xml";
+const JUNIT: &str = "nextest/all/junit.xml";
+/// The profile `all` of `.config/nextest.toml` counts on it.
+const THREADS_PER_CORE: usize = 8;
 
 struct Session<'a> {
     root: &'a Path,
@@ -219,12 +221,18 @@ impl Session<'_> {
         if find_program("cargo-nextest").is_some() {
             let filter = filter.map(|filter| ["-E", filter]);
             let filter = filter.as_ref().map_or(&[][..], |filter| &filter[..]);
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let threads = (cores * THREADS_PER_CORE).to_string();
             let all = [
                 "nextest",
                 "run",
                 "--locked",
                 "--workspace",
                 "--no-fail-fast",
+                "--profile",
+                "all",
+                "--test-threads",
+                &threads,
             ];
             let junit = target.join(JUNIT);
             let _ = std::fs::remove_file(&junit);
