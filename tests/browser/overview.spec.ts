@@ -74,7 +74,14 @@ test.describe('scheduled backups', () => {
       return checks.some(({ id, ok }) => id === 'backup' && !ok);
     };
     await expect.poll(failed, { timeout: 40_000 }).toBe(true);
+    await page.goto('/chat');
+    const banner = page.locator('.banner').filter({ hasText: /The backup of .+ failed/ });
+    await expect(banner.getByRole('link', { name: 'Show the health checks' })).toHaveAttribute('href', '/settings/system');
+    await banner.getByRole('button', { name: 'Hide' }).click();
+    await expect(banner).toBeHidden();
     await page.goto('/overview');
+    await isLive(page);
+    await expect(banner).toBeHidden();
     await needs(page).getByRole('link', { name: 'The last scheduled backup failed or was not made' }).click();
     const checks = page.getByRole('list', { name: 'Health checks' });
     await expect(checks.getByRole('listitem').filter({ hasText: /The backup of .+ failed/ })).toBeVisible();

@@ -4,6 +4,7 @@
 mod checks;
 mod integrations;
 mod network;
+mod operation;
 mod provider_keys;
 #[cfg(feature = "voice")]
 mod voice;
@@ -24,6 +25,14 @@ pub struct Check {
     /// The suggested fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Whether the check failed and somebody should act now, because deliveries or data are at risk.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub urgent: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Check {
@@ -33,6 +42,7 @@ impl Check {
             ok: true,
             message: message.into(),
             hint: None,
+            urgent: false,
         }
     }
 
@@ -46,8 +56,28 @@ impl Check {
             ok: false,
             message: message.into(),
             hint: Some(hint.into()),
+            urgent: false,
         }
     }
+}
+
+/// Runs the checks of the operation. A failed one is urgent.
+pub(crate) async fn operation_checks(services: &Services) -> Vec<Check> {
+    let resolved = services.config.resolved();
+    let mut all = vec![
+        checks::database(services).await,
+        operation::disk(services.config.layers().data_dir()).await,
+        checks::clock(services).await,
+        operation::channels(services),
+    ];
+    all.extend(operation::queue(services).await);
+    all.extend(operation::senders(services).await);
+    all.extend(crate::certificates::check(services, &resolved.settings).await);
+    all.extend(crate::backup::check(services).await);
+    for check in &mut all {
+        check.urgent = !check.ok;
+    }
+    all
 }
 
 /// Runs every check. Checks of the caller's network path run only with a visit.
@@ -56,8 +86,8 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
     let (settings, process) = (&resolved.settings, services.config.layers().process());
     let status = services.secrets.status();
     let facts = services.auth.facts();
-    let mut all = vec![
-        checks::database(services).await,
+    let mut all = operation_checks(services).await;
+    all.extend([
         checks::data_directory(services.config.layers().data_dir()).await,
         checks::config(&resolved.warnings, &resolved.shadowed),
         checks::vault(status),
@@ -68,14 +98,11 @@ pub async fn checks(services: &Services, context: Option<&RequestContext>) -> Ve
         network::external_url(settings, context),
         network::tls(settings, process),
         network::proxy(settings, process, context),
-        checks::clock(services).await,
-    ];
+    ]);
     let is_shared = services.store.engine().is_shared();
     all.extend(checks::shared_unseal(is_shared, status, &settings.vault));
-    all.extend(crate::certificates::check(services, settings).await);
     all.extend(network::metrics_token(settings));
     all.extend(crate::telemetry::check(services));
-    all.extend(crate::backup::check(services).await);
     all.extend(provider_keys::provider_keys(services).await);
     all.extend(integrations::open_webhooks(services).await);
     all.extend(integrations::held_deliveries(services).await);

@@ -1,7 +1,8 @@
-//! Messages to channels when something needs the owner: a delivery failed, a webhook refuses every request, or a
-//! budget is nearly used up. The settings `notify.*` name the channels. The nodes of a database count together, and one of
+//! Messages to channels when something needs the owner: a delivery failed, a webhook refuses every request, a budget is
+//! nearly used up, or a health check fails. The settings `notify.*` name the channels. The nodes of a database count together, and one of
 //! them sends the message. A message that a node is about to send is lost at its restart.
 
+mod health;
 mod rules;
 
 use crate::Services;
@@ -44,6 +45,7 @@ impl Services {
     pub fn send_notices(self: &Arc<Self>, shutdown: CancellationToken, tasks: &TaskTracker) {
         let (services, sends) = (Arc::clone(self), tasks.clone());
         self.send_budget_warnings(&shutdown, tasks);
+        self.send_health_notices(&shutdown, tasks);
         let mut deliveries = self.webhooks.subscribe();
         let stop = shutdown.clone();
         let work = shutdown.run_until_cancelled_owned(async move {

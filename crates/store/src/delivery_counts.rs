@@ -3,7 +3,7 @@
 //! for the length of a commit, and always in the same order.
 
 use crate::delivery_durations::{self, Durations};
-use crate::sql::{FromRow, Row, Value, query};
+use crate::sql::{FromRow, Row, Value, columns, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use std::collections::BTreeMap;
@@ -54,6 +54,16 @@ impl FromRow for DeliveryCount {
         })
     }
 }
+
+/// A day on which a webhook received a delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookDay {
+    pub webhook_id: WebhookId,
+    /// Days since 1970-01-01 UTC.
+    pub day: i64,
+}
+
+columns! { WebhookDay: webhook_id, day }
 
 /// Adds to a counter.
 fn add() -> String {
@@ -207,6 +217,21 @@ impl Conn {
             query = query.bind(webhook.as_str());
         }
         self.list(query).await
+    }
+
+    /// Lists the days on which webhooks received deliveries that they did not reject. Days are counted from 1970-01-01
+    /// UTC, from `first` inclusive to `end` exclusive.
+    pub async fn list_webhook_days(
+        &mut self,
+        first: i64,
+        end: i64,
+    ) -> Result<Vec<WebhookDay>, StoreError> {
+        let query = query(
+            "SELECT DISTINCT webhook_id, hour / 24 AS day FROM delivery_counts
+             WHERE hour >= $1 AND hour < $2 AND status <> 'rejected'",
+        );
+        let hours = |days: i64| days.saturating_mul(24);
+        self.list(query.bind(hours(first)).bind(hours(end))).await
     }
 
     /// Deletes the counters of hours before `before`.

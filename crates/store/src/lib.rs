@@ -127,7 +127,7 @@ pub use delivery_answers::DeliveryAnswer;
 pub use delivery_attempts::DeliveryAttempt;
 pub use delivery_claim::{ClaimRequest, Claims, DeliveryWork, Take};
 pub use delivery_control::CANCELLED;
-pub use delivery_counts::{COUNTED_DAYS, DeliveryCount};
+pub use delivery_counts::{COUNTED_DAYS, DeliveryCount, WebhookDay};
 pub use delivery_durations::{DURATION_BUCKETS, Durations};
 pub use delivery_keys::{KeyHolder, RepeatRow};
 pub use delivery_leases::LeaseRow;

@@ -18,6 +18,9 @@ export const session = $state<{ face: Face; status: Shape<'AuthStatus'> | null; 
 
 const WAS_INSIDE = 'gatehouse.inside';
 
+/** A logout of this window is in progress. */
+let loggingOut = false;
+
 /** Whether the user was logged in last time: the app can then load before the gateway answers. */
 export const likelyInside = (): boolean =>
   stored() === '1' && (!facts.setup_required || facts.auth_disabled) && location.pathname !== '/onboarding';
@@ -101,6 +104,8 @@ export async function enter(): Promise<void> {
 
 /** The gateway no longer accepts this session: shows the login without changing the URL. */
 export function leave(): void {
+  // A logout of this window ends with a reload, which shows the login.
+  if (loggingOut) return;
   const within = session.face === 'inside' || (session.face === 'onboarding' && !session.status?.setup_required);
   if (!within) return;
   session.ended = true;
@@ -113,19 +118,27 @@ export function leave(): void {
  */
 export async function logOut(): Promise<void> {
   if (!mayGo()) return;
+  loggingOut = true;
   try {
     await http('post', '/api/auth/logout', { keep: true });
   } catch (error) {
-    if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) throw error;
+    if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) {
+      loggingOut = false;
+      // The session may have ended although the answer was lost.
+      void refresh();
+      throw error;
+    }
   }
+  // Until the reload, neither conversations nor the login are shown, here and in the other windows.
+  session.face = 'starting';
+  store(false);
+  session.ended = false;
+  windows.postMessage('logout');
   // The push service may still hold notifications.
   const ended = moduleOrNull(() => import('./own-push'))
     .then((loaded) => loaded?.endPush())
     .catch(() => undefined);
   await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 2_000))]);
-  store(false);
-  session.ended = false;
-  windows.postMessage('logout');
   await forget();
 }
 

@@ -17,6 +17,11 @@ pub(crate) const KEYS: &[KeySpec] = &[
         "notify.budget_warning",
         "Channels that get a message when 80 % of a budget is used.",
     ),
+    targets(
+        "notify.health",
+        "Channels that get a message when a health check of the operation has failed for five minutes, and when it \
+         passes again: the disk, the clock, the certificate, backups, the queue, channels and senders.",
+    ),
 ];
 
 const fn targets(key: &'static str, doc: &'static str) -> KeySpec {
@@ -37,6 +42,7 @@ pub struct Notify {
     pub delivery_failed: Vec<String>,
     pub webhook_refuses: Vec<String>,
     pub budget_warning: Vec<String>,
+    pub health: Vec<String>,
 }
 
 impl Notify {
@@ -45,6 +51,7 @@ impl Notify {
             delivery_failed: reader.list("notify.delivery_failed")?,
             webhook_refuses: reader.list("notify.webhook_refuses")?,
             budget_warning: reader.list("notify.budget_warning")?,
+            health: reader.list("notify.health")?,
         })
     }
 }

@@ -115,6 +115,14 @@ impl Circuits {
         }
     }
 
+    /// The accounts whose circuit is open.
+    pub(crate) fn opened_accounts(&self) -> Vec<String> {
+        let opened = self.0.iter().filter(|(_, it)| it.opened.is_some());
+        let mut accounts: Vec<_> = opened.map(|(account, _)| account.to_string()).collect();
+        accounts.sort();
+        accounts
+    }
+
     fn opened(&mut self, account: &str) -> Option<&mut Opened> {
         self.0.get_mut(account)?.opened.as_mut()
     }

@@ -15,7 +15,7 @@ impl Inner {
     }
 
     /// Returns what may be sent with an account now.
-    pub(super) fn gate_of(&self, account: &str) -> Gate {
+    pub(crate) fn gate_of(&self, account: &str) -> Gate {
         self.circuits().gate(account, self.clock.monotonic_ms())
     }
 

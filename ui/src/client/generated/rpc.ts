@@ -2988,6 +2988,10 @@ export interface Check {
    * The suggested fix, if any.
    */
   hint?: string | null;
+  /**
+   * Whether the check failed and somebody should act now, because deliveries or data are at risk.
+   */
+  urgent?: boolean;
 }
 /**
  * The result of a test.

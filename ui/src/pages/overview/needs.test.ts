@@ -7,8 +7,8 @@ const QUIET: Facts = {
   approvals: [],
   failed: 0,
   checks: [
-    { id: 'backup', ok: true },
-    { id: 'tls', ok: false },
+    { id: 'backup', ok: true, message: '' },
+    { id: 'tls', ok: false, message: '' },
   ],
   api_keys: [],
   devices: [],
@@ -53,12 +53,17 @@ test('a budget is named from 80 % on', () => {
   ]);
 });
 
-test('a failed or late backup is named, other health checks are not', () => {
+test('a failed or late backup and other urgent health checks are named', () => {
   const checks = [
-    { id: 'tls', ok: false },
-    { id: 'backup', ok: false },
+    { id: 'tls', ok: false, message: '' },
+    { id: 'backup', ok: false, urgent: true, message: '' },
+    { id: 'disk', ok: false, urgent: true, message: '3 MiB are free.' },
   ];
-  expect(needsOf({ ...QUIET, checks, failed: 1 }, NOW).map(({ kind }) => kind)).toEqual(['failed', 'backup']);
+  expect(needsOf({ ...QUIET, checks, failed: 1 }, NOW)).toEqual([
+    { kind: 'failed', count: 1 },
+    { kind: 'backup' },
+    { kind: 'check', message: '3 MiB are free.' },
+  ]);
   expect(needsOf({ ...QUIET, checks: [] }, NOW)).toEqual([]);
 });
 

@@ -18,7 +18,7 @@ export interface Facts {
   /** Deliveries that failed in the shown period. */
   failed: number;
   /** The health checks. */
-  checks: readonly Pick<Result<'system.doctor'>['checks'][number], 'id' | 'ok'>[];
+  checks: readonly Pick<Result<'system.doctor'>['checks'][number], 'id' | 'ok' | 'message' | 'urgent'>[];
   api_keys: readonly Expiring[];
   devices: readonly Expiring[];
   webhooks: readonly Pick<Result<'webhooks.get'>, 'id' | 'name' | 'enabled' | 'auth'>[];
@@ -35,7 +35,8 @@ export type Need =
   | { kind: 'secret' | 'old_secret'; id: string; label: string; at: string | null }
   | { kind: 'budget'; scope: string; share: number; over: boolean }
   | { kind: 'server'; label: string }
-  | { kind: 'backup' };
+  | { kind: 'backup' }
+  | { kind: 'check'; message: string };
 
 /** The most urgent first. */
 export function needsOf(facts: Facts, now_ms: number): Need[] {
@@ -49,6 +50,9 @@ export function needsOf(facts: Facts, now_ms: number): Need[] {
     ...(approvals.length > 0 ? [{ kind: 'approvals', count: approvals.length } as const] : []),
     ...(failed > 0 ? [{ kind: 'failed', count: failed } as const] : []),
     ...(facts.checks.some(({ id, ok }) => id === 'backup' && !ok) ? [{ kind: 'backup' } as const] : []),
+    ...facts.checks
+      .filter(({ id, urgent }) => urgent && id !== 'backup')
+      .map(({ message }) => ({ kind: 'check', message }) as const),
     ...facts.budgets.flatMap((budget): Need[] => {
       const share = shareOf(budget);
       return share >= NEAR_END ? [{ kind: 'budget', scope: budget.scope, share, over: budget.exhausted }] : [];

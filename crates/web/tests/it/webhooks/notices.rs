@@ -2,6 +2,7 @@
 
 use super::{made, send, until};
 use crate::steps::{light_owner, stopped_clock};
+use gatehouse_store::StoreError;
 use gatehouse_store::testing::postgres;
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::json;
@@ -79,6 +80,75 @@ async fn the_tenth_refusal_in_a_row_is_told_and_the_ninth_is_not() {
         text.contains("missing_signature") && text.contains(hook.id()),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn a_sender_that_stopped_is_told_once_and_so_is_its_return() {
+    const DAY: Duration = Duration::from_hours(24);
+    let clock = stopped_clock();
+    let (mut server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    notify(&owner, "health").await;
+    let hook = made(&owner, json!({ "auth_mode": "none", "name": "Builds" })).await;
+    let check = async |owner: &Actor| {
+        let report = owner.rpc("system.doctor", json!({})).await.unwrap();
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        checks.find(|it| it["id"] == "senders").unwrap().clone()
+    };
+    for day in 0..12 {
+        let body = format!("{{\"day\":{day}}}");
+        send(&server.remote(), &hook.path(), &[], body)
+            .await
+            .expect(202);
+        clock.advance(DAY);
+    }
+    until(&owner, &hook, 12).await;
+    assert_eq!(check(&owner).await["ok"], true);
+    clock.advance(DAY);
+    let stopped = check(&owner).await;
+    assert_eq!(stopped["urgent"], true, "{stopped}");
+    assert!(stopped["message"].as_str().unwrap().contains("Builds"));
+    // The checks run at the start. A failure is told once it has lasted for five minutes.
+    let mut owner = owner;
+    let restart = async |server: TestServer, owner: Actor| {
+        let server = server.restart().await;
+        let owner = owner.at(server.address());
+        (server, owner)
+    };
+    (server, owner) = restart(server, owner).await;
+    noted(&server, "senders").await;
+    clock.advance(Duration::from_mins(5));
+    (server, owner) = restart(server, owner).await;
+    told(&owner, "The health check senders failed.").await;
+    send(&server.remote(), &hook.path(), &[], "{}")
+        .await
+        .expect(202);
+    until(&owner, &hook, 13).await;
+    (server, owner) = restart(server, owner).await;
+    told(&owner, "The health check senders passes again.").await;
+    let all = texts(&owner).await;
+    let messages = all.iter().filter(|text| text.contains("health check"));
+    assert_eq!(messages.count(), 2, "{all:?}");
+    drop(server);
+}
+
+/// Waits until the server has stored that this health check fails.
+async fn noted(server: &TestServer, id: &str) {
+    let wait = async {
+        loop {
+            let read =
+                server.app().services().store.read(|conn| {
+                    Box::pin(async move { conn.find_setting("health_notices").await })
+                });
+            let stored: Result<_, StoreError> = read.await;
+            if stored.unwrap().is_some_and(|state| state.get(id).is_some()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait)
+        .await
+        .expect("the failure is stored");
 }
 
 #[tokio::test]

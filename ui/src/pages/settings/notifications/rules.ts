@@ -5,6 +5,7 @@ export const RULES = [
   { key: 'notify.delivery_failed', title: m.notifications_failed, text: m.notifications_failed_text },
   { key: 'notify.webhook_refuses', title: m.notifications_refuses, text: m.notifications_refuses_text },
   { key: 'notify.budget_warning', title: m.notifications_budget, text: m.notifications_budget_text },
+  { key: 'notify.health', title: m.notifications_health, text: m.notifications_health_text },
   { key: 'approvals.notify', title: m.notifications_approval, text: m.notifications_approval_text },
 ] as const;
 

@@ -1,0 +1,138 @@
+//! Checks of the operation: free disk space, deliveries that wait too long, channels that do not respond, and senders
+//! that stopped.
+
+use super::Check;
+use crate::Services;
+use gatehouse_domain::Timestamp;
+use gatehouse_webhooks::StoppedSender;
+use std::path::Path;
+
+const MIB: u64 = 1024 * 1024;
+/// The disk is full soon with less free space than this.
+const LEAST_FREE: u64 = 512 * MIB;
+/// It is also full soon with less than this, if that is less than a twentieth of the disk.
+const LITTLE_FREE: u64 = 5 * 1024 * MIB;
+/// A due delivery normally waits for milliseconds.
+const LONG_WAIT_MS: i64 = 10 * 60_000;
+
+pub(super) async fn disk(data_dir: &Path) -> Check {
+    let path = data_dir.to_path_buf();
+    // A network file system may not answer.
+    let read = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path)).await;
+    match read {
+        Ok(Ok(found)) => {
+            let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+            disk_finding(bytes(found.f_bavail), bytes(found.f_blocks))
+        }
+        Ok(Err(_)) | Err(_) => Check::bad(
+            "disk",
+            "The free space of the data directory cannot be read.",
+            "Check --data-dir.",
+        ),
+    }
+}
+
+fn disk_finding(free: u64, total: u64) -> Check {
+    let message = format!("{} MiB are free in the data directory.", free / MIB);
+    if free < LEAST_FREE || (free < LITTLE_FREE && free < total / 20) {
+        let hint = "Free some space. When the disk is full, deliveries are refused with 503, and their senders have to \
+                    send them again.";
+        return Check::bad("disk", message, hint);
+    }
+    Check::fine("disk", message)
+}
+
+pub(super) async fn queue(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let oldest = services.webhooks.oldest_due().await.ok()?;
+    Some(queue_finding(oldest, services.clock.now()))
+}
+
+fn queue_finding(oldest: Option<Timestamp>, now: Timestamp) -> Check {
+    let waits_since = |due: &Timestamp| now.as_millis().saturating_sub(due.as_millis());
+    match oldest.filter(|due| waits_since(due) >= LONG_WAIT_MS) {
+        Some(due) => Check::bad(
+            "queue",
+            format!("A delivery has waited for a worker since {due}."),
+            "Raise webhooks.agent_workers or webhooks.send_workers if the workers are busy. If they are not, the log has \
+             the reason.",
+        ),
+        None => Check::fine("queue", "No delivery waits long for a worker."),
+    }
+}
+
+pub(super) fn channels(services: &Services) -> Check {
+    let silent = services.webhooks.unresponsive_channels();
+    if silent.is_empty() {
+        return Check::fine("channels", "Every channel responds.");
+    }
+    Check::bad(
+        "channels",
+        format!("Channels that do not respond: {}.", silent.join(", ")),
+        "Their deliveries wait and are sent as soon as the channel responds. Test the channel on its page.",
+    )
+}
+
+pub(super) async fn senders(services: &Services) -> Option<Check> {
+    // The check of the database reports an error.
+    let stopped = services.webhooks.stopped_senders().await.ok()?;
+    Some(senders_finding(&stopped))
+}
+
+fn senders_finding(stopped: &[StoppedSender]) -> Check {
+    if stopped.is_empty() {
+        return Check::fine("senders", "No regular sender has stopped.");
+    }
+    let named: Vec<String> = stopped
+        .iter()
+        .map(|sender| format!("{} (last {})", sender.name, sender.last_delivery_at))
+        .collect();
+    Check::bad(
+        "senders",
+        format!(
+            "Webhooks that received deliveries nearly every day and none for two days: {}.",
+            named.join(", ")
+        ),
+        "Look at the list of failed deliveries in the sender's settings. Many senders turn a webhook off after failures. \
+         If it is not used any more, disable it here.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_nearly_full_below_half_a_gibibyte_or_a_twentieth() {
+        const GIB: u64 = 1024 * MIB;
+        assert!(disk_finding(LEAST_FREE, GIB).ok);
+        assert!(!disk_finding(LEAST_FREE - 1, GIB).ok);
+        assert!(disk_finding(4 * GIB, 80 * GIB).ok);
+        assert!(!disk_finding(4 * GIB - 1, 80 * GIB).ok);
+        assert!(disk_finding(LITTLE_FREE, 1000 * GIB).ok);
+        assert!(!disk_finding(LITTLE_FREE - 1, 1000 * GIB).ok);
+    }
+
+    #[test]
+    fn a_delivery_waits_long_from_ten_minutes_on() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let since = |ms: i64| Timestamp::from_millis(now.as_millis() - ms);
+        assert!(queue_finding(None, now).ok);
+        assert!(queue_finding(Some(since(LONG_WAIT_MS - 1)), now).ok);
+        assert!(!queue_finding(Some(since(LONG_WAIT_MS)), now).ok);
+    }
+
+    #[test]
+    fn a_sender_that_stopped_is_named() {
+        assert!(senders_finding(&[]).ok);
+        let stopped = StoppedSender {
+            name: "CI".to_owned(),
+            last_delivery_at: Timestamp::from_millis(1_800_000_000_000),
+        };
+        let check = senders_finding(&[stopped]);
+        assert!(
+            !check.ok && check.message.contains("CI (last 2027-01-15"),
+            "{check:?}"
+        );
+    }
+}
