@@ -19,6 +19,9 @@ const NAMES: Record<string, string> = {
 };
 const ID = /\b(codehost_[ab]|tracker_a|(?:stt|tts)_(?:cloud|local)_\d)\b/g;
 
+/** The name of a voice provider; other IDs are names already. */
+export const providerName = (id: string): string => NAMES[id] ?? id;
+
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A field's name as words: `expires_at` becomes "Expires at". */

@@ -1,4 +1,5 @@
 // Texts for the kinds of audit events. The kinds are defined in the gateway (`append_audit` in crates/*/src).
+import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
 
 export type Detail = Record<string, unknown>;
@@ -41,6 +42,12 @@ const approval: More = ({ tool, allow }) =>
   [text(tool), allow === true ? m.audit_allowed() : m.audit_refused()].filter(Boolean).join(', ');
 const pressed: More = ({ account, person: id }) => [text(account), text(id)].filter(Boolean).join(', ');
 const listed: More = ({ keys }) => (Array.isArray(keys) ? keys.map(text).join(', ') : '');
+/** A credential that is gone keeps its label in the row. */
+const revoked =
+  (field: string): More =>
+  (detail) =>
+    text(detail.label) || text(detail[field]);
+const provider: More = ({ id }) => providerName(text(id));
 const scopes: More = ({ scopes: list }) => (Array.isArray(list) ? list.map(text).join(', ') : '');
 
 export const SENTENCES: Record<string, Sentence> = {
@@ -62,11 +69,11 @@ export const SENTENCES: Record<string, Sentence> = {
   'session.shared': { title: m.audit_session_shared, more: named('session') },
   'session.unshared': { title: m.audit_session_unshared, more: named('session') },
   'api_key.created': { title: m.audit_api_key_created, more: scopes },
-  'api_key.revoked': { title: m.audit_api_key_revoked, more: named('api_key') },
+  'api_key.revoked': { title: m.audit_api_key_revoked, more: revoked('api_key') },
   'push.subscribed': { title: m.audit_push_subscribed, more: named('push_service') },
   'push.removed': { title: m.audit_push_removed, more: named('push_service') },
   'device.paired': { title: m.audit_device_paired, more: scopes },
-  'device.revoked': { title: m.audit_device_revoked, more: named('device') },
+  'device.revoked': { title: m.audit_device_revoked, more: revoked('device') },
   'passkey.added': { title: m.audit_passkey_added, more: named('name') },
   'passkey.renamed': { title: m.audit_passkey_renamed, more: named('name') },
   'passkey.failed': { title: m.audit_passkey_failed },
@@ -86,8 +93,8 @@ export const SENTENCES: Record<string, Sentence> = {
   'ssh_key.generated': { title: m.audit_ssh_key_generated, more: stored },
   'ssh_key.imported': { title: m.audit_ssh_key_imported, more: stored },
   'ssh_key.deleted': { title: m.audit_ssh_key_deleted, more: named('name') },
-  'provider_key.set': { title: m.audit_provider_key_set, more: named('id') },
-  'provider_key.removed': { title: m.audit_provider_key_removed, more: named('id') },
+  'provider_key.set': { title: m.audit_provider_key_set, more: provider },
+  'provider_key.removed': { title: m.audit_provider_key_removed, more: provider },
   'config.set': { title: m.audit_config_set, more: setting },
   'channel.created': { title: m.audit_channel_created, more: channel },
   'channel.updated': { title: m.audit_channel_updated, more: channel },
@@ -117,6 +124,30 @@ export const SENTENCES: Record<string, Sentence> = {
   'approval.resolved': { title: m.audit_approval_resolved, more: approval },
   'session.deleted': { title: m.audit_session_deleted, more: named('key', 'id') },
   'settings.reverted': { title: m.audit_settings_reverted, more: listed },
+  'approval.remembered': { title: m.audit_approval_remembered, more: named('tool') },
+  'approval.forgotten': { title: m.audit_approval_forgotten, more: named('id') },
+  'backup.created': { title: m.audit_backup_created, more: named('name') },
+  'backup.failed': { title: m.audit_backup_failed, more: named('error') },
+  'backup.restored': { title: m.audit_backup_restored, more: named('name') },
+  'database.moved': { title: m.audit_database_moved, more: named('to') },
+  'deliveries.released': { title: m.audit_deliveries_released, more: named('released') },
+  'deliveries.replayed': { title: m.audit_deliveries_replayed, more: named('replayed') },
+  'delivery.cancelled': { title: m.audit_delivery_cancelled, more: named('id') },
+  'delivery.retried': { title: m.audit_delivery_retried, more: named('id') },
+  'env.revealed': { title: m.audit_env_revealed, more: named('key') },
+  'mcp.created': { title: m.audit_mcp_created, more: named('name') },
+  'mcp.updated': { title: m.audit_mcp_updated, more: named('name') },
+  'mcp.deleted': { title: m.audit_mcp_deleted, more: named('name') },
+  'mcp.approved': { title: m.audit_mcp_approved, more: named('server', 'name') },
+  'mcp.changed': { title: m.audit_mcp_changed, more: named('server', 'name') },
+  'mcp.restarted': { title: m.audit_mcp_restarted, more: named('name') },
+  'mcp.authorization_started': { title: m.audit_mcp_authorization_started, more: named('name') },
+  'mcp.authorized': { title: m.audit_mcp_authorized, more: named('name') },
+  'mcp.authorization_ended': { title: m.audit_mcp_authorization_ended, more: named('name') },
+  'mcp.disconnected': { title: m.audit_mcp_disconnected, more: named('name') },
+  'session.taint_cleared': { title: m.audit_session_taint_cleared, more: named('session') },
+  'ssh_key.used': { title: m.audit_ssh_key_used, more: named('name') },
+  'webhook.forwarded': { title: m.audit_webhook_forwarded, more: named('id') },
   'audit.cut': { title: m.audit_cut },
 };
 
@@ -131,6 +162,6 @@ export function sentence(
   const title = found?.title() ?? kind;
   // The gateway merges failures of one caller within a minute into one row.
   if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };
-  const label = labels.get(text(detail.api_key ?? detail.device));
+  const label = detail.label ? '' : labels.get(text(detail.api_key ?? detail.device));
   return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
 }

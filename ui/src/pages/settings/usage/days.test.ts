@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DAYS, daysUntil, money } from './days';
 
 it('shows whole UTC days up to today', () => {
-  const days = daysUntil(Date.parse('2026-03-01T23:59:00Z'));
+  const days = daysUntil(Date.parse('2026-03-01T23:59:00Z'), DAYS);
   expect(days).toHaveLength(DAYS);
   expect(days.at(-1)).toBe('2026-03-01');
   expect(days.at(-2)).toBe('2026-02-28');

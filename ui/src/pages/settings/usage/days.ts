@@ -1,13 +1,15 @@
 // UTC days of the usage chart.
 import { kept, regional } from '../../../parts/region';
 
-/** How many days the page shows. */
+/** How many days are shown at first. */
 export const DAYS = 30;
+/** How many days the page can show. */
+export const PERIODS = [7, DAYS, 90, 365];
 const DAY_MS = 86_400_000;
 
-/** The last `DAYS` UTC days, oldest first, such as `2026-01-31`. */
-export const daysUntil = (now_ms: number): string[] =>
-  Array.from({ length: DAYS }, (_, at) => new Date(now_ms - (DAYS - 1 - at) * DAY_MS).toISOString().slice(0, 10));
+/** The last `count` UTC days, oldest first, such as `2026-01-31`. */
+export const daysUntil = (now_ms: number, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => new Date(now_ms - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10));
 
 const date = kept(
   (locale) => new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' }),

@@ -1,5 +1,6 @@
 // Everything secret that the gateway stores, from the lists of its owners, with what uses it. Pure functions.
 import type { Result } from '../../../client/rpc';
+import { providerName } from '../../../client/wording';
 import { m } from '../../../paraglide/messages.js';
 
 export interface Stored {
@@ -65,7 +66,7 @@ const providers = ({ providers, agents }: Lists): Stored[] =>
       ...NONE,
       key: `provider ${kind} ${id}`,
       kind: 'provider',
-      name: id,
+      name: providerName(id),
       href: /^(tts|stt)$/.test(kind) ? '/settings/voice' : '/settings/providers',
       hint: key_hint ?? null,
       last_used_at: last_used_at ?? null,
