@@ -48,7 +48,8 @@ const revoked =
   (detail) =>
     text(detail.label) || text(detail[field]);
 const provider: More = ({ id }) => providerName(text(id));
-const scopes: More = ({ scopes: list }) => (Array.isArray(list) ? list.map(text).join(', ') : '');
+const scopes: More = ({ label, scopes: list }) =>
+  [text(label), ...(Array.isArray(list) ? list.map(text) : [])].filter(Boolean).join(', ');
 
 export const SENTENCES: Record<string, Sentence> = {
   'login.succeeded': { title: m.audit_login_succeeded, more: by },
