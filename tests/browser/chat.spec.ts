@@ -201,6 +201,10 @@ test('rename, search, share across a restart, and delete a conversation', async 
   await expect(list.getByRole('link', { name: /Rye and wheat/ })).toBeVisible();
   await page.getByRole('searchbox', { name: 'Search conversations' }).fill('cheese');
   await expect(list.getByRole('listitem')).toHaveCount(1);
+  // Its name has changed, so only its messages contain the word.
+  await page.getByRole('searchbox').fill('bread');
+  await expect(list.getByRole('listitem')).toHaveCount(1);
+  await expect(list.getByRole('link', { name: /Rye and wheat/ })).toContainText('About bread');
   await page.getByRole('searchbox').fill('nothing of the kind');
   await expect(page.getByText('No conversations match')).toBeVisible();
   await page.getByRole('searchbox').fill('');

@@ -9,6 +9,7 @@ use gatehouse_domain::id::SessionId;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, ChatSessionPage, ChatSessionRow, Conn, StoreError};
 use serde_json::json;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The longest label.
@@ -26,7 +27,7 @@ pub struct SessionPage {
 /// Filter and range of a list of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
-    /// Only sessions whose label, key or id contains this text.
+    /// Only sessions whose label, key, id or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
@@ -63,6 +64,49 @@ fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     }
 }
 
+/// Bytes of an excerpt before and after the text that was searched for.
+const EXCERPT_BYTES: usize = 60;
+
+/// Finds the text around the match in each session whose name does not contain it.
+async fn find_excerpts(
+    conn: &mut Conn,
+    rows: &[ChatSessionRow],
+    q: Option<&str>,
+) -> Result<HashMap<SessionId, String>, StoreError> {
+    let mut excerpts = HashMap::new();
+    let Some(q) = q else {
+        return Ok(excerpts);
+    };
+    let lower = q.to_lowercase();
+    for row in rows {
+        if row.label.to_lowercase().contains(&lower) {
+            continue;
+        }
+        if let Some(content) = conn.find_chat_message_with(&row.id, q).await? {
+            excerpts.insert(row.id.clone(), excerpt(&content, q));
+        }
+    }
+    Ok(excerpts)
+}
+
+/// The text around the first match, on one line.
+fn excerpt(content: &str, q: &str) -> String {
+    let lower = || content.to_lowercase().find(&q.to_lowercase());
+    // Lower case can have other lengths. The excerpt is then a little off.
+    let at = content.find(q).or_else(lower).unwrap_or(0);
+    let start = content.floor_char_boundary(at.saturating_sub(EXCERPT_BYTES));
+    let end = content.ceil_char_boundary(at.saturating_add(q.len() + EXCERPT_BYTES));
+    let text = content.get(start..end).unwrap_or_default();
+    let line: Vec<&str> = text.split_whitespace().collect();
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!(
+        "{}{}{}",
+        cut(start > 0),
+        line.join(" "),
+        cut(end < content.len())
+    )
+}
+
 impl Agents {
     /// Lists sessions, most recently active first.
     pub async fn list_sessions(&self, query: &SessionQuery) -> Result<SessionPage, AgentsError> {
@@ -85,19 +129,26 @@ impl Agents {
             after,
             limit: i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
         };
-        let read = self
-            .0
-            .store
-            .read(move |conn| Box::pin(async move { conn.list_chat_sessions(&page).await }));
-        let mut rows: Vec<ChatSessionRow> = read.await?;
-        let has_more = rows.len() > limit;
-        rows.truncate(limit);
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let mut rows = conn.list_chat_sessions(&page).await?;
+                let has_more = rows.len() > limit;
+                rows.truncate(limit);
+                let excerpts = find_excerpts(conn, &rows, page.q.as_deref()).await?;
+                Ok::<_, StoreError>((rows, has_more, excerpts))
+            })
+        });
+        let (rows, has_more, mut excerpts) = read.await?;
         let next_cursor = rows
             .last()
             .filter(|_| has_more)
             .map(|row| format!("{}.{}", row.updated_at.as_millis(), row.id));
+        let mut sessions = self.0.shown_on_all_nodes(rows).await?;
+        for session in &mut sessions {
+            session.excerpt = excerpts.remove(&session.id);
+        }
         Ok(SessionPage {
-            sessions: self.0.shown_on_all_nodes(rows).await?,
+            sessions,
             next_cursor,
         })
     }
@@ -280,5 +331,26 @@ pub(crate) async fn find(
     match conn.find_chat_session(&SessionId::from_text(name)).await? {
         Some(row) => Ok(Some(row)),
         None => conn.find_chat_session_by_key(name).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_one_line_around_the_match() {
+        assert_eq!(excerpt("We need\n  Cheese.", "cheese"), "We need Cheese.");
+        let long = format!("{} cheese {}", "ä".repeat(100), "ö".repeat(100));
+        let found = excerpt(&long, "cheese");
+        assert!(found.starts_with("…ä") && found.ends_with("ö…"), "{found}");
+        assert!(found.contains(" cheese "));
+    }
+
+    #[test]
+    fn an_excerpt_survives_letters_whose_lower_case_is_longer() {
+        let found = excerpt(&"İ".repeat(100), &"İ".to_lowercase());
+        assert!(!found.is_empty());
+        excerpt("", "x");
     }
 }

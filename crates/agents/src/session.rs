@@ -71,6 +71,9 @@ pub struct Session {
     pub archived: bool,
     /// Whether a turn runs in it now, on the node that handles the request.
     pub running: bool,
+    /// In a search: the text around the match in the first message that contains it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<String>,
 }
 
 impl From<ChatSessionRow> for Session {
@@ -89,6 +92,7 @@ impl From<ChatSessionRow> for Session {
             pinned: row.pinned,
             archived: row.archived,
             running: false,
+            excerpt: None,
         }
     }
 }

@@ -52,7 +52,7 @@ columns! {
 /// Filter and range of a listing.
 #[derive(Clone, Debug)]
 pub struct ChatSessionPage {
-    /// Only sessions whose label, key or ID contains this text.
+    /// Only sessions whose label, key, ID or text contains this text. Results of tools are not searched.
     pub q: Option<String>,
     /// Only sessions that a webhook started, or only the others.
     pub of_webhooks: Option<bool>,
@@ -73,7 +73,10 @@ const LIST: &str = "SELECT s.*, h.id AS share_id FROM chat_sessions s
      LEFT JOIN chat_shares h ON h.session_id = s.id
      WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
        AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
-            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\')
+            OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\'
+            OR EXISTS (SELECT 1 FROM chat_messages m WHERE m.session_id = s.id
+                AND m.role IN ('user', 'assistant')
+                AND (LOWER(m.content) LIKE $4 ESCAPE '\\' OR m.content LIKE $3 ESCAPE '\\')))
        AND (CASE WHEN s.source = 'webhook' THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END = $6
             OR $6 < 0)
        AND (s.pinned = $7 OR $7 < 0) AND (s.archived = $8 OR $8 < 0)
@@ -154,6 +157,24 @@ impl Conn {
         let from = page.from.map_or(i64::MIN, Timestamp::as_millis);
         let until = page.until.map_or(i64::MAX, Timestamp::as_millis);
         self.list(query.bind(from).bind(until)).await
+    }
+
+    /// Returns the first message of a session, of a person or the agent, that contains this text.
+    pub async fn find_chat_message_with(
+        &mut self,
+        session: &SessionId,
+        q: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let raw = contains(q);
+        let lower = raw.to_lowercase();
+        let query = query(
+            "SELECT content FROM chat_messages
+             WHERE session_id = $1 AND role IN ('user', 'assistant')
+                 AND (LOWER(content) LIKE $3 ESCAPE '\\' OR content LIKE $2 ESCAPE '\\')
+             ORDER BY turn_no, seq LIMIT 1",
+        );
+        self.find(query.bind(session.as_str()).bind(raw).bind(lower))
+            .await
     }
 
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {

@@ -93,6 +93,22 @@ async fn a_text_is_answered_and_kept() {
 }
 
 #[tokio::test]
+async fn a_session_is_found_by_the_text_of_its_messages() {
+    let (_server, owner) = with_model().await;
+    let sent = json!({ "text": "ping" });
+    owner.rpc("chat.send_sync", sent).await.unwrap();
+    let search = async |q: &str| {
+        let found = owner.get(&format!("/api/sessions?q={q}")).await;
+        found.expect(200)["sessions"].clone()
+    };
+    // The session is named after its first message.
+    let by_name = search("PING").await;
+    assert!(by_name[0]["id"].is_string() && by_name[0].get("excerpt").is_none());
+    assert_eq!(search("PONG").await[0]["excerpt"], "pong");
+    assert_eq!(search("p%25ng").await, json!([]));
+}
+
+#[tokio::test]
 async fn a_query_that_is_wrong_is_refused() {
     let (_server, owner) = with_model().await;
     for (query, field) in [
