@@ -43,6 +43,8 @@ pub struct Received {
     pub is_new_position: bool,
     pub messages: Vec<ReceivedMessage>,
     pub presses: Vec<Press>,
+    /// How many messages of one person are stored within a time. Further ones are dropped.
+    pub at_most: &'static [(Duration, i64)],
 }
 
 /// A message that a person wrote to the bot.

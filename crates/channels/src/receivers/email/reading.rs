@@ -1,0 +1,137 @@
+//! Reads new mails: first their headers, then those of people whom the owner's server has authenticated.
+
+use super::content::{self, Content, MAX_READ};
+use super::error::ImapError;
+use super::header::Header;
+use super::reply::{self, Reply};
+use super::results;
+use super::session::{Fetched, Session};
+use super::settings::Settings;
+use crate::receive::{ReceivedFile, ReceivedMessage};
+use crate::receivers::{Source, display_name};
+use mail_parser::MessageParser;
+
+/// How long after the beginning of a look mails are read before they are stored.
+const BATCH_MS: u64 = 45_000;
+/// A mail with a longer header is not read, in bytes.
+const MAX_HEADER: usize = 64 * 1024;
+/// Addresses that no person reads.
+const NOBODY: [&str; 5] = [
+    "mailer-daemon",
+    "postmaster",
+    "noreply",
+    "no-reply",
+    "donotreply",
+];
+
+/// Reads new mails.
+pub(super) struct Reading<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) settings: &'a Settings<'a>,
+    /// The beginning of the IDs of messages.
+    pub(super) place: String,
+    pub(super) begun: u64,
+}
+
+impl Reading<'_> {
+    /// Returns the last mail that was looked at, and the messages of people.
+    pub(super) async fn read(
+        &self,
+        session: &mut Session,
+        uids: &[u32],
+    ) -> Result<(Option<u32>, Vec<ReceivedMessage>), ImapError> {
+        let (mut last, mut messages) = (None, Vec::new());
+        if uids.is_empty() {
+            return Ok((last, messages));
+        }
+        let mails = session.fetch(uids, "HEADER", MAX_HEADER).await?;
+        for &uid in uids {
+            let now = self.source.inner.clock.monotonic_ms();
+            if last.is_some() && now.saturating_sub(self.begun) >= BATCH_MS {
+                session.has_news = true;
+                break;
+            }
+            last = Some(uid);
+            // A mail that is gone was deleted meanwhile.
+            let Some(mail) = mails.iter().find(|mail| mail.uid == uid) else {
+                continue;
+            };
+            match self.sender(mail) {
+                Ok((header, sender)) => {
+                    messages.push(self.message(session, mail, &header, sender).await?);
+                }
+                Err(why) => {
+                    let account = &self.source.account.id;
+                    tracing::info!(account, uid, why, "a mail is ignored");
+                }
+            }
+        }
+        Ok((last, messages))
+    }
+
+    /// The header and the sender of a mail that may be answered. The error says why it may not.
+    fn sender(&self, mail: &Fetched) -> Result<(Header, String), &'static str> {
+        let header = Header::read(&mail.bytes).ok_or("its header is not valid or too long")?;
+        let sender = header
+            .sender()
+            .ok_or("it has not one sender with one address")?;
+        let (local, domain) = sender.split_once('@').unwrap_or_default();
+        if !results::is_authenticated(&header, self.settings.authserv_id, domain) {
+            return Err("its sender is not authenticated");
+        }
+        let user = self.settings.user;
+        if sender == self.settings.own || sender.eq_ignore_ascii_case(user) {
+            return Err("it is from this account");
+        }
+        if NOBODY.contains(&local) || header.is_automatic() {
+            return Err("it is automatic");
+        }
+        Ok((header, sender))
+    }
+
+    async fn message(
+        &self,
+        session: &mut Session,
+        mail: &Fetched,
+        header: &Header,
+        sender: String,
+    ) -> Result<ReceivedMessage, ImapError> {
+        let content = match content::check_size(mail.size) {
+            Ok(()) => {
+                let mut whole = session.fetch(&[mail.uid], "", MAX_READ).await?;
+                let bytes = whole.pop().unwrap_or_default().bytes;
+                let subject = reply::subject(&mail.bytes);
+                let is_new = !reply::is_reply(&subject) && header.ids("in-reply-to").is_empty();
+                let first = Some(subject.as_str()).filter(|it| is_new && !it.is_empty());
+                let content = content::read(&bytes, mail.size, first);
+                Content {
+                    is_own: content.is_own && !reply::is_forwarded(&subject),
+                    ..content
+                }
+            }
+            Err(refused) => refused,
+        };
+        let parsed = MessageParser::default().parse_headers(&mail.bytes);
+        let from = parsed
+            .as_ref()
+            .and_then(|it| it.from())
+            .and_then(|it| it.first());
+        let name = from.and_then(|it| it.name.as_deref()).unwrap_or_default();
+        let message_id = format!("{}-{}", self.place, mail.uid);
+        Ok(ReceivedMessage {
+            file: content.file.map(|name| ReceivedFile {
+                id: message_id.clone(),
+                name,
+            }),
+            message_id,
+            name: display_name(name, &sender),
+            chat: sender.clone(),
+            person: sender,
+            thread: Reply::of(header, &mail.bytes).encode(),
+            is_own: content.is_own,
+            text: content.text,
+            answer: content.answer,
+            ..ReceivedMessage::default()
+        })
+    }
+}
